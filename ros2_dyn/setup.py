@@ -1,0 +1,33 @@
+from glob import glob
+
+from setuptools import find_packages, setup
+
+package_name = "ros2_dyn"
+
+setup(
+    name=package_name,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={package_name: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
+        (f"share/{package_name}", ["package.xml"]),
+        (f"share/{package_name}/config", glob("config/*")),
+        (f"share/{package_name}/launch", glob("launch/*.launch.py")),
+    ],
+    python_requires=">=3.10",
+    install_requires=["setuptools", "numpy", "urdf-parser-py"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=False,
+    maintainer="ros2_dyn maintainers",
+    maintainer_email="maintainers@ros2-dyn.example",
+    description="Rigid-body dynamics for any URDF arm, as a library and as a ROS 2 node.",
+    license="Apache-2.0",
+    entry_points={
+        "console_scripts": [
+            "dynamics_node = ros2_dyn.ros.dynamics_node:main",
+            "mock_arm_node = ros2_dyn.mock_arm.mock_arm_node:main",
+            "demo = ros2_dyn.cli.demo:main",
+        ],
+    },
+)
