@@ -1,0 +1,56 @@
+"""Kinetic and potential energy (RBDA section 2.13)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
+from ros2_dyn.dynamics.kinematics import body_transforms
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.spatial import Array, dot, matvec
+
+
+def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
+    """``T = 1/2 qd^T M(q) qd``, summed over the bodies.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., n).
+        qd: joint velocities, rad/s or m/s, shape (..., n).
+
+    Returns:
+        J, shape (...).
+
+    Raises:
+        InputError: a shape is wrong or a value is not finite.
+    """
+    q, qd = joint_vectors(model, q=q, qd=qd)
+    v: list[Array] = []
+    T: list[Array] = []
+    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
+        X = joint.transform(q[..., i]).after(model.X_tree[i])
+        v.append(X.motion(np.zeros(6) if parent == BASE else v[parent]) + joint.S * qd[..., i, None])
+        T.append(dot(v[i], model.inertia[i].momentum(v[i])) / 2)
+    return sum(T[1:], T[0])
+
+
+def potential_energy(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
+    """``V = -sum m g . c``: zero where every centre of mass lies in the plane through the base's origin.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., n).
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
+
+    Returns:
+        J, shape (...).
+
+    Raises:
+        InputError: a shape is wrong or a value is not finite.
+    """
+    (q,) = joint_vectors(model, q=q)
+    h = model.base_inertia.h  # of the whole robot, in the base frame
+    for X, I in zip(body_transforms(model, q), model.inertia):
+        h = h + I.mass * X.r + matvec(np.swapaxes(X.E, -1, -2), I.h)
+    return -dot(gravity_vector(gravity), h)

@@ -1,0 +1,39 @@
+"""The boundary of the library: shapes and finiteness are checked here, always, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+"""m/s^2, in the base frame; downwards for a robot standing on the floor."""
+
+
+def joint_vectors(model: RobotModel, **values: ArrayLike) -> list[Array]:
+    """Each value as an array (..., n) in the model's joint order."""
+    return [vector(name, value, model.n) for name, value in values.items()]
+
+
+def vector(name: str, value: ArrayLike, size: int) -> Array:
+    """The value as an array (..., size).
+
+    Raises:
+        InputError: its last axis has another length, or a number in it is not finite.
+    """
+    array = np.asarray(value)
+    if array.dtype != object:  # symbols of a kernel being traced pass as they are
+        array = array.astype(float)
+        if not np.all(np.isfinite(array)):
+            raise InputError(name, f"expected finite numbers, got {array}")
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise InputError(name, f"expected shape (..., {size}), got {array.shape}")
+    return array
+
+
+def gravity_vector(value: ArrayLike | None) -> Array:
+    """The given gravity in the base frame, m/s^2, shape (..., 3); STANDARD_GRAVITY for None."""
+    return vector("gravity", STANDARD_GRAVITY if value is None else value, 3)

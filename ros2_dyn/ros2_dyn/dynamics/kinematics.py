@@ -1,0 +1,164 @@
+"""Where the links are and how they move: forward kinematics and Jacobians (Craig chapters 3 and 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics.inputs import joint_vectors, vector
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identity_transform, matvec
+
+
+def body_transforms(model: RobotModel, q: Array) -> list[Transform]:
+    """``i_X_0`` of every body: from the base frame to the body's frame, for q of shape (..., n)."""
+    X0: list[Transform] = []
+    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
+        X = joint.transform(q[..., i]).after(model.X_tree[i])
+        X0.append(X if parent == BASE else X.after(X0[parent]))
+    return X0
+
+
+def forward_kinematics(model: RobotModel, q: ArrayLike, link: str | None = None) -> Array:
+    """The pose of a link in the base frame.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., n).
+        link: name of the link; `model.default_tip` for None.
+
+    Returns:
+        Homogeneous transforms (..., 4, 4) that take coordinates of the link (m) to coordinates of the base.
+
+    Raises:
+        InputError: the shape is wrong, a value is not finite, or the robot has no such link.
+    """
+    (q,) = joint_vectors(model, q=q)
+    X = _link_transform(model, body_transforms(model, q), link)
+    R = np.swapaxes(X.E, -1, -2)
+    batch = q.shape[:-1]
+    top = np.concatenate(
+        [np.broadcast_to(R, (*batch, 3, 3)), np.broadcast_to(X.r[..., None], (*batch, 3, 1))], axis=-1
+    )
+    return np.concatenate([top, np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*batch, 1, 4))], axis=-2)
+
+
+def jacobian(
+    model: RobotModel,
+    q: ArrayLike,
+    link: str | None = None,
+    point: ArrayLike | None = None,
+    frame: str | None = None,
+) -> Array:
+    """The geometric Jacobian of a point of a link: ``[v; omega] = J(q) qd``, linear rows first (Craig 5.66).
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., n).
+        link: the link that the point is fixed to; `model.default_tip` for None.
+        point: the point in that link's frame, m, shape (3,); the link's origin for None.
+        frame: the link in whose axes the rows are written; the base link for None.
+
+    Returns:
+        Shape (..., 6, n). The velocity is that relative to the base, whatever the axes it is written in.
+
+    Raises:
+        InputError: a shape is wrong, a value is not finite, or the robot has no such link.
+    """
+    (q,) = joint_vectors(model, q=q)
+    X0 = body_transforms(model, q)
+    p = _position(model, X0, link, point)
+    columns = [_at_point(s, p) for s in _joint_axes(model, X0, link)]
+    return _in_axes(model, X0, frame, np.stack(np.broadcast_arrays(*columns, _zero(q))[:-1], axis=-1))
+
+
+def jacobian_dot(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    link: str | None = None,
+    point: ArrayLike | None = None,
+    frame: str | None = None,
+) -> Array:
+    """The time derivative of the matrix that `jacobian` returns, at the velocity qd: ``a = J qdd + Jdot qd``.
+
+    That holds for the base's axes; in the axes of a moving frame ``Jdot`` also holds the turning of those axes.
+
+    Args:
+        qd: joint velocities, rad/s or m/s, shape (..., n). The other arguments are those of `jacobian`.
+
+    Returns:
+        Shape (..., 6, n), per second.
+
+    Raises:
+        InputError: as `jacobian`.
+    """
+    q, qd = joint_vectors(model, q=q, qd=qd)
+    X0 = body_transforms(model, q)
+    v = _body_velocities(model, X0, qd)
+    p = _position(model, X0, link, point)
+    pd = _at_point(_velocity(model, v, link), p)[..., :3]
+    w_frame = np.zeros(3) if frame is None else _velocity(model, v, frame)[..., :3]
+
+    columns = []
+    for i, s in enumerate(_joint_axes(model, X0, link)):
+        sd = cross_motion(v[i], s)  # the axis is fixed to its body, and turns with it
+        column = _at_point(sd, p) + np.concatenate([cross(s[..., :3], pd), 0 * pd], axis=-1)
+        turned = _at_point(s, p)
+        turning = np.concatenate([cross(w_frame, turned[..., :3]), cross(w_frame, turned[..., 3:])], axis=-1)
+        columns.append(column - turning)
+    return _in_axes(model, X0, frame, np.stack(np.broadcast_arrays(*columns, _zero(q))[:-1], axis=-1))
+
+
+def _link_transform(model: RobotModel, X0: list[Transform], link: str | None) -> Transform:
+    """From the base frame to the link's frame."""
+    body, X = model.placement(link)
+    return X.after(identity_transform() if body == BASE else X0[body])
+
+
+def _position(model: RobotModel, X0: list[Transform], link: str | None, point: ArrayLike | None) -> Array:
+    """The point of the link, in the base frame."""
+    X = _link_transform(model, X0, link)
+    if point is None:
+        return X.r
+    return X.r + matvec(np.swapaxes(X.E, -1, -2), vector("point", point, 3))
+
+
+def _joint_axes(model: RobotModel, X0: list[Transform], link: str | None) -> list[Array]:
+    """Each joint's motion subspace in the base frame, and zero for joints that do not move the link."""
+    support = model.support(model.placement(link).body)
+    return [X0[i].motion_back(model.joints[i].S) if i in support else np.zeros(6) for i in range(model.n)]
+
+
+def _body_velocities(model: RobotModel, X0: list[Transform], qd: Array) -> list[Array]:
+    """The spatial velocity of every body, in the base frame (RBDA 5.7)."""
+    v: list[Array] = []
+    for i, parent in enumerate(model.lambda_):
+        vJ = X0[i].motion_back(model.joints[i].S) * qd[..., i, None]
+        v.append(vJ if parent == BASE else v[parent] + vJ)
+    return v
+
+
+def _velocity(model: RobotModel, v: list[Array], link: str | None) -> Array:
+    """The spatial velocity of the body that the link is fixed to."""
+    body = model.placement(link).body
+    return np.zeros(6) if body == BASE else v[body]
+
+
+def _at_point(m: Array, p: Array) -> Array:
+    """A motion [angular; linear at the base's origin] as [linear at p; angular]."""
+    w, v0 = np.broadcast_arrays(m[..., :3], m[..., 3:] + cross(m[..., :3], p))
+    return np.concatenate([v0, w], axis=-1)
+
+
+def _in_axes(model: RobotModel, X0: list[Transform], frame: str | None, J: Array) -> Array:
+    """Both halves of the rows turned from the base's axes into those of the frame."""
+    if frame is None:
+        return J
+    E = _link_transform(model, X0, frame).E
+    return np.concatenate([E @ J[..., :3, :], E @ J[..., 3:, :]], axis=-2)
+
+
+def _zero(q: Array) -> Array:
+    """Zeros (..., 6) with q's batch axes, for results that do not depend on q."""
+    return np.zeros((*q.shape[:-1], 6))

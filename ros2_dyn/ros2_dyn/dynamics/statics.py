@@ -1,0 +1,41 @@
+"""Statics: from a wrench on the surroundings to joint efforts (Craig 5.9 and 5.10)."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics.inputs import vector
+from ros2_dyn.dynamics.kinematics import jacobian
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+
+def static_torque(
+    model: RobotModel,
+    q: ArrayLike,
+    wrench: ArrayLike,
+    link: str | None = None,
+    point: ArrayLike | None = None,
+    frame: str | None = None,
+) -> Array:
+    """Joint efforts with which the robot, at rest, exerts a wrench on its surroundings: ``tau = J^T F`` (Craig 5.96).
+
+    The robot's own weight is not in it; `gravity` gives that. To hold against a wrench that the surroundings exert
+    on the robot, give it with the opposite sign.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., n).
+        wrench: [force; moment about the point], N and N m, shape (..., 6), linear first.
+        link: the link that exerts it; `model.default_tip` for None.
+        point: where it acts, in that link's frame, m, shape (3,); the link's origin for None.
+        frame: the link in whose axes the wrench is written; the base link for None.
+
+    Returns:
+        Joint efforts, N m or N, shape (..., n).
+
+    Raises:
+        InputError: a shape is wrong, a value is not finite, or the robot has no such link.
+    """
+    J = jacobian(model, q, link, point, frame)
+    return (vector("wrench", wrench, 6)[..., None, :] @ J)[..., 0, :]

@@ -1,0 +1,49 @@
+"""Every error this package raises on purpose has one base, and carries what was wrong as data."""
+
+
+class Ros2DynError(Exception):
+    """Base of all errors of ros2_dyn."""
+
+
+class ModelError(Ros2DynError):
+    """The robot description cannot be made into a model.
+
+    Attributes:
+        element: what is wrong, as the user knows it: ``"joint 'elbow'"``, ``"link 'tool0'"`` or ``"robot"``.
+        problem: what is wrong with it, and what was expected.
+    """
+
+    def __init__(self, element: str, problem: str) -> None:
+        super().__init__(f"{element}: {problem}")
+        self.element = element
+        self.problem = problem
+
+
+class InputError(Ros2DynError, ValueError):
+    """An argument of a computation has the wrong shape, is not finite or names something unknown.
+
+    Attributes:
+        argument: the name of the argument.
+        problem: what is wrong with it, and what was expected.
+    """
+
+    def __init__(self, argument: str, problem: str) -> None:
+        super().__init__(f"{argument}: {problem}")
+        self.argument = argument
+        self.problem = problem
+
+
+class MessageError(Ros2DynError):
+    """A message cannot be used.
+
+    Attributes:
+        field: the field of the message that is wrong.
+        reason: a short constant phrase to count by, such as ``"joint missing"``.
+        detail: the joint, length or value found, and what was expected.
+    """
+
+    def __init__(self, field: str, reason: str, detail: str) -> None:
+        super().__init__(f"{field}: {reason}: {detail}")
+        self.field = field
+        self.reason = reason
+        self.detail = detail

@@ -1,0 +1,5 @@
+"""What the robot is: from a URDF to frozen data."""
+
+from ros2_dyn.model.robot_model import BASE as BASE
+from ros2_dyn.model.robot_model import Placement as Placement
+from ros2_dyn.model.robot_model import RobotModel as RobotModel

@@ -1,0 +1,75 @@
+"""The inertia of a rigid body: mass, centre of mass and rotational inertia, with the reference point in the name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array, Transform, cross, join, matvec, skew
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialInertia:
+    """A rigid-body inertia in the coordinates of some frame (RBDA 2.63).
+
+    Books differ in the point that the rotational inertia refers to. Here it is kept about the frame's origin, and made
+    from that about the centre of mass.
+    """
+
+    mass: Array
+    """Mass, kg, shape ()."""
+    h: Array
+    """First moment of mass, mass times centre of mass, kg m, shape (..., 3)."""
+    I_origin: Array
+    """Rotational inertia about the frame's origin, kg m^2, shape (..., 3, 3)."""
+
+    @classmethod
+    def from_com(cls, mass: float, com: Array, I_com: Array) -> SpatialInertia:
+        """From the rotational inertia about the centre of mass (RBDA 2.63: I_origin = I_com - m c~ c~).
+
+        Args:
+            mass: kg.
+            com: centre of mass in the frame, m, shape (3,).
+            I_com: rotational inertia about the centre of mass in the frame's axes, kg m^2, shape (3, 3).
+        """
+        c = skew(np.asarray(com, dtype=float))
+        return cls(np.asarray(mass, dtype=float), mass * np.asarray(com, dtype=float), I_com - mass * c @ c)
+
+    @classmethod
+    def zero(cls) -> SpatialInertia:
+        """The inertia of nothing."""
+        return cls(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
+
+    @property
+    def com(self) -> Array:
+        """Centre of mass, m, shape (3,); the origin where there is no mass."""
+        return self.h / self.mass if self.mass > 0 else np.zeros(3)
+
+    @property
+    def I_com(self) -> Array:
+        """Rotational inertia about the centre of mass, kg m^2, shape (3, 3)."""
+        c = skew(self.com)
+        return self.I_origin + self.mass * c @ c
+
+    def __add__(self, other: SpatialInertia) -> SpatialInertia:
+        """The inertia of two bodies fixed to each other, both given in the same frame."""
+        return SpatialInertia(self.mass + other.mass, self.h + other.h, self.I_origin + other.I_origin)
+
+    def in_parent(self, X: Transform) -> SpatialInertia:
+        """The same body in the coordinates of frame A, where X is ``B_X_A`` and this inertia is given in B (RBDA section 2.13)."""
+        R = np.swapaxes(X.E, -1, -2)
+        h = matvec(R, self.h)
+        h_A = h + self.mass * X.r
+        I_A = R @ self.I_origin @ X.E - skew(X.r) @ skew(h) - skew(h_A) @ skew(X.r)
+        return SpatialInertia(self.mass, h_A, I_A)
+
+    def momentum(self, v: Array) -> Array:
+        """``I v``: the spatial momentum (..., 6) of the body moving with v (..., 6), RBDA section 2.12."""
+        w, v0 = v[..., :3], v[..., 3:]
+        return join(matvec(self.I_origin, w) + cross(self.h, v0), self.mass * v0 - cross(self.h, w))
+
+    def matrix(self) -> Array:
+        """The 6x6 matrix of RBDA 2.63."""
+        h = skew(self.h)
+        return np.block([[self.I_origin, h], [h.T, self.mass * np.eye(3)]])

@@ -1,0 +1,117 @@
+"""Spatial vector algebra: the arithmetic of RBDA chapter 2, in the compact form of its appendix A.
+
+A spatial vector is [angular; linear], shape (..., 6): a motion is [omega; v], a force is [n; f]. A Plücker transform
+``B_X_A`` is kept as the rotation ``E`` and the position ``r`` it is made of (RBDA equation 2.24), never as a 6x6
+matrix: ``E`` (..., 3, 3) turns coordinates of A into coordinates of B, ``r`` (..., 3) is B's origin in A.
+
+Every function takes leading batch axes, and arrays of symbols as well as of floats.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]  # floats, or symbols while a kernel is traced
+
+
+def matvec(A: Array, x: Array) -> Array:
+    """Product of a matrix (..., 3, 3) and a vector (..., 3), batch axes broadcast."""
+    return (A @ x[..., None])[..., 0]
+
+
+def dot(a: Array, b: Array) -> Array:
+    """Scalar product over the last axis, batch axes broadcast."""
+    return (a[..., None, :] @ b[..., :, None])[..., 0, 0]
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Vector product of (..., 3) and (..., 3), batch axes broadcast."""
+    a1, a2, a3 = a[..., 0], a[..., 1], a[..., 2]
+    b1, b2, b3 = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], axis=-1)
+
+
+def skew(a: Array) -> Array:
+    """The matrix (..., 3, 3) with ``skew(a) @ b == cross(a, b)``."""
+    zero = 0 * a[..., 0]
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def join(angular: Array, linear: Array) -> Array:
+    """The spatial vector [angular; linear]."""
+    angular, linear = np.broadcast_arrays(angular, linear)
+    return np.concatenate([angular, linear], axis=-1)
+
+
+def swap(vector: Array) -> Array:
+    """[angular; linear] from [linear; angular] and back: between RBDA's order and that of geometry_msgs."""
+    return np.concatenate([vector[..., 3:], vector[..., :3]], axis=-1)
+
+
+def cross_motion(v: Array, m: Array) -> Array:
+    """``v x m``: the rate of change of a motion m that moves with velocity v (RBDA 2.31)."""
+    w, v0 = v[..., :3], v[..., 3:]
+    return join(cross(w, m[..., :3]), cross(w, m[..., 3:]) + cross(v0, m[..., :3]))
+
+
+def cross_force(v: Array, f: Array) -> Array:
+    """``v x* f``: the rate of change of a force f that moves with velocity v (RBDA 2.32)."""
+    w, v0 = v[..., :3], v[..., 3:]
+    return join(cross(w, f[..., :3]) + cross(v0, f[..., 3:]), cross(w, f[..., 3:]))
+
+
+class Transform(NamedTuple):
+    """A Plücker transform ``B_X_A`` from coordinates of frame A to coordinates of frame B."""
+
+    E: Array
+    """Rotation (..., 3, 3): A's coordinates to B's."""
+    r: Array
+    """Position (..., 3) of B's origin in A's coordinates, m."""
+
+    def motion(self, m: Array) -> Array:
+        """``B_X_A m``: the motion m of A, in B (RBDA 2.24)."""
+        return join(matvec(self.E, m[..., :3]), matvec(self.E, m[..., 3:] - cross(self.r, m[..., :3])))
+
+    def motion_back(self, m: Array) -> Array:
+        """``A_X_B m``: the motion m of B, in A."""
+        R = np.swapaxes(self.E, -1, -2)
+        angular = matvec(R, m[..., :3])
+        return join(angular, matvec(R, m[..., 3:]) + cross(self.r, angular))
+
+    def force(self, f: Array) -> Array:
+        """``B_X_A* f``: the force f of A, in B (RBDA 2.25)."""
+        return join(matvec(self.E, f[..., :3] - cross(self.r, f[..., 3:])), matvec(self.E, f[..., 3:]))
+
+    def force_back(self, f: Array) -> Array:
+        """``A_X_B* f = (B_X_A)^T f``: the force f of B, in A (RBDA Table 5.1, last line)."""
+        R = np.swapaxes(self.E, -1, -2)
+        linear = matvec(R, f[..., 3:])
+        return join(matvec(R, f[..., :3]) + cross(self.r, linear), linear)
+
+    def after(self, first: Transform) -> Transform:
+        """``C_X_A = C_X_B B_X_A``: this transform (C_X_B) after `first` (B_X_A)."""
+        R = np.swapaxes(first.E, -1, -2)
+        return Transform(self.E @ first.E, first.r + matvec(R, self.r))
+
+
+def identity_transform() -> Transform:
+    """The transform of a frame to itself."""
+    return Transform(np.eye(3), np.zeros(3))
+
+
+def rotation_from_rpy(rpy: Array) -> Array:
+    """The rotation matrix (3, 3) of URDF's fixed-axis roll, pitch, yaw, in rad: child coordinates to parent's.
+
+    Entries that are zero up to rounding (as of a pitch of pi/2) are made zero, so that constants fold away.
+    """
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    Ry = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+    Rz = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+    R = Rz @ Ry @ Rx
+    return np.where(np.abs(R) < 1e-15, 0.0, R)

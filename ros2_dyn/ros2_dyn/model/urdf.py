@@ -1,0 +1,189 @@
+"""From a URDF to the branches of a tree: strip what does not concern dynamics, parse, and name what is wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from urdf_parser_py import urdf
+from urdf_parser_py.xml_reflection.core import ParseError
+
+from ros2_dyn.errors import ModelError
+from ros2_dyn.model.branch import Branch
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
+
+# What concerns kinematics and inertia: for each element its attributes (those with a ! cannot be left out) and its
+# children. All else is dropped before parsing, so that a broken mesh, plug-in or transmission cannot stop the model.
+KEPT: dict[str, tuple[str, str]] = {
+    "link": ("name!", "inertial"),
+    "inertial": ("", "origin mass inertia"),
+    "mass": ("value!", ""),
+    "inertia": ("ixx! ixy! ixz! iyy! iyz! izz!", ""),
+    "joint": ("name! type!", "origin parent child axis limit mimic"),
+    "origin": ("xyz rpy", ""),
+    "parent": ("link!", ""),
+    "child": ("link!", ""),
+    "axis": ("xyz!", ""),
+    "limit": ("lower upper effort! velocity!", ""),
+    "mimic": ("joint! multiplier offset", ""),
+}
+
+
+def read(xml: str) -> tuple[str, list[Branch]]:
+    """The robot's name and its links as a tree, depth first, children in document order.
+
+    Raises:
+        ModelError: the text is no URDF, an element of it is wrong, or its links are not one tree.
+    """
+    robot = _robot_element(xml)
+    links = _by_name(_parse_element(element, urdf.Link) for element in robot.findall("link"))
+    joints = _by_name(_parse_element(element, urdf.Joint) for element in robot.findall("joint"))
+    return robot.get("name", "robot"), list(_walk(links, joints))
+
+
+def _robot_element(xml: str) -> ElementTree.Element:
+    try:
+        robot = ElementTree.fromstring(xml)
+    except ElementTree.ParseError as error:
+        hint = " (a xacro file has to be expanded first)" if "xacro:" in xml else ""
+        raise ModelError("robot description", f"not well-formed XML: {error}{hint}") from error
+    if robot.tag != "robot":
+        raise ModelError("robot description", f"expected the root element <robot>, found <{robot.tag}>")
+    if any("xacro" in element.tag for element in robot.iter()):
+        raise ModelError("robot description", "this is a xacro file; expand it first, with the command xacro")
+    return robot
+
+
+def _by_name(elements: Iterator[Any]) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for element in elements:
+        if element.name in named:
+            raise ModelError(f"{type(element).__name__.lower()} '{element.name}'", "the name is used twice")
+        named[element.name] = element
+    return named
+
+
+def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[Branch]:
+    """The links from the root outwards, without recursion: chains may be long."""
+    hangs_on: dict[str, urdf.Joint] = {}
+    carries: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
+    for joint in joints.values():
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                raise ModelError(f"joint '{joint.name}'", f"its {role} link '{link}' does not exist")
+        if joint.child in hangs_on:
+            other = hangs_on[joint.child].name
+            raise ModelError(f"link '{joint.child}'", f"it is the child of two joints, '{other}' and '{joint.name}'")
+        hangs_on[joint.child] = joint
+        carries[joint.parent].append(joint)
+
+    root = _root([link for link in links if link not in hangs_on])
+    yield Branch(root, None, identity_transform(), None, _inertia(links[root]))
+    pending = carries[root][::-1]
+    seen = 1
+    while pending:
+        joint = pending.pop()
+        X = _origin(joint.origin, f"joint '{joint.name}'")
+        moving = None if joint.type == "fixed" else _moving_joint(joint)
+        yield Branch(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
+        pending += carries[joint.child][::-1]
+        seen += 1
+    if seen < len(links):
+        raise ModelError("robot", "some of its links form a loop, which no joint connects to the root")
+
+
+def _root(roots: list[str]) -> str:
+    if not roots:
+        raise ModelError("robot", "it has no root link: every link is the child of a joint, or there is none")
+    if len(roots) > 1:
+        raise ModelError(f"link '{roots[1]}'", f"no joint connects it to '{roots[0]}'; expected one root link")
+    return roots[0]
+
+
+def _parse_element(element: ElementTree.Element, kind: type) -> Any:
+    label = f"{element.tag} '{element.get('name', '?')}'"
+    try:
+        return kind.from_xml_string(ElementTree.tostring(_strip(element, label)))  # type: ignore[attr-defined]
+    except (ParseError, ValueError, TypeError, AttributeError, AssertionError) as error:
+        raise ModelError(label, " ".join(str(getattr(error, "e", error)).split())) from error
+
+
+def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
+    """A copy with what is KEPT only."""
+    attributes, children = (words.split() for words in KEPT[element.tag])
+    stripped = ElementTree.Element(element.tag)
+    for attribute in attributes:
+        value = element.get(attribute.rstrip("!"))
+        if value is not None:
+            stripped.set(attribute.rstrip("!"), value)
+        elif attribute.endswith("!"):
+            raise ModelError(label, f"its <{element.tag}> has no attribute '{attribute[:-1]}'")
+    for tag in children:
+        found = element.findall(tag)
+        if len(found) > 1:
+            raise ModelError(label, f"<{tag}> is given {len(found)} times, expected once")
+        stripped.extend(_strip(child, label) for child in found)
+    return stripped
+
+
+def _inertia(link: urdf.Link) -> SpatialInertia:
+    """The link's inertia in the link's frame; nothing where the URDF gives none."""
+    label = f"link '{link.name}'"
+    if link.inertial is None:
+        return SpatialInertia.zero()
+    mass = link.inertial.mass
+    I_com = np.zeros((3, 3)) if link.inertial.inertia is None else np.array(link.inertial.inertia.to_matrix())
+    if not (np.isfinite(mass) and mass >= 0):
+        raise ModelError(label, f"mass is {mass}, expected a finite number of kg, not negative")
+    if not np.all(np.isfinite(I_com)):
+        raise ModelError(label, "its <inertia> is not finite")
+    principal = np.linalg.eigvalsh(I_com)
+    if principal[0] < -1e-9 * max(1.0, principal[2]):
+        raise ModelError(label, f"its <inertia> has a negative principal moment, {principal[0]:.3g} kg m^2")
+    X = _origin(link.inertial.origin, label)
+    return SpatialInertia.from_com(mass, np.zeros(3), I_com).in_parent(X)
+
+
+def _origin(pose: urdf.Pose | None, label: str) -> Transform:
+    """The transform from the frame an <origin> is given in to the frame that it places."""
+    xyz = np.array(pose.xyz if pose is not None and pose.xyz is not None else [0.0, 0.0, 0.0], dtype=float)
+    rpy = np.array(pose.rpy if pose is not None and pose.rpy is not None else [0.0, 0.0, 0.0], dtype=float)
+    if not (np.all(np.isfinite(xyz)) and np.all(np.isfinite(rpy))):
+        raise ModelError(label, f"its <origin> is not finite: xyz {xyz}, rpy {rpy}")
+    return Transform(rotation_from_rpy(rpy).T, xyz)
+
+
+def _moving_joint(joint: urdf.Joint) -> Joint:
+    label = f"joint '{joint.name}'"
+    if joint.mimic is not None:
+        raise ModelError(label, f"it mimics '{joint.mimic.joint}', and mimic joints are not supported")
+    if joint.type not in ("revolute", "continuous", "prismatic"):
+        raise ModelError(label, f"type '{joint.type}' is not supported; use revolute, continuous, prismatic or fixed")
+    return Joint(joint.name, joint.type, _axis(joint, label), *_limits(joint, label))
+
+
+def _axis(joint: urdf.Joint, label: str) -> Array:
+    axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, dtype=float)  # URDF's default
+    length = np.linalg.norm(axis)
+    if not (np.isfinite(length) and length > 1e-9):
+        raise ModelError(label, f"its <axis> is {axis}, expected a direction")
+    return axis / length
+
+
+def _limits(joint: urdf.Joint, label: str) -> tuple[float, float, float, float]:
+    if joint.limit is None:
+        return -np.inf, np.inf, np.inf, np.inf
+    limit = joint.limit
+    turns_freely = joint.type == "continuous"
+    lower, upper = (-np.inf, np.inf) if turns_freely else (limit.lower, limit.upper)
+    if not lower <= upper:
+        raise ModelError(label, f"its <limit> has lower {lower} above upper {upper}")
+    for name, value in (("effort", limit.effort), ("velocity", limit.velocity)):
+        if not value >= 0:
+            raise ModelError(label, f"its <limit> has {name} {value}, expected a number, not negative")
+    return lower, upper, limit.velocity, limit.effort
