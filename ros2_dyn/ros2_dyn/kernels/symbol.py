@@ -1,0 +1,135 @@
+"""Symbolic scalars: called with these in place of numbers, an algorithm writes down what it computes.
+
+Each new value is folded at once (constants, zeros, ones, signs) and looked up among those written before, so that
+equal subexpressions are one value. Multiplying by an exact zero gives zero: inputs are finite, the kernel checks that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Operand = Any  # a Symbol, or a number
+
+
+class Tape:
+    """The values written down so far, each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Symbol] = {}
+
+    def symbol(self, op: str, *args: Operand) -> Symbol:
+        """The value of an operation on symbols and numbers, or of an ``"input"`` by name."""
+        key = (op, *(arg.index if isinstance(arg, Symbol) else ("constant", arg) for arg in args))
+        if key not in self._known:
+            self._known[key] = Symbol(self, len(self._known), op, args)
+        return self._known[key]
+
+
+class Symbol:
+    """One value on a tape. NumPy arrays of dtype object hold these, and NumPy's sin and cos call the methods."""
+
+    __slots__ = ("args", "index", "op", "tape")
+
+    def __init__(self, tape: Tape, index: int, op: str, args: tuple[Any, ...]) -> None:
+        self.tape = tape
+        self.index = index
+        self.op = op
+        self.args = args
+
+    def __add__(self, other: Operand) -> Operand:
+        return _add(self, other)
+
+    def __radd__(self, other: Operand) -> Operand:
+        return _add(other, self)
+
+    def __sub__(self, other: Operand) -> Operand:
+        return _sub(self, other)
+
+    def __rsub__(self, other: Operand) -> Operand:
+        return _sub(other, self)
+
+    def __mul__(self, other: Operand) -> Operand:
+        return _mul(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: float) -> Operand:
+        return _mul(self, 1.0 / other)
+
+    def __neg__(self) -> Operand:
+        return self.args[0] if self.op == "neg" else self.tape.symbol("neg", self)
+
+    def sin(self) -> Operand:
+        """Called by np.sin."""
+        return self.tape.symbol("sin", self)
+
+    def cos(self) -> Operand:
+        """Called by np.cos."""
+        return self.tape.symbol("cos", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a traced algorithm must not branch on a value")
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.op}, {self.index})"
+
+
+def _number(value: Operand) -> Operand:
+    return value if isinstance(value, Symbol) else float(value)
+
+
+def _add(a: Operand, b: Operand) -> Operand:
+    a, b = _number(a), _number(b)
+    if not isinstance(a, Symbol):
+        a, b = b, a
+    if not isinstance(a, Symbol):
+        return a + b
+    if not isinstance(b, Symbol):
+        return a if b == 0.0 else a.tape.symbol("add", a, b)
+    if b.op == "neg":
+        return _sub(a, b.args[0])
+    if a.op == "neg":
+        return _sub(b, a.args[0])
+    return a.tape.symbol("add", *sorted((a, b), key=lambda symbol: symbol.index))
+
+
+def _sub(a: Operand, b: Operand) -> Operand:
+    a, b = _number(a), _number(b)
+    if not isinstance(b, Symbol):
+        return _add(a, -b)
+    if b.op == "neg":
+        return _add(a, b.args[0])
+    if a is b:
+        return 0.0
+    if not isinstance(a, Symbol) and a == 0.0:
+        return -b
+    if isinstance(a, Symbol) and a.op == "neg":
+        return -_add(a.args[0], b)
+    return b.tape.symbol("sub", a, b)
+
+
+def _mul(a: Operand, b: Operand) -> Operand:
+    a, b = _number(a), _number(b)
+    if not isinstance(a, Symbol):
+        a, b = b, a
+    if not isinstance(a, Symbol):
+        return a * b
+    if not isinstance(b, Symbol):
+        if b == 0.0:
+            return 0.0
+        if b < 0.0:  # signs move outwards, where sums absorb them and equal products meet
+            return -_mul(a, -b)
+        return a if b == 1.0 else _scale(a, b)
+    if a.op == "neg":
+        return -_mul(a.args[0], b)
+    if b.op == "neg":
+        return -_mul(a, b.args[0])
+    return a.tape.symbol("mul", *sorted((a, b), key=lambda symbol: symbol.index))
+
+
+def _scale(a: Symbol, factor: float) -> Operand:
+    if a.op == "neg":
+        return -_mul(a.args[0], factor)
+    if a.op == "mul" and not isinstance(a.args[1], Symbol):  # c1 * (c2 * x)
+        return _mul(a.args[0], a.args[1] * factor)
+    return a.tape.symbol("mul", a, factor)
