@@ -1,0 +1,46 @@
+"""A smooth motion that moves every joint at once, within its limits, and never repeats quite the same."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+AMPLITUDE = 0.6
+"""Half of what a joint swings through, rad or m, where its limits allow that."""
+PERIOD = 4.0
+"""Of the first joint, s; each further joint is a little slower."""
+
+
+class DemoTrajectory:
+    """Each joint swings from home to one side and back: ``q = home + A (1 - cos(w t))``, at rest at t = 0."""
+
+    def __init__(self, model: RobotModel, home: ArrayLike) -> None:
+        """Plan the motion.
+
+        Args:
+            model: the robot, for its limits.
+            home: joint positions at t = 0, rad or m, shape (n,).
+
+        Raises:
+            InputError: home lies outside the joint limits.
+        """
+        self.home = np.asarray(home, dtype=float)
+        lower = np.array([joint.lower for joint in model.joints])
+        upper = np.array([joint.upper for joint in model.joints])
+        if self.home.shape != lower.shape or not np.all((lower <= self.home) & (self.home <= upper)):
+            raise InputError("home", f"expected {model.n} positions within {lower} and {upper}, got {self.home}")
+        self.w = 2 * np.pi / (PERIOD * (1 + 0.17 * np.arange(model.n)))
+        to_upper, to_lower = upper - self.home, self.home - lower
+        side = np.where(to_upper >= to_lower, 1.0, -1.0)
+        room = np.minimum(0.4 * np.maximum(to_upper, to_lower), AMPLITUDE)
+        fastest = np.array([0.5 * joint.velocity_limit for joint in model.joints])
+        self.A = side * np.minimum(room, fastest / self.w)
+
+    def at(self, t: float) -> tuple[Array, Array, Array]:
+        """Positions, velocities and accelerations at time t (s), each of shape (n,), in rad or m and s."""
+        c, s = np.cos(self.w * t), np.sin(self.w * t)
+        return self.home + self.A * (1 - c), self.A * self.w * s, self.A * self.w**2 * c

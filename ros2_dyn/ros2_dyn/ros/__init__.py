@@ -1,0 +1,1 @@
+"""The node: messages to arrays by name, one kernel call, arrays to messages."""

@@ -1,0 +1,100 @@
+"""From messages to arrays in the model's joint order: joints are matched by name, never by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import NamedTuple
+
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_dyn.errors import MessageError
+
+
+class MeasuredState(NamedTuple):
+    """A measured state in the model's joint order."""
+
+    stamp: tuple[int, int]
+    """Seconds and nanoseconds of the message's header."""
+    q: list[float]
+    qd: list[float]
+
+
+class DesiredState(NamedTuple):
+    """A desired state in the model's joint order; None where the message leaves it to the measurement."""
+
+    stamp: tuple[int, int]
+    q: list[float] | None
+    qd: list[float] | None
+    qdd: list[float]
+
+
+class JointOrder:
+    """Picks the model's joints out of messages that may hold them in any order, and others besides."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self.joint_names = tuple(joint_names)
+        self._indices: tuple[tuple[str, ...], list[int]] = ((), [])
+
+    def measured(self, message: JointState) -> MeasuredState:
+        """Read a state; header and effort play no part in whether it is good.
+
+        Raises:
+            MessageError: a joint is missing or named twice, an array has the wrong length, or a number is not finite.
+        """
+        names = message.name
+        q = self._pick(names, "position", message.position)
+        return MeasuredState(_stamp(message), q, self._pick(names, "velocity", message.velocity))
+
+    def given(self, message: JointState) -> MeasuredState:
+        """Read a state from a request, where an empty velocity means zero velocity.
+
+        Raises:
+            MessageError: as `measured`.
+        """
+        q = self._pick(message.name, "position", message.position)
+        qd = self._pick_optional(message.name, "velocity", message.velocity)
+        return MeasuredState(_stamp(message), q, [0.0] * len(q) if qd is None else qd)
+
+    def desired(self, message: JointTrajectory) -> DesiredState:
+        """Read the first point of a trajectory.
+
+        Raises:
+            MessageError: there is no point, or its accelerations are empty, or as `measured`.
+        """
+        if not message.points:
+            raise MessageError("points", "empty", "expected one point with accelerations")
+        names, point = message.joint_names, message.points[0]
+        return DesiredState(
+            _stamp(message),
+            self._pick_optional(names, "points[0].positions", point.positions),
+            self._pick_optional(names, "points[0].velocities", point.velocities),
+            self._pick(names, "points[0].accelerations", point.accelerations),
+        )
+
+    def _pick_optional(self, names: Sequence[str], field: str, values: Sequence[float]) -> list[float] | None:
+        return self._pick(names, field, values) if len(values) else None
+
+    def _pick(self, names: Sequence[str], field: str, values: Sequence[float]) -> list[float]:
+        if len(values) != len(names):
+            raise MessageError(field, "wrong length", f"expected {len(names)} as there are names, got {len(values)}")
+        picked = [values[index] for index in self._indices_of(tuple(names))]
+        for name, value in zip(self.joint_names, picked):
+            if not isfinite(value):
+                raise MessageError(field, "not finite", f"joint '{name}' has {value}")
+        return picked
+
+    def _indices_of(self, names: tuple[str, ...]) -> list[int]:
+        """Where the model's joints stand among the names; remembered, as publishers keep to one order."""
+        if names != self._indices[0]:
+            for joint in self.joint_names:
+                if names.count(joint) != 1:
+                    reason = "joint named twice" if joint in names else "joint missing"
+                    raise MessageError("name", reason, f"'{joint}' in [{', '.join(names)}]")
+            self._indices = (names, [names.index(joint) for joint in self.joint_names])
+        return self._indices[1]
+
+
+def _stamp(message: JointState | JointTrajectory) -> tuple[int, int]:
+    return message.header.stamp.sec, message.header.stamp.nanosec

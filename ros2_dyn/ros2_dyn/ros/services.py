@@ -1,0 +1,55 @@
+"""What the services of the node compute, on plain requests and responses."""
+
+from __future__ import annotations
+
+import numpy as np
+from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
+
+from ros2_dyn.dynamics import gravity, jacobian, jacobian_dot, static_torque
+from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.joint_order import MeasuredState
+
+
+def fill_jacobian(
+    request: GetJacobian.Request,
+    response: GetJacobian.Response,
+    model: RobotModel,
+    state: MeasuredState,
+    tip: str,
+    singularity_threshold: float,
+) -> None:
+    """Answer `get_jacobian`.
+
+    Raises:
+        InputError: the robot has no such link or frame, or the point is not finite.
+    """
+    where = (request.link or tip, [request.point.x, request.point.y, request.point.z], request.frame or None)
+    J = jacobian(model, state.q, *where)
+    response.jacobian_dot = jacobian_dot(model, state.q, state.qd, *where).ravel().tolist()
+    response.jacobian = J.ravel().tolist()
+    singular_values = np.linalg.svd(J, compute_uv=False)
+    response.singular_values = singular_values.tolist()
+    response.manipulability = float(np.prod(singular_values))
+    response.near_singularity = bool(singular_values[-1] < singularity_threshold)
+
+
+def fill_torque(
+    request: WrenchToTorque.Request,
+    response: WrenchToTorque.Response,
+    model: RobotModel,
+    state: MeasuredState,
+    tip: str,
+    a_g: tuple[float, ...],
+) -> None:
+    """Answer `wrench_to_torque`, with a_g the acceleration of free fall in the base frame, m/s^2.
+
+    Raises:
+        InputError: the robot has no such link or frame, or a number is not finite.
+    """
+    wrench = request.wrench.wrench
+    F = [*(getattr(wrench.force, axis) for axis in "xyz"), *(getattr(wrench.torque, axis) for axis in "xyz")]
+    point = [request.point.x, request.point.y, request.point.z]
+    effort = static_torque(model, state.q, F, request.link or tip, point, request.wrench.header.frame_id or None)
+    if request.include_gravity:
+        effort = effort + gravity(model, state.q, a_g)
+    response.effort = effort.tolist()
