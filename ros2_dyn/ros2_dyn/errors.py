@@ -47,3 +47,17 @@ class MessageError(Ros2DynError):
         self.field = field
         self.reason = reason
         self.detail = detail
+
+
+class ProcessError(Ros2DynError):
+    """A process that was started here did not do what it is for.
+
+    Attributes:
+        process: the name of the process.
+        problem: how it ended, and what it printed last.
+    """
+
+    def __init__(self, process: str, problem: str) -> None:
+        super().__init__(f"{process}: {problem}")
+        self.process = process
+        self.problem = problem

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import rclpy
 from ament_index_python.packages import get_package_share_directory
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
-from rich.console import Console
+from rich import box
 from rich.live import Live
 from rich.table import Table
 
 from ros2_dyn.cli.processes import Processes
+from ros2_dyn.errors import ProcessError
 from ros2_dyn.ros.effort_monitor import EffortMonitor
 
-SETTLING = 1.0
-"""Seconds after the first complete instant that are shown but not counted: discovery is not over for every topic."""
 PATIENCE = 30.0
-"""Seconds to wait for that first instant."""
+"""Seconds to wait for the first complete instant."""
+SETTLING = 1.0
+"""Seconds after it that are shown but not counted: discovery need not be over for every topic."""
 REFRESH = 0.2
 """Seconds between two pictures of the table."""
 
@@ -32,11 +35,11 @@ REFRESH = 0.2
 def main() -> int:
     """The executable `demo`."""
     parser = argparse.ArgumentParser(prog="demo", description=__doc__)
-    parser.add_argument("--duration", type=float, help="seconds to measure; left out: until Ctrl-C")
-    arguments = parser.parse_args()
-    # A demo is nobody else's business on the network, unless its user has said so.
+    parser.add_argument("--duration", type=float, default=math.inf, help="seconds to count; left out: until Ctrl-C")
+    duration = parser.parse_args().duration
+    # The demo is nobody else's business on the network, unless its user has said so.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
 
     mock_arm_parameters = Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.yaml")
@@ -46,66 +49,80 @@ def main() -> int:
     )
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     monitor = EffortMonitor()
+    status = 0
     try:
-        with processes:
-            problem = watch(monitor, processes, arguments.duration)
+        with processes, Live(auto_refresh=False) as live:
+            Demo(monitor, processes, live).run(duration)
+    except KeyboardInterrupt:
+        pass
+    except ProcessError as error:
+        print(error, file=sys.stderr)
+        status = 1
     finally:
         rclpy.shutdown()
-    if problem:
-        print(problem, file=sys.stderr)
+    print()
     print(json.dumps(summary(monitor)))
-    return 1 if problem or monitor.messages == 0 else 0
+    return status if monitor.messages else 1
 
 
-def watch(monitor: EffortMonitor, processes: Processes, duration: float | None) -> str | None:
-    """Listen and show until the time is up or Ctrl-C; what went wrong, if anything."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(monitor)
-    console = Console()
-    started = shown = time.monotonic()
-    counting_since: float | None = None
-    with Live(console=console, auto_refresh=False, transient=False) as live:
+class Demo:
+    """Listens to the two processes, and shows what they say."""
+
+    def __init__(self, monitor: EffortMonitor, processes: Processes, live: Live) -> None:
+        self._monitor = monitor
+        self._processes = processes
+        self._live = live
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(monitor)
+
+    def run(self, duration: float) -> None:
+        """Count for a number of seconds.
+
+        Raises:
+            ProcessError: a process ended, or no efforts came.
+        """
         try:
-            while True:
-                executor.spin_once(timeout_sec=REFRESH)
-                now = time.monotonic()
-                if monitor.latest is None:
-                    if now - started > PATIENCE:
-                        return f"no efforts within {PATIENCE:g} s"
-                elif counting_since is None:
-                    counting_since = now + SETTLING
-                if counting_since is not None and now < counting_since:
-                    monitor.clear()
-                elif counting_since is not None and duration is not None and now > counting_since + duration:
-                    return None
-                if now - shown > REFRESH:
-                    shown = now
-                    if console.is_terminal:
-                        live.update(table(monitor), refresh=True)
-                    failure = processes.failure()
-                    if failure:
-                        return failure
-        except KeyboardInterrupt:
-            return None
+            if not self._listen(PATIENCE, until=lambda: self._monitor.latest is not None):
+                raise ProcessError("dynamics", f"no efforts within {PATIENCE:g} s")
+            self._listen(SETTLING)
+            self._monitor.clear()
+            self._listen(duration)
         finally:
-            live.update(table(monitor), refresh=True)
+            self._live.update(table(self._monitor), refresh=True)
+
+    def _listen(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
+        """Listen until something is the case, or the time is up; whether it is the case."""
+        now = time.monotonic()
+        deadline, refresh = now + seconds, now
+        while now < deadline and not until():
+            self._executor.spin_once(timeout_sec=REFRESH)
+            now = time.monotonic()
+            if now >= refresh:
+                refresh = now + REFRESH
+                self._processes.check()
+                if self._live.console.is_terminal:
+                    self._live.update(table(self._monitor), refresh=True)
+        return until()
 
 
 def table(monitor: EffortMonitor) -> Table:
     """The latest instant, joint by joint."""
     picture = Table(
-        title=f"ros2_dyn: a simulated arm and its dynamics, {monitor.rate:.0f} Hz",
+        title=f"A simulated arm and its dynamics over ROS 2, {monitor.rate:.0f} Hz",
         caption=f"{monitor.messages} messages, largest difference {monitor.max_abs_difference:.1e} N m",
+        box=box.SIMPLE_HEAD,
+        padding=0,
+        show_edge=False,
     )
-    picture.add_column("joint")
-    for heading in ("position\nrad", "simulated\neffort N m", "inverse\ndynamics N m", "gravity\nN m", "Coriolis\nN m"):
-        picture.add_column(heading, justify="right", min_width=9)
-    picture.add_column("difference\nN m", justify="right", min_width=10)
-    sample = monitor.latest
-    if sample is not None:
-        efforts = [sample.state.position, *(message.effort for message in sample)]
-        for name, *values, difference in zip(sample.state.name, *efforts, sample.differences()):
-            picture.add_row(name, *(f"{value:+.4f}" for value in values), f"{difference:+.1e}")
+    picture.add_column("joint", no_wrap=True)
+    headings = "position", "simulated\neffort", "inverse\ndynamics", "gravity", "Coriolis", "difference"
+    for heading, unit in zip(headings, ["rad", *["N m"] * 5]):
+        picture.add_column(f"{heading}\n{unit}", justify="right", vertical="bottom", no_wrap=True)
+    if monitor.latest is not None:
+        sample = monitor.latest
+        columns = [sample.state.position, *(message.effort for message in sample)]
+        for name, *values, difference in zip(sample.state.name, *columns, sample.differences()):
+            picture.add_row(name, *(f"{round(value, 2) + 0.0:+.2f}" for value in values), f"{difference:+.1e}")
     return picture
 
 

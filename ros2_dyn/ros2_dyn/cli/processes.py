@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import IO
 
+from ros2_dyn.errors import ProcessError
+
 GRACE = 5.0
 """Seconds that a process has to end by itself after SIGINT."""
 
@@ -46,11 +48,14 @@ class Processes:
                 process.wait()
             output.close()
 
-    def failure(self) -> str | None:
-        """What the first process that has ended printed, or None while all are running."""
+    def check(self) -> None:
+        """See that all are running.
+
+        Raises:
+            ProcessError: one has ended; the error carries what it printed.
+        """
         for name, (process, output) in self._running.items():
             if process.poll() is not None:
                 output.seek(0)
-                text = output.read().decode(errors="replace").strip()
-                return f"{name} ended with status {process.returncode}:\n{text}"
-        return None
+                printed = output.read().decode(errors="replace").strip()
+                raise ProcessError(name, f"it ended with status {process.returncode}\n{printed}")

@@ -1,0 +1,39 @@
+"""The mock arm, and the node `dynamics` that follows it."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterFile
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Called by `ros2 launch`."""
+    share = FindPackageShare("ros2_dyn")
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("namespace", default_value="", description="Namespace of both nodes."),
+            DeclareLaunchArgument(
+                "mock_arm_params_file",
+                default_value=PathJoinSubstitution([share, "config", "mock_arm.yaml"]),
+                description="Parameter file of the mock arm.",
+            ),
+            Node(
+                package="ros2_dyn",
+                executable="mock_arm_node",
+                name="mock_arm",
+                namespace=LaunchConfiguration("namespace"),
+                parameters=[ParameterFile(LaunchConfiguration("mock_arm_params_file"))],
+                output="screen",
+            ),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(PathJoinSubstitution([share, "launch", "dynamics.launch.py"])),
+                launch_arguments={
+                    "namespace": LaunchConfiguration("namespace"),
+                    "desired": "mock_arm/reference",
+                }.items(),
+            ),
+        ]
+    )

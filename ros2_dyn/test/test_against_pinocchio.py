@@ -1,0 +1,119 @@
+"""Every algorithm against Pinocchio, on the six-axis arm and on random trees."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from robots import MOCK_ARM, random_state, random_tree
+
+from ros2_dyn.dynamics import (
+    coriolis,
+    forward_kinematics,
+    gravity,
+    jacobian,
+    jacobian_dot,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+    rnea,
+)
+from ros2_dyn.model import RobotModel
+
+pin = pytest.importorskip("pinocchio", reason="Pinocchio, the oracle, is not installed (pip install pin)")
+
+ROBOTS = {"mock_arm": MOCK_ARM.read_text()} | {f"random_tree_{seed}": random_tree(seed) for seed in range(12)}
+TOLERANCE = 1e-10
+
+
+class Oracle:
+    """Pinocchio's view of a robot, in our joint order."""
+
+    def __init__(self, xml: str) -> None:
+        self.ours = RobotModel.from_urdf(xml)
+        self.model = pin.buildModelFromXML(xml)
+        self.data = self.model.createData()
+        self.joints = [self.model.joints[self.model.getJointId(name)] for name in self.ours.joint_names]
+        self.columns = [joint.idx_v for joint in self.joints]
+
+    def q(self, q: np.ndarray) -> np.ndarray:
+        """Our q as Pinocchio's, which has two numbers, cos and sin, for a continuous joint."""
+        theirs = np.zeros(self.model.nq)
+        for value, joint in zip(q, self.joints):
+            theirs[joint.idx_q : joint.idx_q + joint.nq] = value if joint.nq == 1 else [np.cos(value), np.sin(value)]
+        return theirs
+
+    def v(self, v: np.ndarray) -> np.ndarray:
+        """Our velocities or accelerations in their order."""
+        theirs = np.zeros(self.model.nv)
+        theirs[self.columns] = v
+        return theirs
+
+
+@pytest.fixture(params=ROBOTS)
+def oracle(request) -> Oracle:
+    """One of the robots."""
+    return Oracle(ROBOTS[request.param])
+
+
+def assert_close(ours, theirs):
+    """Relative to the largest number there is."""
+    assert_allclose(ours, theirs, rtol=0, atol=TOLERANCE * max(1.0, np.max(np.abs(theirs))))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_inverse_dynamics(oracle, seed):
+    """rnea, gravity and Coriolis, with any gravity vector."""
+    q, qd, qdd = random_state(oracle.ours, seed)
+    pq, pv, pa = oracle.q(q), oracle.v(qd), oracle.v(qdd)
+    a_g = np.random.default_rng(seed).normal(size=3) * 9
+    oracle.model.gravity.linear = a_g
+    assert_close(rnea(oracle.ours, q, qd, qdd, a_g), pin.rnea(oracle.model, oracle.data, pq, pv, pa)[oracle.columns])
+    g = pin.computeGeneralizedGravity(oracle.model, oracle.data, pq)[oracle.columns]
+    assert_close(gravity(oracle.ours, q, a_g), g)
+    h = pin.nonLinearEffects(oracle.model, oracle.data, pq, pv)[oracle.columns]
+    assert_close(coriolis(oracle.ours, q, qd), h - g)
+
+
+def test_external_wrenches(oracle):
+    """Wrenches on several links, also on those behind fixed joints."""
+    q, qd, qdd = random_state(oracle.ours, 4)
+    rng = np.random.default_rng(4)
+    external = {name: rng.normal(size=6) * 10 for name in oracle.ours.link_names[1:]}
+    forces = [pin.Force.Zero() for _ in range(oracle.model.njoints)]
+    for name, wrench in external.items():
+        frame = oracle.model.frames[oracle.model.getFrameId(name)]
+        forces[frame.parentJoint] += frame.placement.act(pin.Force(wrench))
+    theirs = pin.rnea(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(qdd), forces)[oracle.columns]
+    assert_close(rnea(oracle.ours, q, qd, qdd, external=external), theirs)
+
+
+def test_mass_matrix(oracle):
+    """The composite-rigid-body algorithm."""
+    q, _, _ = random_state(oracle.ours, 5)
+    M = pin.crba(oracle.model, oracle.data, oracle.q(q))
+    M = np.triu(M) + np.triu(M, 1).T
+    assert_close(mass_matrix(oracle.ours, q), M[np.ix_(oracle.columns, oracle.columns)])
+
+
+def test_poses_and_jacobians_of_every_link(oracle):
+    """Forward kinematics, the Jacobian and its derivative, in the axes of the base and of the link."""
+    q, qd, _ = random_state(oracle.ours, 6)
+    pin.computeJointJacobiansTimeVariation(oracle.model, oracle.data, oracle.q(q), oracle.v(qd))
+    pin.computeJointJacobians(oracle.model, oracle.data, oracle.q(q))
+    pin.updateFramePlacements(oracle.model, oracle.data)
+    for name in oracle.ours.link_names:
+        frame = oracle.model.getFrameId(name)
+        assert_close(forward_kinematics(oracle.ours, q, name), oracle.data.oMf[frame].homogeneous)
+        for reference, axes in ((pin.LOCAL_WORLD_ALIGNED, None), (pin.LOCAL, name)):
+            J = pin.getFrameJacobian(oracle.model, oracle.data, frame, reference)[:, oracle.columns]
+            assert_close(jacobian(oracle.ours, q, name, frame=axes), J)
+        Jd = pin.getFrameJacobianTimeVariation(oracle.model, oracle.data, frame, pin.LOCAL_WORLD_ALIGNED)
+        assert_close(jacobian_dot(oracle.ours, q, qd, name), Jd[:, oracle.columns])
+
+
+def test_energies(oracle):
+    """Kinetic and potential energy; the root link's share, which Pinocchio leaves out, is added to its figure."""
+    q, qd, _ = random_state(oracle.ours, 7)
+    T = pin.computeKineticEnergy(oracle.model, oracle.data, oracle.q(q), oracle.v(qd))
+    V = pin.computePotentialEnergy(oracle.model, oracle.data, oracle.q(q)) + 9.81 * oracle.ours.base_inertia.h[2]
+    assert_close(kinetic_energy(oracle.ours, q, qd), T)
+    assert_close(potential_energy(oracle.ours, q), V)
