@@ -1,3 +1,5 @@
+"""Installs the package; ROS 2 (colcon) and pip both read this file."""
+
 from glob import glob
 
 from setuptools import find_packages, setup

@@ -5,18 +5,19 @@ import unittest
 
 import pytest
 
-launch_testing = pytest.importorskip("launch_testing", reason="launch_testing is not installed (it comes with ROS 2)")
+pytest.importorskip("launch_testing", reason="launch_testing is not installed (it comes with ROS 2)")
 pytest.importorskip("launch_ros", reason="launch_ros is not installed (it comes with ROS 2)")
 
-import launch_testing.actions  # noqa: E402
-import launch_testing.asserts  # noqa: E402
-import rclpy  # noqa: E402
-from launch import LaunchDescription  # noqa: E402
-from launch.actions import IncludeLaunchDescription  # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
-from launch.substitutions import PathJoinSubstitution  # noqa: E402
-from launch_ros.substitutions import FindPackageShare  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
+import rclpy
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+from sensor_msgs.msg import JointState
 
 PATIENCE = 30.0
 """Seconds that discovery and start-up may take."""
@@ -39,11 +40,13 @@ class TestRunning(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
+        """A node to listen with."""
         rclpy.init()
         cls.node = rclpy.create_node("launch_test")
 
     @classmethod
     def tearDownClass(cls) -> None:
+        """Shut it down."""
         cls.node.destroy_node()
         rclpy.shutdown()
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from robots import planar_2r
-
 from ros2_dyn.dynamics import coriolis, forward_kinematics, gravity, jacobian, mass_matrix, rnea, static_torque
 from ros2_dyn.model import RobotModel
 
@@ -19,7 +18,7 @@ def point_masses() -> RobotModel:
     return RobotModel.from_urdf(planar_2r(L1, L2, {"mass": M1, "com": (L1, 0, 0)}, {"mass": M2, "com": (L2, 0, 0)}))
 
 
-@pytest.mark.parametrize("q, qd, qdd", STATES)
+@pytest.mark.parametrize(("q", "qd", "qdd"), STATES)
 def test_lagrangian_terms_of_point_masses(point_masses, q, qd, qdd):
     """M, c, g and tau of the Lagrangian example, term by term."""
     c2, s2 = np.cos(q[1]), np.sin(q[1])
@@ -35,7 +34,7 @@ def test_lagrangian_terms_of_point_masses(point_masses, q, qd, qdd):
     assert_allclose(rnea(point_masses, q, qd, qdd, DOWN), M @ qdd + c + g, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("q, qd, qdd", STATES)
+@pytest.mark.parametrize(("q", "qd", "qdd"), STATES)
 def test_bodies_with_offset_centres_and_full_inertia(q, qd, qdd):
     """The same for real bodies, whose centres of mass lie off the links' axes and out of the plane.
 
@@ -66,7 +65,7 @@ def test_bodies_with_offset_centres_and_full_inertia(q, qd, qdd):
     assert_allclose(rnea(model, q, qd, qdd, DOWN), M @ qdd + c + g, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("q, qd, qdd", STATES)
+@pytest.mark.parametrize(("q", "qd", "qdd"), STATES)
 def test_velocities_and_jacobian_in_frames_0_and_3(point_masses, q, qd, qdd):
     """The velocity of frame {3} by outward propagation, and the Jacobians in {0} and {3} (Craig's example 5.3)."""
     c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[1]), np.sin(q[1])
@@ -84,7 +83,7 @@ def test_velocities_and_jacobian_in_frames_0_and_3(point_masses, q, qd, qdd):
     assert_allclose(forward_kinematics(point_masses, q)[:2, 3], [L1 * c1 + L2 * c12, L1 * s1 + L2 * s12], atol=1e-12)
 
 
-@pytest.mark.parametrize("q, force, _", STATES)
+@pytest.mark.parametrize(("q", "force", "_"), STATES)
 def test_static_torque_of_a_tip_force(point_masses, q, force, _):
     """The joint torques that exert a force at the tip, by inward propagation of forces (Craig's example 5.7)."""
     fx, fy = force
@@ -94,7 +93,7 @@ def test_static_torque_of_a_tip_force(point_masses, q, force, _):
 
 
 def test_the_arm_is_singular_where_it_is_stretched_or_folded(point_masses):
-    """det J = l1 l2 sin(theta2)."""
+    """Det J = l1 l2 sin(theta2)."""
     for theta2 in (0.0, np.pi, 0.3, -1.2):
         J = jacobian(point_masses, [0.4, theta2])[:2]
         assert_allclose(np.linalg.det(J), L1 * L2 * np.sin(theta2), rtol=0, atol=1e-12)

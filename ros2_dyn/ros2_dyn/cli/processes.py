@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from types import TracebackType
 from typing import IO
 
 from ros2_dyn.errors import ProcessError
@@ -25,28 +24,28 @@ class Processes:
         self._running: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
     def __enter__(self) -> Processes:
-        for name, command in self._commands.items():
-            output = tempfile.TemporaryFile()
-            process = subprocess.Popen(
-                [sys.executable, "-m", *command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C in the terminal is the parent's, who stops them in order
-            )
-            self._running[name] = (process, output)
+        try:
+            for name, command in self._commands.items():
+                self._running[name] = _start(command)
+        except BaseException:  # also Ctrl-C between two of them
+            self.stop()
+            raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Interrupt all, then wait for each; one that does not end in time is killed."""
         for process, _ in self._running.values():
             process.send_signal(signal.SIGINT)
-        for process, output in self._running.values():
+        for process, printed in self._running.values():
             try:
                 process.wait(GRACE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            output.close()
+            printed.close()
 
     def check(self) -> None:
         """See that all are running.
@@ -54,8 +53,20 @@ class Processes:
         Raises:
             ProcessError: one has ended; the error carries what it printed.
         """
-        for name, (process, output) in self._running.items():
+        for name, (process, printed) in self._running.items():
             if process.poll() is not None:
-                output.seek(0)
-                printed = output.read().decode(errors="replace").strip()
-                raise ProcessError(name, f"it ended with status {process.returncode}\n{printed}")
+                printed.seek(0)
+                text = printed.read().decode(errors="replace").strip()
+                raise ProcessError(name, f"it ended with status {process.returncode}\n{text}")
+
+
+def _start(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    printed = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the process has ended)
+    process = subprocess.Popen(
+        [sys.executable, "-m", *command],
+        stdin=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C in the terminal is the parent's, who stops them in order
+    )
+    return process, printed

@@ -37,9 +37,7 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str | None = None)
     X = _link_transform(model, body_transforms(model, q), link)
     R = np.swapaxes(X.E, -1, -2)
     batch = q.shape[:-1]
-    top = np.concatenate(
-        [np.broadcast_to(R, (*batch, 3, 3)), np.broadcast_to(X.r[..., None], (*batch, 3, 1))], axis=-1
-    )
+    top = np.concatenate([np.broadcast_to(R, (*batch, 3, 3)), np.broadcast_to(X.r[..., None], (*batch, 3, 1))], axis=-1)
     return np.concatenate([top, np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*batch, 1, 4))], axis=-2)
 
 
@@ -84,8 +82,7 @@ def jacobian_dot(
 
     That holds for the base's axes; in the axes of a moving frame ``Jdot`` also holds the turning of those axes.
 
-    Args:
-        qd: joint velocities, rad/s or m/s, shape (..., n). The other arguments are those of `jacobian`.
+    Its arguments are those of `jacobian`, and qd: joint velocities, rad/s or m/s, shape (..., n).
 
     Returns:
         Shape (..., 6, n), per second.

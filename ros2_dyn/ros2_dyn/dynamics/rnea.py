@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors, vector
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot, join, swap
+from ros2_dyn.model.spatial import Array, Transform, cross_force, cross_motion, dot, join, swap
 
 
 def rnea(
@@ -45,7 +45,10 @@ def rnea(
 
     v0 = np.zeros(6)
     a0 = join(np.zeros(3), -a_g)
-    X, v, a, f = [], [], [], []
+    X: list[Transform] = []
+    v: list[Array] = []
+    a: list[Array] = []
+    f: list[Array] = []
 
     # First pass, outwards: the motion of each body, and the force that it takes (RBDA 5.16 to 5.19, 5.9).
     for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):

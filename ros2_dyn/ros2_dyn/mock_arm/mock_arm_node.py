@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from ament_index_python.packages import get_package_share_directory
 from builtin_interfaces.msg import Time
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -21,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_dyn.mock_arm.demo_trajectory import DemoTrajectory
 from ros2_dyn.mock_arm.simulated_arm import ComputedTorque, HeldEffort, Motion, SimulatedArm
 from ros2_dyn.model import RobotModel
-from ros2_dyn.run_node import run_node
+from ros2_dyn.node_base import declare, run_node
 
 STEP = 1e-3
 """Integration step of the simulation, s."""
@@ -39,15 +38,14 @@ class MockArmNode(Node):
 
     def __init__(self) -> None:
         super().__init__("mock_arm")
-        urdf_file = self._parameter("urdf_file", "", "URDF of the arm to simulate; empty: the six-axis mock arm.")
-        rate = self._parameter("publish_rate", 250.0, "Rate of joint_states and ~/reference, Hz.", 1.0, 1000.0)
-        home = self._parameter("home", Parameter.Type.DOUBLE_ARRAY, "Joint positions at the start, rad or m.")
+        urdf_file = declare(self, "urdf_file", "", "URDF of the arm to simulate; empty: the six-axis mock arm.")
+        rate = declare(self, "publish_rate", 250.0, "Rate of joint_states and ~/reference, Hz.", 1.0, 1000.0)
+        home = declare(self, "home", Parameter.Type.DOUBLE_ARRAY, "Joint positions at the start, rad or m.")
         self._noise = [
-            self._parameter("position_noise", 0.0, "Standard deviation of published positions, rad or m.", 0.0, 1.0),
-            self._parameter("velocity_noise", 0.0, "Standard deviation of published velocities.", 0.0, 10.0),
-            self._parameter("effort_noise", 0.0, "Standard deviation of published efforts, N m or N.", 0.0, 100.0),
+            declare(self, f"{quantity}_noise", 0.0, f"Standard deviation of published {quantity}, {unit}.", high=100.0)
+            for quantity, unit in (("position", "rad or m"), ("velocity", "rad/s or m/s"), ("effort", "N m or N"))
         ]
-        self._random = np.random.default_rng(self._parameter("seed", 1, "Seed of the noise."))
+        self._random = np.random.default_rng(declare(self, "seed", 1, "Seed of the noise."))
 
         path = urdf_file or str(Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.urdf"))
         self.model = RobotModel.from_urdf_file(path)
@@ -62,18 +60,9 @@ class MockArmNode(Node):
         self._state_message = JointState(name=names)
         self._reference_message = JointTrajectory(joint_names=names, points=[JointTrajectoryPoint()])
 
-        self._commands = self.create_subscription(
-            Float64MultiArray, "effort_controller/commands", self._on_command, 10
-        )
+        self._commands = self.create_subscription(Float64MultiArray, "effort_controller/commands", self._on_command, 10)
         self._epoch = self.get_clock().now().nanoseconds
         self._timer = self.create_timer(1.0 / rate, self._on_tick)
-
-    def _parameter(self, name, default, description, low=None, high=None):  # type: ignore[no-untyped-def]
-        """Declare a parameter that is set once, at the start."""
-        descriptor = ParameterDescriptor(description=description, read_only=True)
-        if low is not None:
-            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-        return self.declare_parameter(name, default, descriptor).value
 
     def _home(self, home: list[float] | None) -> list[float]:
         if home:

@@ -57,7 +57,7 @@ class SpatialInertia:
         return SpatialInertia(self.mass + other.mass, self.h + other.h, self.I_origin + other.I_origin)
 
     def in_parent(self, X: Transform) -> SpatialInertia:
-        """The same body in the coordinates of frame A, where X is ``B_X_A`` and this inertia is given in B (RBDA section 2.13)."""
+        """This inertia, given in frame B, in the coordinates of frame A, where X is ``B_X_A`` (RBDA section 2.13)."""
         R = np.swapaxes(X.E, -1, -2)
         h = matvec(R, self.h)
         h_A = h + self.mass * X.r

@@ -77,6 +77,7 @@ class RobotModel:
         """Number the bodies, and lump each fixed link into the body that it is fixed to.
 
         Args:
+            name: name of the robot.
             branches: the root first, parents before children; joints are numbered in this order.
 
         Raises:
@@ -113,6 +114,15 @@ class RobotModel:
             MappingProxyType(links),
         )
 
+    def __post_init__(self) -> None:
+        """Make every array read-only: kernels have their numbers folded in."""
+        transforms = [*self.X_tree, *(placement.X for placement in self.links.values())]
+        inertias = [*self.inertia, self.base_inertia]
+        arrays = [array for X in transforms for array in X]
+        arrays += [array for I in inertias for array in (I.mass, I.h, I.I_origin)]
+        for array in [*arrays, *(joint.axis for joint in self.joints)]:
+            array.setflags(write=False)
+
     @property
     def n(self) -> int:
         """Number of joints."""
@@ -136,7 +146,7 @@ class RobotModel:
     @property
     def default_tip(self) -> str:
         """The link with the most moving joints between it and the base; of several, the last in the tree."""
-        return max(reversed(self.links), key=lambda link: len(self.support(self.links[link].body)))
+        return max(reversed(self.link_names), key=lambda link: len(self.support(self.links[link].body)))
 
     def support(self, body: int) -> tuple[int, ...]:
         """The joints between the base and a body, from the base outwards: kappa(i) of RBDA section 4.1.4."""
@@ -159,5 +169,3 @@ class RobotModel:
 
     def __repr__(self) -> str:
         return f"RobotModel('{self.name}', {self.n} joints: {', '.join(self.joint_names)})"
-
-

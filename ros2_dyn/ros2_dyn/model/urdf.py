@@ -127,7 +127,7 @@ def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
         found = element.findall(tag)
         if len(found) > 1:
             raise ModelError(label, f"<{tag}> is given {len(found)} times, expected once")
-        stripped.extend(_strip(child, label) for child in found)
+        stripped.extend([_strip(child, label) for child in found])
     return stripped
 
 
@@ -168,8 +168,8 @@ def _moving_joint(joint: urdf.Joint) -> Joint:
 
 
 def _axis(joint: urdf.Joint, label: str) -> Array:
-    axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, dtype=float)  # URDF's default
-    length = np.linalg.norm(axis)
+    axis: Array = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, dtype=float)  # URDF's default
+    length = float(np.linalg.norm(axis))
     if not (np.isfinite(length) and length > 1e-9):
         raise ModelError(label, f"its <axis> is {axis}, expected a direction")
     return axis / length

@@ -10,20 +10,20 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.node_base import run_node
 from ros2_dyn.ros.joint_order import MeasuredState
 from ros2_dyn.ros.pairing import Pair
 from ros2_dyn.ros.parameters import declare_parameters
 from ros2_dyn.ros.refusals import Refusals
 from ros2_dyn.ros.robot import Efforts, Robot
 from ros2_dyn.ros.services import fill_jacobian, fill_torque
-from ros2_dyn.run_node import run_node
+from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -36,7 +36,9 @@ class DynamicsNode(Node):
         super().__init__("dynamics")
         self._settings = declare_parameters(self)
         self._refusals = Refusals(self.get_logger())
-        self._effort_publishers = {topic: self.create_publisher(JointState, f"~/{topic}", 10) for topic in Efforts._fields}
+        self._effort_publishers = {
+            topic: self.create_publisher(JointState, f"~/{topic}", 10) for topic in Efforts._fields
+        }
         self._message = JointState()
         self._robot: Robot | None = None
         self._description = ""

@@ -35,7 +35,8 @@ class JointOrder:
 
     def __init__(self, joint_names: Sequence[str]) -> None:
         self.joint_names = tuple(joint_names)
-        self._indices: tuple[tuple[str, ...], list[int]] = ((), [])
+        self._names: tuple[str, ...] | None = None
+        self._indices: list[int] = []
 
     def measured(self, message: JointState) -> MeasuredState:
         """Read a state; header and effort play no part in whether it is good.
@@ -87,13 +88,13 @@ class JointOrder:
 
     def _indices_of(self, names: tuple[str, ...]) -> list[int]:
         """Where the model's joints stand among the names; remembered, as publishers keep to one order."""
-        if names != self._indices[0]:
+        if names != self._names:
             for joint in self.joint_names:
                 if names.count(joint) != 1:
                     reason = "joint named twice" if joint in names else "joint missing"
                     raise MessageError("name", reason, f"'{joint}' in [{', '.join(names)}]")
-            self._indices = (names, [names.index(joint) for joint in self.joint_names])
-        return self._indices[1]
+            self._names, self._indices = names, [names.index(joint) for joint in self.joint_names]
+        return self._indices
 
 
 def _stamp(message: JointState | JointTrajectory) -> tuple[int, int]:

@@ -1,0 +1,24 @@
+# Each target makes its own environment first: see scripts/ros2_env.
+ENV := scripts/ros2_env
+TEST_ENV := $(ENV) --with-tests
+SOURCES := ros2_dyn
+
+.PHONY: demo test lint format clean
+
+demo: ## a simulated arm and the node talk ROS 2; DURATION=10 ends by itself after 10 s
+	@$(ENV) python -m ros2_dyn.cli.demo $(if $(DURATION),--duration $(DURATION))
+
+test: lint ## linters, types and every test
+	@$(TEST_ENV) pytest
+
+lint:
+	@$(TEST_ENV) ruff check --no-cache --output-format concise $(SOURCES)
+	@$(TEST_ENV) ruff format --no-cache --check $(SOURCES)
+	@$(TEST_ENV) mypy --cache-dir .ros2/mypy_cache
+
+format:
+	@$(TEST_ENV) ruff check --no-cache --fix --exit-zero --quiet $(SOURCES)
+	@$(TEST_ENV) ruff format --no-cache $(SOURCES)
+
+clean: ## remove the environment and all that was built
+	rm -rf .ros2 build install log

@@ -1,0 +1,55 @@
+"""What every node of this package does alike: declare its parameters, start and stop, on Humble to Rolling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.exceptions import ParameterException
+from rclpy.executors import ExternalShutdownException
+from rclpy.logging import get_logger
+from rclpy.node import Node
+
+from ros2_dyn.errors import Ros2DynError
+
+
+def declare(node: Node, name: str, default: Any, description: str, low: float = 0.0, high: float | None = None) -> Any:
+    """Declare a parameter that is set once, at the start, and return its value.
+
+    Args:
+        node: the node.
+        name: name of the parameter.
+        default: its default; or its `Parameter.Type`, for a parameter that may be left out, and is None then.
+        description: its meaning and unit.
+        low: least value of a number, where `high` is given.
+        high: greatest value of a number; None: not a number, or one of any size.
+    """
+    descriptor = ParameterDescriptor(description=description, read_only=True)
+    if high is not None:
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return node.declare_parameter(name, default, descriptor).value
+
+
+def run_node(make_node: Callable[[], Node]) -> int:
+    """Spin a node until it is interrupted or its context is shut down; the exit status of the process.
+
+    An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
+    process with status 1.
+    """
+    rclpy.init()
+    node = None
+    try:
+        node = make_node()
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except (Ros2DynError, ParameterException) as error:
+        get_logger("ros2_dyn").fatal(str(error))
+        return 1
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0

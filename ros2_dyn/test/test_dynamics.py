@@ -1,0 +1,130 @@
+"""Identities that hold for every robot, and the physics along a motion."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from robots import joint, link, mock_arm, random_state, random_tree, robot
+from ros2_dyn.dynamics import (
+    coriolis,
+    gravity,
+    jacobian,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+    rnea,
+    static_torque,
+)
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+
+ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(4)}
+
+
+@pytest.fixture(params=ROBOTS)
+def model(request) -> RobotModel:
+    """One of the robots."""
+    return ROBOTS[request.param]
+
+
+def close(a, b, tolerance=1e-10):
+    assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(b))))
+
+
+def test_inverse_dynamics_is_the_sum_of_its_terms(model):
+    """``tau = M qdd + c + g - J^T f``, in a batch."""
+    q, qd, qdd = random_state(model, 1, 4)
+    a_g, point_link = [1.0, -2.0, -9.0], model.default_tip
+    M = mass_matrix(model, q)
+    tau = (M @ qdd[..., None])[..., 0] + coriolis(model, q, qd) + gravity(model, q, a_g)
+    close(rnea(model, q, qd, qdd, a_g), tau)
+    wrench = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
+    pushed = tau - static_torque(model, q, wrench, frame=point_link)  # one written in the moving link's own axes
+    close(rnea(model, q, qd, qdd, a_g, external={point_link: wrench}), pushed)
+
+
+def test_mass_matrix_is_symmetric_positive_and_gives_the_kinetic_energy(model):
+    """``T = 1/2 qd^T M qd``."""
+    q, qd, _ = random_state(model, 2)
+    M = mass_matrix(model, q)
+    close(M, M.T, 1e-15)
+    assert np.linalg.eigvalsh(M)[0] > 0
+    close(kinetic_energy(model, q, qd), qd @ M @ qd / 2)
+
+
+def test_gravity_is_the_gradient_of_the_potential_energy(model):
+    """``g = dV/dq``, by central differences."""
+    q, _, _ = random_state(model, 3)
+    step = 1e-6
+    gradient = [
+        (potential_energy(model, q + step * e) - potential_energy(model, q - step * e)) / (2 * step)
+        for e in np.eye(model.n)
+    ]
+    close(gravity(model, q), gradient, 1e-8)
+
+
+def test_coriolis_does_no_more_work_than_the_changing_mass_matrix(model):
+    """``qd^T c = 1/2 qd^T Mdot qd``, which is what makes Mdot - 2C skew."""
+    q, qd, _ = random_state(model, 4)
+    step = 1e-6
+    M_dot = (mass_matrix(model, q + step * qd) - mass_matrix(model, q - step * qd)) / (2 * step)
+    close(qd @ coriolis(model, q, qd), qd @ M_dot @ qd / 2, 1e-8)
+
+
+def test_power_balance_along_a_motion(model):
+    """``tau . qd = d(T + V)/dt`` on an arbitrary smooth motion."""
+    w = np.linspace(0.7, 1.9, model.n)
+
+    def energy(t):
+        q, qd = np.sin(w * t), w * np.cos(w * t)
+        return kinetic_energy(model, q, qd) + potential_energy(model, q)
+
+    step = 1e-5
+    for t in (0.3, 1.1, 2.6):
+        q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
+        power = (energy(t + step) - energy(t - step)) / (2 * step)
+        close(rnea(model, q, qd, qdd) @ qd, power, 1e-8)
+
+
+def test_gravity_carries_the_weight_however_the_robot_is_mounted(model):
+    """Turning gravity in the base frame is turning the base the other way: nothing changes along its direction."""
+    q, _, _ = random_state(model, 5)
+    close(gravity(model, q, [0, 0, 9.81]), -gravity(model, q))
+    x, y, z = (gravity(model, q, 9.81 * e) for e in np.eye(3))
+    close(gravity(model, q, [1.5, -2.0, 7.0]), (1.5 * x - 2.0 * y + 7.0 * z) / 9.81)
+
+
+def test_a_body_behind_a_fixed_joint_counts_with_the_body_it_is_fixed_to():
+    """A lumped tool weighs what it weighs: tau = m g r for a mass at distance r from a horizontal axis."""
+    arm = robot(
+        link("base", mass=5.0, com=(0, 0, 1)),
+        link("arm"),
+        link("tool", mass=2.0, com=(0.1, 0, 0)),
+        joint("hinge", "revolute", "base", "arm", axis=(0, 1, 0)),
+        joint("mount", "fixed", "arm", "tool", xyz=(0.5, 0, 0), rpy=(0, 0, np.pi)),
+    )
+    model = RobotModel.from_urdf(arm)
+    close(gravity(model, [0.0]), [-2.0 * 9.81 * 0.4])
+    close(mass_matrix(model, [0.0]), [[2.0 * 0.4**2]])
+    assert model.base_inertia.mass == 5.0
+    close(model.base_inertia.com, [0, 0, 1])
+
+
+def test_a_prismatic_joint_lifts_its_load():
+    """``tau = m (g + qdd)`` upwards, and the Jacobian is the axis."""
+    lift = robot(link("base"), link("cart", mass=3.0), joint("lift", "prismatic", "base", "cart"))
+    model = RobotModel.from_urdf(lift)
+    close(rnea(model, [0.2], [0.5], [2.0]), [3.0 * (9.81 + 2.0)])
+    close(jacobian(model, [0.2])[:, 0], [0, 0, 1, 0, 0, 0])
+
+
+def test_wrong_input_is_named():
+    """The error says which argument, what was expected and what came."""
+    model, zero = ROBOTS["mock_arm"], np.zeros(6)
+    with pytest.raises(InputError, match=r"qd: expected shape \(\.\.\., 6\), got \(3,\)"):
+        rnea(model, zero, np.zeros(3), zero)
+    with pytest.raises(InputError, match="qdd: expected finite numbers"):
+        rnea(model, zero, zero, [np.inf] * 6)
+    with pytest.raises(InputError, match=r"gravity: expected shape \(\.\.\., 3\), got \(\)"):
+        gravity(model, zero, 9.81)
+    with pytest.raises(InputError, match="no link 'hand'"):
+        rnea(model, zero, zero, zero, external={"hand": zero})

@@ -1,0 +1,409 @@
+"""The node, end to end: a process of its own, real messages over DDS, and a mock arm in another process."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from robots import MOCK_ARM, mock_arm
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+import rclpy
+from geometry_msgs.msg import Point, Vector3, Wrench, WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from ros2_dyn.dynamics import coriolis, gravity, jacobian, jacobian_dot, rnea, static_torque
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
+
+PATIENCE = 30.0
+"""Seconds that discovery and start-up may take on a busy machine."""
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+MODEL = mock_arm()
+Q = [0.1, -1.2, 1.4, -1.8, -1.5, 0.3]
+QD = [0.5, -0.4, 0.3, -0.2, 0.1, 0.6]
+QDD = [1.0, 2.0, -1.0, 0.5, -0.5, 3.0]
+
+
+class Process:
+    """A node in a process of its own."""
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        command = [sys.executable, "-m", module, "--ros-args", *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self.process.poll() is None
+
+    def stop(self) -> str:
+        """Interrupt it; what it printed."""
+        self.process.send_signal(2)
+        try:
+            return self.process.communicate(timeout=10)[0]
+        finally:
+            self.process.kill()
+
+
+class Listener:
+    """A node of the test's own, that publishes, listens and calls."""
+
+    def __init__(self) -> None:
+        rclpy.init()
+        self.node = rclpy.create_node("listener")
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.node)
+        self.received: dict[str, list] = {}
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown()
+
+    def listen(self, *topics: str, type=JointState) -> None:
+        """Keep every message of some topics."""
+        for topic in topics:
+            self.received[topic] = []
+            self.node.create_subscription(type, topic, self.received[topic].append, 100)
+
+    def publisher(self, type, topic: str, qos=10):
+        """A publisher that somebody listens to."""
+        publisher = self.node.create_publisher(type, topic, qos)
+        self.until(lambda: publisher.get_subscription_count() > 0, f"nobody subscribed to {topic}")
+        return publisher
+
+    def until(self, condition: Callable[[], bool], problem: str) -> None:
+        """Spin until something is the case."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, problem
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def call(self, type, name: str, **request):
+        """Call a service and wait for its answer."""
+        client = self.node.create_client(type, name)
+        self.until(client.service_is_ready, f"no service {name}")
+        future = client.call_async(type.Request(**request))
+        self.until(future.done, f"no answer from {name}")
+        return future.result()
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    """A listener, closed at the end."""
+    listener = Listener()
+    yield listener
+    listener.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Process]]:
+    """Starts processes and ends them with the test."""
+    processes: list[Process] = []
+
+    def start(module: str, *arguments: str) -> Process:
+        processes.append(Process(module, *arguments))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        if process.alive:
+            process.stop()
+
+
+@pytest.fixture
+def dynamics(start) -> Process:
+    """The node `dynamics` with the mock arm's URDF."""
+    return start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={MOCK_ARM}")
+
+
+def state(stamp=1, names=MODEL.joint_names, position=Q, velocity=QD) -> JointState:
+    message = JointState(name=list(names), position=position, velocity=velocity)
+    message.header.stamp.nanosec = stamp
+    return message
+
+
+def desired(stamp=1, accelerations=QDD, positions=(), velocities=()) -> JointTrajectory:
+    point = JointTrajectoryPoint(positions=positions, velocities=velocities, accelerations=accelerations)
+    message = JointTrajectory(joint_names=list(MODEL.joint_names), points=[point])
+    message.header.stamp.nanosec = stamp
+    return message
+
+
+TOPICS = ("dynamics/inverse_dynamics", "dynamics/gravity", "dynamics/coriolis")
+
+
+def efforts_of(listener: Listener, publish: Callable[[int], None]) -> dict[str, JointState]:
+    """Publish, with ever new stamps, until the efforts of one of them have come on every topic."""
+    stamp = 1000
+
+    def complete() -> bool:
+        nonlocal stamp
+        if all(listener.received[topic] for topic in TOPICS):
+            return len({listener.received[topic][-1].header.stamp.nanosec for topic in TOPICS}) == 1
+        stamp += 1
+        publish(stamp)
+        return False
+
+    for topic in TOPICS:
+        listener.received[topic].clear()
+    listener.until(complete, "no efforts")
+    return {topic: listener.received[topic][-1] for topic in TOPICS}
+
+
+def test_the_predicted_effort_is_the_applied_effort(listener, start):
+    """Two nodes in two processes: along the arm's motion, and after an effort command, they agree to 1e-6 N m."""
+    arm = start("ros2_dyn.mock_arm.mock_arm_node", "-p", "home:=[0.0, -1.2, 1.4, -1.8, -1.57, 0.0]")
+    start("ros2_dyn.ros.dynamics_node", "-r", "~/desired:=/mock_arm/reference")  # the robot comes from the topic
+    listener.listen("joint_states", *TOPICS)
+    listener.listen("mock_arm/reference", type=JointTrajectory)
+
+    def compare(after: tuple[int, int], enough: int) -> None:
+        """Wait for enough instants that both have spoken of, and compare."""
+
+        def by_stamp(topic):
+            stamps = {(m.header.stamp.sec, m.header.stamp.nanosec): m for m in listener.received[topic]}
+            return {stamp: message for stamp, message in stamps.items() if stamp > after}
+
+        listener.until(lambda: len(by_stamp(TOPICS[0])) > enough, "no efforts")
+        states, predicted = by_stamp("joint_states"), by_stamp(TOPICS[0])
+        common = sorted(set(states) & set(predicted))
+        assert len(common) > enough / 2
+        difference = [np.subtract(states[t].effort, predicted[t].effort) for t in common]
+        assert np.max(np.abs(difference)) < 1e-6
+        # The arm does move, and its accelerations matter.
+        assert np.ptp([states[t].effort for t in common], axis=0)[1] > 0.1
+
+    def settled() -> tuple[int, int]:
+        """The stamp of a state after the node has had a desired state of the same stamp."""
+        if not listener.received[TOPICS[0]]:
+            return (0, 0)
+        effort = listener.received[TOPICS[0]][-1]
+        return (effort.header.stamp.sec + 1, effort.header.stamp.nanosec)  # a second later, discovery is over
+
+    listener.until(lambda: settled() > (0, 0), "no efforts")
+    compare(settled(), 200)
+
+    command = listener.publisher(Float64MultiArray, "effort_controller/commands")
+    efforts = [2.0, -40.0, -10.0, -1.0, 0.2, 0.1]
+    command.publish(Float64MultiArray(data=efforts))
+    listener.until(
+        lambda: np.allclose(listener.received["joint_states"][-1].effort, efforts), "the command was not taken"
+    )
+    latest = listener.received["joint_states"][-1].header.stamp
+    received = listener.received[TOPICS[0]]
+    listener.until(
+        lambda: (received[-1].header.stamp.sec, received[-1].header.stamp.nanosec) > (latest.sec, latest.nanosec),
+        "no efforts after the command",
+    )
+    assert_allclose(received[-1].effort, efforts, rtol=0, atol=1e-6)
+
+    # Like a forward_command_controller: a wrong size or a non-finite number is refused, and the last command held.
+    command.publish(Float64MultiArray(data=[1.0]))
+    command.publish(Float64MultiArray(data=[np.nan] * 6))
+    count = len(listener.received["joint_states"])
+    listener.until(lambda: len(listener.received["joint_states"]) > count + 100, "the arm is silent")
+    assert_allclose(listener.received["joint_states"][-1].effort, efforts)
+    assert arm.alive
+    assert "command refused: expected 6 efforts, got 1" in arm.stop()
+
+
+def test_efforts_are_those_of_the_library(listener, dynamics):
+    """Joint states in any order, extra joints among them; stamps and names come back; desired states by stamp."""
+    listener.listen(*TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+    order = [3, 1, 5, 0, 2, 4]
+
+    def shuffled(values, extra):
+        return [*(values[i] for i in order), extra]
+
+    def publish(stamp):
+        names = shuffled(MODEL.joint_names, "gripper")
+        states.publish(state(stamp, names, shuffled(Q, np.nan), shuffled(QD, np.nan)))
+
+    efforts = efforts_of(listener, publish)
+    for message in efforts.values():
+        assert tuple(message.name) == MODEL.joint_names
+        assert message.header.stamp.nanosec > 1000
+    assert_allclose(efforts[TOPICS[1]].effort, gravity(MODEL, Q), rtol=0, atol=1e-10)
+    assert_allclose(efforts[TOPICS[2]].effort, coriolis(MODEL, Q, QD), rtol=0, atol=1e-10)
+    # Without a desired state the acceleration is zero.
+    assert_allclose(efforts[TOPICS[0]].effort, gravity(MODEL, Q) + coriolis(MODEL, Q, QD), rtol=0, atol=1e-10)
+
+    wanted = listener.publisher(JointTrajectory, "dynamics/desired")
+
+    def publish_both(stamp):
+        wanted.publish(desired(stamp))
+        states.publish(state(stamp))
+
+    def accelerated() -> bool:
+        tau = efforts_of(listener, publish_both)[TOPICS[0]].effort
+        return np.allclose(tau, rnea(MODEL, Q, QD, QDD), rtol=0, atol=1e-10)
+
+    listener.until(accelerated, "the desired accelerations were not used")
+
+    def publish_elsewhere(stamp):
+        wanted.publish(desired(stamp, positions=[0.0] * 6, velocities=[1.0] * 6))
+        states.publish(state(stamp))
+
+    def elsewhere() -> bool:
+        tau = efforts_of(listener, publish_elsewhere)[TOPICS[0]].effort
+        return np.allclose(tau, rnea(MODEL, np.zeros(6), np.ones(6), QDD), rtol=0, atol=1e-10)
+
+    listener.until(elsewhere, "the desired positions and velocities were not used")
+    # Gravity and Coriolis are those of the measured state all the same.
+    assert_allclose(listener.received[TOPICS[1]][-1].effort, gravity(MODEL, Q), rtol=0, atol=1e-10)
+
+
+def test_bad_messages_leave_the_node_alive(listener, dynamics):
+    """Each is refused; the good message that follows is answered, and nothing non-finite was published."""
+    listener.listen(*TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+    wanted = listener.publisher(JointTrajectory, "dynamics/desired")
+    descriptions = listener.node.create_publisher(String, "robot_description", LATCHED)
+    bad_states = [
+        JointState(),
+        state(names=MODEL.joint_names[:5], position=Q[:5], velocity=QD[:5]),
+        state(position=Q[:4]),
+        state(velocity=[]),
+        state(velocity=[*QD, 1.0]),
+        state(position=[np.nan] * 6),
+        state(velocity=[np.inf] * 6),
+        state(velocity=[1e200] * 6),
+        state(names=["shoulder_pan_joint"] * 6),
+    ]
+    bad_desired = [
+        JointTrajectory(),
+        desired(accelerations=[]),
+        desired(accelerations=[1.0]),
+        desired(accelerations=[np.nan] * 6),
+        desired(positions=[1.0]),
+        JointTrajectory(joint_names=["x"], points=[JointTrajectoryPoint(accelerations=[1.0])]),
+    ]
+    for i in range(10):
+        for message in bad_states:
+            states.publish(message)
+        for message in bad_desired:
+            wanted.publish(message)
+        descriptions.publish(String(data=f"<robot{i}"))
+        efforts = efforts_of(listener, lambda stamp: states.publish(state(stamp)))
+        assert_allclose(efforts[TOPICS[1]].effort, gravity(MODEL, Q), rtol=0, atol=1e-10)
+    assert dynamics.alive
+    assert all(np.all(np.isfinite(m.effort)) for topic in TOPICS for m in listener.received[topic])
+    printed = dynamics.stop()
+    warnings = [line for line in printed.splitlines() if "refused a message" in line]
+    assert warnings
+    assert "Traceback" not in printed
+    assert dynamics.process.returncode == 0
+
+
+def test_warnings_come_once_a_second_at_most_and_count_all(listener, dynamics):
+    """A driver gone wrong at 1 kHz does not fill the log."""
+    states = listener.publisher(JointState, "joint_states")
+    listener.listen("/rosout", type=Log)
+
+    def warnings():
+        return [log for log in listener.received["/rosout"] if "refused a message on joint_states" in log.msg]
+
+    def two_warnings() -> bool:
+        states.publish(JointState(name=["a"], position=[0.0], velocity=[0.0]))
+        return len(warnings()) >= 2
+
+    listener.until(two_warnings, "no warning")
+    first, second = warnings()[:2]
+    times = [log.stamp.sec + 1e-9 * log.stamp.nanosec for log in (first, second)]
+    assert times[1] - times[0] > 0.99
+    assert "name: joint missing: 'shoulder_pan_joint' in [a] (" in second.msg
+    assert int(second.msg.split("(")[-1].split()[0]) > 2  # refused so far
+
+
+def test_get_jacobian(listener, dynamics):
+    """At a given state, and at the measured one; a wrong request gets an answer that says why."""
+    name = "dynamics/get_jacobian"
+    nothing = listener.call(GetJacobian, name)
+    assert not nothing.success
+    assert "no usable message has been received on joint_states" in nothing.message
+
+    point = Point(x=0.1, y=-0.2, z=0.3)
+    given = listener.call(GetJacobian, name, state=state(), link="forearm_link", point=point, frame="tool0")
+    where = ("forearm_link", [0.1, -0.2, 0.3], "tool0")
+    assert given.success, given.message
+    assert tuple(given.joint_names) == MODEL.joint_names
+    assert_allclose(np.reshape(given.jacobian, (6, 6)), jacobian(MODEL, Q, *where), rtol=0, atol=1e-12)
+    assert_allclose(np.reshape(given.jacobian_dot, (6, 6)), jacobian_dot(MODEL, Q, QD, *where), rtol=0, atol=1e-12)
+
+    states = listener.publisher(JointState, "joint_states")
+    listener.listen(*TOPICS)
+    efforts_of(listener, lambda stamp: states.publish(state(stamp)))
+    measured = listener.call(GetJacobian, name)
+    J = jacobian(MODEL, Q)
+    assert_allclose(np.reshape(measured.jacobian, (6, 6)), J, rtol=0, atol=1e-12)
+    assert_allclose(measured.singular_values, np.linalg.svd(J)[1], rtol=0, atol=1e-12)
+    assert_allclose(measured.manipulability, abs(np.linalg.det(J)), rtol=1e-9)
+    assert not measured.near_singularity
+    stretched = listener.call(GetJacobian, name, state=state(position=[0.0] * 6, velocity=[]))
+    assert stretched.success
+    assert stretched.near_singularity
+    assert not np.any(stretched.jacobian_dot)
+
+    for request, problem in (
+        ({"link": "hand"}, "no link 'hand'"),
+        ({"frame": "hand"}, "no link 'hand'"),
+        ({"state": state(position=Q[:3])}, "position: wrong length"),
+        ({"point": Point(x=np.nan)}, "point: expected finite numbers"),
+    ):
+        refused = listener.call(GetJacobian, name, **request)
+        assert not refused.success
+        assert problem in refused.message
+        assert len(refused.jacobian) == 0
+
+
+def test_wrench_to_torque(listener, dynamics):
+    """J^T F in any frame, with the weight of the arm if asked for."""
+    wrench = WrenchStamped(
+        header=Header(frame_id="tool0"),
+        wrench=Wrench(force=Vector3(x=1.0, y=2.0, z=3.0), torque=Vector3(x=0.1, y=0.2, z=0.3)),
+    )
+    F = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
+    request = {"state": state(), "wrench": wrench, "point": Point(z=0.1)}
+    plain = listener.call(WrenchToTorque, "dynamics/wrench_to_torque", **request)
+    tau = static_torque(MODEL, Q, F, point=[0, 0, 0.1], frame="tool0")
+    assert plain.success, plain.message
+    assert tuple(plain.joint_names) == MODEL.joint_names
+    assert_allclose(plain.effort, tau, rtol=0, atol=1e-12)
+    held = listener.call(WrenchToTorque, "dynamics/wrench_to_torque", include_gravity=True, **request)
+    assert_allclose(held.effort, tau + gravity(MODEL, Q), rtol=0, atol=1e-12)
+
+    wrench.wrench.force.x = np.inf
+    refused = listener.call(WrenchToTorque, "dynamics/wrench_to_torque", **request)
+    assert not refused.success
+    assert "wrench: expected finite numbers" in refused.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-p", "urdf_file:=/nowhere.urdf"], "file '/nowhere.urdf': cannot be read"),
+        (["-p", "robot_description:=<robot/>"], "robot: it has no root link"),
+        (["-p", f"urdf_file:={MOCK_ARM}", "-p", "tip_link:=hand"], "link: the robot 'mock_arm' has no link 'hand'"),
+        (["-p", "gravity:=[0.0, 9.81]"], "gravity: expected shape (..., 3), got (2,)"),
+        (["-p", "desired_timeout:=-1.0"], "desired_timeout"),
+        (["-p", "desired_timeout:=soon"], "desired_timeout"),
+    ],
+)
+def test_a_wrong_parameter_ends_the_node_with_one_line(start, arguments, problem):
+    """It names the parameter and what was expected; the exit status is 1."""
+    process = start("ros2_dyn.ros.dynamics_node", *arguments)
+    printed = process.process.communicate(timeout=PATIENCE)[0]
+    assert process.process.returncode == 1
+    assert problem in printed
+    assert "Traceback" not in printed

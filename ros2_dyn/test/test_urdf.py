@@ -1,0 +1,172 @@
+"""Loading a URDF: what is taken, what is dropped, and how a wrong one is refused."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from robots import MOCK_ARM, joint, link, mock_arm, robot
+from ros2_dyn.errors import ModelError, Ros2DynError
+from ros2_dyn.model import RobotModel
+
+LINKS = link("base"), link("arm", mass=1.0, com=(0.1, 0, 0))
+HINGE = joint("hinge", "revolute", "base", "arm")
+ONE_JOINT = robot(*LINKS, HINGE)
+
+
+def test_the_mock_arm():
+    """Names, limits and links are those of the file."""
+    model = mock_arm()
+    assert (model.name, model.n, model.base_link, model.default_tip) == ("mock_arm", 6, "base_link", "tool0")
+    assert model.joint_names[0] == "shoulder_pan_joint"
+    assert model.link_names[-1] == "tool0"
+    assert_allclose(model.effort_limit, [150, 150, 150, 28, 28, 28])
+    assert sum(body.mass for body in model.inertia) == pytest.approx(3.7 + 8.393 + 2.275 + 2 * 1.219 + 0.1879)
+    assert model.base_inertia.mass == 4.0
+
+
+def test_joints_are_ordered_depth_first():
+    """Branch by branch, children in document order, whatever the order of the elements."""
+    names = "abcde"
+    xml = robot(
+        *(joint(f"to_{child}", "revolute", parent, child) for parent, child in ("ae", "ab", "bd", "bc")),
+        *(link(name, mass=1.0) for name in reversed(names)),
+    )
+    assert RobotModel.from_urdf(xml).joint_names == ("to_e", "to_b", "to_d", "to_c")
+
+
+def test_what_says_nothing_of_dynamics_cannot_stop_the_model():
+    """Broken meshes, materials, transmissions and plug-ins are dropped before parsing, and nothing is printed."""
+    nonsense = """
+        <material name="red"><color rgba="1 0"/></material>
+        <transmission name="t"><joint name="nowhere"/></transmission>
+        <gazebo reference="arm"><plugin filename="none"><a/></plugin></gazebo>
+        <ros2_control name="x" type="system"><joint name="hinge"><param name="p">{</param></joint></ros2_control>
+        <my:extension xmlns:my="urn:x"/>"""
+    shape = "<visual><geometry><mesh/></geometry></visual><collision><geometry/></collision><inertial>"
+    xml = ONE_JOINT.replace("</robot>", f"{nonsense}</robot>").replace("<inertial>", shape)
+    plain, dressed = RobotModel.from_urdf(ONE_JOINT), RobotModel.from_urdf(xml)
+    assert dressed.joint_names == plain.joint_names
+    assert_allclose(dressed.inertia[0].matrix(), plain.inertia[0].matrix())
+
+
+def test_nothing_is_printed_while_loading(capfd):
+    """urdf_parser_py complains on stderr about what it does not know; it never gets to see it."""
+    xml = ONE_JOINT.replace("<robot ", '<robot version="7" xmlns:x="y" ').replace("<axis", "<odd/><axis")
+    RobotModel.from_urdf(xml)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_inertia_about_the_com_and_about_the_origin():
+    """The URDF's tensor is about the centre of mass, in the axes of its own origin (the parallel axis theorem)."""
+    body = link("arm", 2.0, (0.3, 0, 0), (1, 0, 0, 2, 0, 3), rpy=(0, 0, np.pi / 2))
+    I = RobotModel.from_urdf(robot(link("base"), body, HINGE)).inertia[0]
+    assert_allclose(I.I_com, np.diag([2, 1, 3]), atol=1e-12)
+    assert_allclose(I.I_origin, np.diag([2, 1 + 2 * 0.09, 3 + 2 * 0.09]), atol=1e-12)
+    assert_allclose(I.com, [0.3, 0, 0], atol=1e-12)
+
+
+def test_an_axis_need_not_have_unit_length_and_defaults_to_x():
+    """As URDF says."""
+    long = RobotModel.from_urdf(robot(*LINKS, joint("hinge", "revolute", "base", "arm", axis=(0, 3, 4))))
+    assert_allclose(long.joints[0].axis, [0, 0.6, 0.8])
+    default = RobotModel.from_urdf(ONE_JOINT.replace('<axis xyz="0.0 0.0 1.0"/>', ""))
+    assert_allclose(default.joints[0].axis, [1, 0, 0])
+
+
+def test_the_model_cannot_be_changed():
+    """Frozen, down to its arrays: kernels have its numbers folded in."""
+    model = mock_arm()
+    with pytest.raises(AttributeError):
+        model.name = "other"  # type: ignore[misc]
+    for array in (model.inertia[0].h, model.inertia[0].I_origin, model.X_tree[1].E, model.joints[0].axis):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    with pytest.raises(TypeError):
+        model.links["new"] = model.links["tool0"]  # type: ignore[index]
+
+
+edit = ONE_JOINT.replace
+"""A URDF that would be right, but for one thing."""
+WRONG = {
+    "no XML": ("<robot", "robot description: not well-formed XML"),
+    "another root": ("<sdf/>", "expected the root element <robot>, found <sdf>"),
+    "xacro": (
+        '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="y"/></robot>',
+        "this is a xacro file; expand it first",
+    ),
+    "empty": (robot(), "robot: it has no root link"),
+    "no moving joint": (robot(link("base", 1.0)), "robot 'test': it has no moving joint"),
+    "two roots": (robot(*LINKS, link("loose"), HINGE), "link 'loose': no joint connects it to 'base'"),
+    "no such parent": (edit('parent link="base"', 'parent link="bse"'), "joint 'hinge': its parent link 'bse'"),
+    "no such child": (
+        robot(*LINKS, HINGE.replace('child link="arm"', 'child link="am"')),
+        "joint 'hinge': its child link 'am'",
+    ),
+    "two parents": (
+        robot(*LINKS, HINGE, joint("again", "fixed", "base", "arm")),
+        "link 'arm': it is the child of two joints, 'hinge' and 'again'",
+    ),
+    "loop": (
+        robot(*LINKS, link("x"), link("y"), HINGE, joint("xy", "fixed", "x", "y"), joint("yx", "fixed", "y", "x")),
+        "robot: some of its links form a loop",
+    ),
+    "link named twice": (robot(*LINKS, link("arm"), HINGE), "link 'arm': the name is used twice"),
+    "joint named twice": (
+        robot(*LINKS, link("x"), HINGE, joint("hinge", "fixed", "arm", "x")),
+        "joint 'hinge': the name is used twice",
+    ),
+    "joint type": (edit('"revolute"', '"revolut"'), "joint 'hinge': Invalid joint type: revolut"),
+    "unsupported type": (edit('"revolute"', '"floating"'), "'hinge': type 'floating' is not supported"),
+    "mimic": (
+        edit("</joint>", '<mimic joint="other"/></joint>'),
+        "joint 'hinge': it mimics 'other', and mimic joints are not supported",
+    ),
+    "no child": (edit('<child link="arm"/>', ""), "joint 'hinge': Required element not set in XML: child"),
+    "no name": (edit('<link name="base"/>', "<link/>"), "link '?': its <link> has no attribute 'name'"),
+    "zero axis": (edit("0.0 0.0 1.0", "0 0 0"), "joint 'hinge': its <axis> is [0. 0. 0.], expected a direction"),
+    "short vector": (
+        robot(*LINKS, HINGE.replace('xyz="0.0 0.0 0.0"', 'xyz="0 0"')),
+        "joint 'hinge': Invalid vector length",
+    ),
+    "not a number": (
+        edit('mass value="1.0"', 'mass value="one"'),
+        "link 'arm': could not convert string to float: 'one'",
+    ),
+    "nan origin": (robot(*LINKS, HINGE.replace('rpy="0.0', 'rpy="nan')), "joint 'hinge': its <origin> is not finite"),
+    "negative mass": (edit('value="1.0"', 'value="-1"'), "link 'arm': mass is -1.0, expected"),
+    "infinite inertia": (edit('ixx="0.0"', 'ixx="inf"'), "link 'arm': its <inertia> is not finite"),
+    "negative inertia": (edit('ixx="0.0"', 'ixx="-1"'), "link 'arm': its <inertia> has a negative principal"),
+    "inertia incomplete": (edit('ixx="0.0"', ""), "link 'arm': its <inertia> has no attribute 'ixx'"),
+    "two inertials": (
+        edit("</inertial>", "</inertial><inertial/>"),
+        "link 'arm': <inertial> is given 2 times, expected once",
+    ),
+    "limits swapped": (edit('lower="-3" upper="3"', 'lower="3" upper="-3"'), "joint 'hinge': its <limit> has lower"),
+    "negative effort": (edit('effort="100"', 'effort="-1"'), "joint 'hinge': its <limit> has effort -1.0"),
+    "limit incomplete": (edit('effort="100"', ""), "joint 'hinge': its <limit> has no attribute 'effort'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_urdf_is_refused_by_name(case):
+    """The error is a ModelError that names the link or joint, and says what is wrong."""
+    xml, message = WRONG[case]
+    with pytest.raises(ModelError) as refusal:
+        RobotModel.from_urdf(xml)
+    assert message in str(refusal.value)
+    assert isinstance(refusal.value, Ros2DynError)
+    assert str(refusal.value) == f"{refusal.value.element}: {refusal.value.problem}"
+
+
+def test_a_missing_file_is_named(tmp_path):
+    """With its path."""
+    with pytest.raises(ModelError, match=r"nowhere\.urdf': cannot be read: .*No such file"):
+        RobotModel.from_urdf_file(tmp_path / "nowhere.urdf")
+    assert RobotModel.from_urdf_file(str(MOCK_ARM)).n == 6
+
+
+def test_a_chain_of_a_thousand_links_loads():
+    """No recursion."""
+    n = 1000
+    links = [link("l0"), *(link(f"l{i}", mass=1.0) for i in range(1, n + 1))]
+    joints = [joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}") for i in range(n)]
+    assert RobotModel.from_urdf(robot(*links, *joints)).n == n
