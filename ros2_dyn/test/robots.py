@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+
 from ros2_dyn.model import RobotModel
 
 MOCK_ARM = Path(__file__).parents[1] / "config" / "mock_arm.urdf"

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn.dynamics import (
     coriolis,

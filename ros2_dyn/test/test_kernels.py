@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import mock_arm, random_state, random_tree
 from ros2_dyn.dynamics import coriolis, gravity, mass_matrix, rnea
 from ros2_dyn.errors import InputError

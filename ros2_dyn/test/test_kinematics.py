@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import mock_arm, random_state, random_tree
 from ros2_dyn.dynamics import forward_kinematics, jacobian, jacobian_dot, static_torque
 from ros2_dyn.errors import InputError

@@ -8,20 +8,22 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import MOCK_ARM, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 import rclpy
 from geometry_msgs.msg import Point, Vector3, Wrench, WrenchStamped
+from rcl_interfaces.msg import Log
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from ros2_dyn.dynamics import coriolis, gravity, jacobian, jacobian_dot, rnea, static_torque
+from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
+from ros2_dyn.dynamics import coriolis, gravity, jacobian, jacobian_dot, rnea, static_torque
 
 PATIENCE = 30.0
 """Seconds that discovery and start-up may take on a busy machine."""

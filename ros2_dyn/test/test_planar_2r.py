@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import planar_2r
 from ros2_dyn.dynamics import coriolis, forward_kinematics, gravity, jacobian, mass_matrix, rnea, static_torque
 from ros2_dyn.model import RobotModel

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError

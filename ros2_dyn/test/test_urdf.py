@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+
 from robots import MOCK_ARM, joint, link, mock_arm, robot
 from ros2_dyn.errors import ModelError, Ros2DynError
 from ros2_dyn.model import RobotModel

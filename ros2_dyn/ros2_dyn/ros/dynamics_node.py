@@ -10,6 +10,7 @@ from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -23,7 +24,6 @@ from ros2_dyn.ros.parameters import declare_parameters
 from ros2_dyn.ros.refusals import Refusals
 from ros2_dyn.ros.robot import Efforts, Robot
 from ros2_dyn.ros.services import fill_jacobian, fill_torque
-from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 
 from ros2_dyn.dynamics import gravity, jacobian, jacobian_dot, static_torque
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.joint_order import MeasuredState
-from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 
 
 def fill_jacobian(
