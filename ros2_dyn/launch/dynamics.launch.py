@@ -1,12 +1,11 @@
 """The node `dynamics`, to be started beside the driver of any arm."""
 
+from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
-
-from launch import LaunchContext, LaunchDescription
 
 ARGUMENTS = [
     DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),

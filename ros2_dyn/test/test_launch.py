@@ -12,13 +12,12 @@ import launch_testing
 import launch_testing.actions
 import launch_testing.asserts
 import rclpy
+from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 from sensor_msgs.msg import JointState
-
-from launch import LaunchDescription
 
 PATIENCE = 30.0
 """Seconds that discovery and start-up may take."""
