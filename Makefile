@@ -9,16 +9,16 @@ demo: ## a simulated arm and the node talk ROS 2; DURATION=10 ends by itself aft
 	@$(ENV) python -m ros2_dyn.cli.demo $(if $(DURATION),--duration $(DURATION))
 
 test: lint ## linters, types and every test
-	@$(TEST_ENV) pytest
+	@$(TEST_ENV) python -m pytest
 
 lint:
-	@$(TEST_ENV) ruff check --no-cache --output-format concise $(SOURCES)
-	@$(TEST_ENV) ruff format --no-cache --check $(SOURCES)
-	@$(TEST_ENV) mypy --cache-dir .ros2/mypy_cache
+	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)
+	@$(TEST_ENV) python -m ruff format --no-cache --check $(SOURCES)
+	@$(TEST_ENV) python -m mypy --cache-dir .ros2/mypy_cache
 
 format:
-	@$(TEST_ENV) ruff check --no-cache --fix --exit-zero --quiet $(SOURCES)
-	@$(TEST_ENV) ruff format --no-cache $(SOURCES)
+	@$(TEST_ENV) python -m ruff check --no-cache --fix --exit-zero --quiet $(SOURCES)
+	@$(TEST_ENV) python -m ruff format --no-cache $(SOURCES)
 
 clean: ## remove the environment and all that was built
 	rm -rf .ros2 build install log
