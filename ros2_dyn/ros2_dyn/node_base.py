@@ -48,6 +48,10 @@ def run_node(make_node: Callable[[], Node]) -> int:
     except (Ros2DynError, ParameterException) as error:
         get_logger("ros2_dyn").fatal(str(error))
         return 1
+    except Exception:
+        if rclpy.ok():
+            raise
+        # Otherwise the context was shut down while a callback was publishing: this is the end, not an error.
     finally:
         if node is not None:
             node.destroy_node()

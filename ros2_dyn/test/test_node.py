@@ -172,18 +172,18 @@ def test_the_predicted_effort_is_the_applied_effort(listener, start):
     def compare(after: tuple[int, int], enough: int) -> None:
         """Wait for enough instants that both have spoken of, and compare."""
 
-        def by_stamp(topic):
-            stamps = {(m.header.stamp.sec, m.header.stamp.nanosec): m for m in listener.received[topic]}
-            return {stamp: message for stamp, message in stamps.items() if stamp > after}
+        def common() -> list[tuple[JointState, JointState]]:
+            """What the arm applied, and what the node predicted, of the same stamps."""
+            applied, predicted = (
+                {(m.header.stamp.sec, m.header.stamp.nanosec): m for m in listener.received[topic]}
+                for topic in ("joint_states", TOPICS[0])
+            )
+            return [(applied[stamp], predicted[stamp]) for stamp in applied if stamp in predicted and stamp > after]
 
-        listener.until(lambda: len(by_stamp(TOPICS[0])) > enough, "no efforts")
-        states, predicted = by_stamp("joint_states"), by_stamp(TOPICS[0])
-        common = sorted(set(states) & set(predicted))
-        assert len(common) > enough / 2
-        difference = [np.subtract(states[t].effort, predicted[t].effort) for t in common]
-        assert np.max(np.abs(difference)) < 1e-6
-        # The arm does move, and its accelerations matter.
-        assert np.ptp([states[t].effort for t in common], axis=0)[1] > 0.1
+        listener.until(lambda: len(common()) > enough, "no efforts")
+        applied, predicted = np.swapaxes([[a.effort, p.effort] for a, p in common()], 0, 1)
+        assert_allclose(predicted, applied, rtol=0, atol=1e-6)
+        assert np.ptp(applied, axis=0)[1] > 0.1  # the arm does move
 
     def settled() -> tuple[int, int]:
         """The stamp of a state after the node has had a desired state of the same stamp."""
@@ -264,6 +264,25 @@ def test_efforts_are_those_of_the_library(listener, dynamics):
     listener.until(elsewhere, "the desired positions and velocities were not used")
     # Gravity and Coriolis are those of the measured state all the same.
     assert_allclose(listener.received[TOPICS[1]][-1].effort, gravity(MODEL, Q), rtol=0, atol=1e-10)
+
+
+def test_a_burst_of_desired_states_is_paired_by_stamp(listener, dynamics):
+    """A state finds the desired state of its stamp among many that came before it, and after it in time."""
+    listener.listen(*TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+    wanted = listener.publisher(JointTrajectory, "dynamics/desired")
+    efforts_of(listener, lambda stamp: states.publish(state(stamp)))  # discovery is over
+    for first in range(10_000, 10_200, 20):
+        for stamp in range(first, first + 20):
+            wanted.publish(desired(stamp, accelerations=[float(stamp - first)] * 6))
+        states.publish(state(first + 10))
+
+        def arrived(stamp=first + 10) -> bool:
+            return listener.received[TOPICS[0]][-1].header.stamp.nanosec == stamp
+
+        listener.until(arrived, "no efforts")
+        tau = rnea(MODEL, Q, QD, [10.0] * 6)
+        assert_allclose(listener.received[TOPICS[0]][-1].effort, tau, rtol=0, atol=1e-10)
 
 
 def test_bad_messages_leave_the_node_alive(listener, dynamics):

@@ -8,6 +8,7 @@ import math
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,8 +40,9 @@ def main() -> int:
     duration = parser.parse_args().duration
     # The demo is nobody else's business on the network, unless its user has said so.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    interrupted = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, lambda *_: interrupted.set())
 
     mock_arm_parameters = Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.yaml")
     processes = Processes(
@@ -52,9 +54,7 @@ def main() -> int:
     status = 0
     try:
         with processes, Live(auto_refresh=False) as live:
-            Demo(monitor, processes, live).run(duration)
-    except KeyboardInterrupt:
-        pass
+            Demo(monitor, processes, live, interrupted).run(duration)
     except ProcessError as error:
         print(error, file=sys.stderr)
         status = 1
@@ -68,7 +68,8 @@ def main() -> int:
 class Demo:
     """Listens to the two processes, and shows what they say."""
 
-    def __init__(self, monitor: EffortMonitor, processes: Processes, live: Live) -> None:
+    def __init__(self, monitor: EffortMonitor, processes: Processes, live: Live, interrupted: threading.Event) -> None:
+        self._interrupted = interrupted
         self._monitor = monitor
         self._processes = processes
         self._live = live
@@ -76,13 +77,14 @@ class Demo:
         self._executor.add_node(monitor)
 
     def run(self, duration: float) -> None:
-        """Count for a number of seconds.
+        """Count for a number of seconds, or until interrupted.
 
         Raises:
             ProcessError: a process ended, or no efforts came.
         """
         try:
-            if not self._listen(PATIENCE, until=lambda: self._monitor.latest is not None):
+            self._listen(PATIENCE, until=lambda: self._monitor.latest is not None)
+            if self._monitor.latest is None and not self._interrupted.is_set():
                 raise ProcessError("dynamics", f"no efforts within {PATIENCE:g} s")
             self._listen(SETTLING)
             self._monitor.clear()
@@ -90,11 +92,11 @@ class Demo:
         finally:
             self._live.update(table(self._monitor), refresh=True)
 
-    def _listen(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
-        """Listen until something is the case, or the time is up; whether it is the case."""
+    def _listen(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
+        """Listen until something is the case, the time is up, or Ctrl-C."""
         now = time.monotonic()
         deadline, refresh = now + seconds, now
-        while now < deadline and not until():
+        while now < deadline and not until() and not self._interrupted.is_set():
             self._executor.spin_once(timeout_sec=REFRESH)
             now = time.monotonic()
             if now >= refresh:
@@ -102,7 +104,6 @@ class Demo:
                 self._processes.check()
                 if self._live.console.is_terminal:
                     self._live.update(table(self._monitor), refresh=True)
-        return until()
 
 
 def table(monitor: EffortMonitor) -> Table:

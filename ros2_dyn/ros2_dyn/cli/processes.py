@@ -24,20 +24,12 @@ class Processes:
         self._running: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
     def __enter__(self) -> Processes:
-        try:
-            for name, command in self._commands.items():
-                self._running[name] = _start(command)
-        except BaseException:  # also Ctrl-C between two of them
-            self.stop()
-            raise
+        for name, command in self._commands.items():
+            self._running[name] = _start(command)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Interrupt all, then wait for each; one that does not end in time is killed."""
-        for process, _ in self._running.values():
+        for process, _printed in self._running.values():
             process.send_signal(signal.SIGINT)
         for process, printed in self._running.values():
             try:

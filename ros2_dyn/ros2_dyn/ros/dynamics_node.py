@@ -19,7 +19,7 @@ from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.node_base import run_node
 from ros2_dyn.ros.joint_order import MeasuredState
-from ros2_dyn.ros.pairing import Pair
+from ros2_dyn.ros.pairing import KEPT, Pair
 from ros2_dyn.ros.parameters import declare_parameters
 from ros2_dyn.ros.refusals import Refusals
 from ros2_dyn.ros.robot import Efforts, Robot
@@ -52,8 +52,7 @@ class DynamicsNode(Node):
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
 
-        # The order matters: when both have arrived, the executor takes the desired state first.
-        self.create_subscription(JointTrajectory, "~/desired", self._on_desired, 10)
+        self._desired = self.create_subscription(JointTrajectory, "~/desired", self._on_desired, KEPT)
         self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
         self.create_service(GetJacobian, "~/get_jacobian", self._get_jacobian)
         self.create_service(WrenchToTorque, "~/wrench_to_torque", self._wrench_to_torque)
@@ -83,9 +82,16 @@ class DynamicsNode(Node):
             return
         self._publish(self._robot, self._robot.pairing.desired_arrived(desired, time.monotonic()))
 
+    def _take_waiting_desired(self) -> None:
+        """Read all that has come on ~/desired: the executor would bring one a turn, and late when there are many."""
+        with self._desired.handle:
+            while (taken := self._desired.handle.take_message(JointTrajectory, False)) is not None:
+                self._on_desired(taken[0])
+
     def _on_state(self, message: JointState) -> None:
         if self._robot is None:
             return
+        self._take_waiting_desired()
         try:
             self._robot.state = self._robot.order.measured(message)
         except MessageError as error:

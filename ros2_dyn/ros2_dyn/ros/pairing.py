@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ros2_dyn.ros.joint_order import DesiredState, MeasuredState
 
-KEPT = 8
-"""Desired states that wait for their measured state."""
+KEPT = 32
+"""Desired states that wait for their measured state at most."""
 HABIT = 3
 """Pairs in a row after which a measured state waits for its desired state to arrive."""
 
