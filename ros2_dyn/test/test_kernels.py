@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm, random_state, random_tree
+from robots import joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn.dynamics import coriolis, gravity, mass_matrix, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels.emit_python import MAX_INLINED
 from ros2_dyn.kernels.symbol import Tape
 from ros2_dyn.model import RobotModel
 
@@ -66,6 +67,20 @@ def test_the_robot_is_folded_in():
     source = compile_kernel(ROBOTS["mock_arm"], ("tau",)).source
     assert len(re.findall(r" [-+*] ", source)) < 800
     assert source.count("cos(") == source.count("sin(") == 6
+
+
+def test_a_long_chain_compiles():
+    """Values used once are written where they are used, but a line stays readable."""
+    n = 80
+    joints = [joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", (0.1, 0, 0.1), axis=(0, i % 2, 1)) for i in range(n)]
+    links = [link("l0"), *(link(f"l{i}", 1.0, (0.1, 0.1, 0), (1, 0.1, 0, 1, 0, 1)) for i in range(1, n + 1))]
+    chain = RobotModel.from_urdf(robot(*links, *joints))
+    q, qd, qdd = random_state(chain, 1) / 10
+    kernel = compile_kernel(chain, ("tau",))
+    assert max(len(re.findall(r" [-+*] ", line)) for line in kernel.source.splitlines()[:-1]) <= MAX_INLINED
+    (tau,) = kernel(q, qd, qdd)
+    book = rnea(chain, q, qd, qdd)
+    assert_allclose(tau, book, rtol=0, atol=1e-12 * np.max(np.abs(book)))
 
 
 def test_wrong_requests_are_named():
