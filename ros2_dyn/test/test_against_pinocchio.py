@@ -7,13 +7,18 @@ from numpy.testing import assert_allclose
 from robots import MOCK_ARM, random_state, random_tree
 from ros2_dyn.dynamics import (
     coriolis,
+    coriolis_matrix,
+    forward_dynamics,
     forward_kinematics,
     gravity,
+    inertial_parameters,
     jacobian,
     jacobian_dot,
+    joint_wrenches,
     kinetic_energy,
     mass_matrix,
     potential_energy,
+    regressor,
     rnea,
 )
 from ros2_dyn.model import RobotModel
@@ -92,6 +97,39 @@ def test_mass_matrix(oracle):
     M = pin.crba(oracle.model, oracle.data, oracle.q(q))
     M = np.triu(M) + np.triu(M, 1).T
     assert_close(mass_matrix(oracle.ours, q), M[np.ix_(oracle.columns, oracle.columns)])
+
+
+def test_forward_dynamics(oracle):
+    """The articulated-body algorithm."""
+    q, qd, tau = random_state(oracle.ours, 8)
+    theirs = pin.aba(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(tau))[oracle.columns]
+    assert_close(forward_dynamics(oracle.ours, q, qd, tau), theirs)
+
+
+def test_coriolis_matrix(oracle):
+    """Theirs is that of the Christoffel symbols, too."""
+    q, qd, _ = random_state(oracle.ours, 9)
+    C = pin.computeCoriolisMatrix(oracle.model, oracle.data, oracle.q(q), oracle.v(qd))
+    assert_close(coriolis_matrix(oracle.ours, q, qd), C[np.ix_(oracle.columns, oracle.columns)])
+
+
+def test_regressor(oracle):
+    """Row by joint, ten columns a body; and the parameters that they multiply."""
+    q, qd, qdd = random_state(oracle.ours, 10)
+    Y = pin.computeJointTorqueRegressor(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(qdd))
+    ids = [oracle.model.getJointId(name) for name in oracle.ours.joint_names]
+    columns = np.concatenate([10 * (i - 1) + np.arange(10) for i in ids])
+    assert_close(regressor(oracle.ours, q, qd, qdd), Y[np.ix_(oracle.columns, columns)])
+    theirs = np.concatenate([oracle.model.inertias[i].toDynamicParameters() for i in ids])
+    assert_close(inertial_parameters(oracle.ours), theirs)
+
+
+def test_joint_wrenches(oracle):
+    """What each joint transmits, in its child link's frame."""
+    q, qd, qdd = random_state(oracle.ours, 11)
+    pin.rnea(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(qdd))
+    theirs = [oracle.data.f[oracle.model.getJointId(name)].vector for name in oracle.ours.joint_names]
+    assert_close(joint_wrenches(oracle.ours, q, qd, qdd), np.array(theirs))
 
 
 def test_poses_and_jacobians_of_every_link(oracle):

@@ -7,11 +7,18 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn.dynamics import (
     coriolis,
+    coriolis_matrix,
+    forward_dynamics,
+    forward_kinematics,
     gravity,
+    inertial_parameters,
     jacobian,
+    joint_wrenches,
     kinetic_energy,
     mass_matrix,
+    momentum,
     potential_energy,
+    regressor,
     rnea,
     static_torque,
 )
@@ -69,6 +76,53 @@ def test_coriolis_does_no_more_work_than_the_changing_mass_matrix(model):
     step = 1e-6
     M_dot = (mass_matrix(model, q + step * qd) - mass_matrix(model, q - step * qd)) / (2 * step)
     close(qd @ coriolis(model, q, qd), qd @ M_dot @ qd / 2, 1e-8)
+
+
+def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model):
+    """``C qd = c`` and ``Mdot - 2C`` is skew, that is ``Mdot = C + C^T``."""
+    q, qd, _ = random_state(model, 6)
+    C = coriolis_matrix(model, q, qd)
+    close(C @ qd, coriolis(model, q, qd))
+    step = 1e-6
+    M_dot = (mass_matrix(model, q + step * qd) - mass_matrix(model, q - step * qd)) / (2 * step)
+    close(C + C.T, M_dot, 1e-8)
+
+
+def test_forward_dynamics_inverts_inverse_dynamics(model):
+    """In a batch, with gravity and wrenches from outside."""
+    q, qd, qdd = random_state(model, 7, 2, 3)
+    a_g, external = [1.0, -2.0, -9.0], {model.default_tip: [10.0, -20.0, 5.0, 1.0, 2.0, -3.0]}
+    tau = rnea(model, q, qd, qdd, a_g, external)
+    close(forward_dynamics(model, q, qd, tau, a_g, external), qdd)
+
+
+def test_momentum_is_mass_matrix_times_velocity(model):
+    """``p = M qd``, in a batch."""
+    q, qd, _ = random_state(model, 8, 4)
+    close(momentum(model, q, qd), (mass_matrix(model, q) @ qd[..., None])[..., 0])
+
+
+def test_inverse_dynamics_is_linear_in_the_inertial_parameters(model):
+    """``tau = Y pi``, in a batch; the regressor does not depend on the parameters."""
+    q, qd, qdd = random_state(model, 9, 2)
+    a_g = [1.0, -2.0, -9.0]
+    close(regressor(model, q, qd, qdd, a_g) @ inertial_parameters(model), rnea(model, q, qd, qdd, a_g))
+
+
+def test_joint_wrenches_hold_the_robot(model):
+    """Along each axis they are the effort; those on the base carry the weight of all that moves, at rest."""
+    q, qd, qdd = random_state(model, 10)
+    f = joint_wrenches(model, q, qd, qdd)
+    axes = np.array([np.roll(joint.S, 3) for joint in model.joints])  # linear first
+    close(np.sum(axes * f, axis=-1), rnea(model, q, qd, qdd))
+    at_rest = joint_wrenches(model, q, 0 * q, 0 * q)
+    on_base = [i for i, parent in enumerate(model.lambda_) if parent == -1]
+    force = sum(
+        forward_kinematics(model, q, link)[:3, :3] @ at_rest[i, :3]
+        for i in on_base
+        for link in [next(name for name, place in model.links.items() if place.body == i)]
+    )
+    close(force, [0, 0, 9.81 * sum(I.mass for I in model.inertia)])
 
 
 def test_power_balance_along_a_motion(model):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
+from ros2_dyn.dynamics.passes import joint_transforms
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, dot
 
@@ -24,7 +25,7 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
         InputError: the shape is wrong or a value is not finite.
     """
     (q,) = joint_vectors(model, q=q)
-    X = [joint.transform(q[..., i]).after(model.X_tree[i]) for i, joint in enumerate(model.joints)]
+    X = joint_transforms(model, q)
 
     # Inwards: the inertia of each body with all that hangs on it, as if the joints beyond were locked.
     I_c = list(model.inertia)

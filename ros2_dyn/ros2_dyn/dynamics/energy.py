@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.kinematics import body_transforms
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.dynamics.passes import joint_transforms, velocities
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, dot, matvec
 
 
@@ -26,12 +27,8 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
         InputError: a shape is wrong or a value is not finite.
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
-    v: list[Array] = []
-    T: list[Array] = []
-    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
-        X = joint.transform(q[..., i]).after(model.X_tree[i])
-        v.append(X.motion(np.zeros(6) if parent == BASE else v[parent]) + joint.S * qd[..., i, None])
-        T.append(dot(v[i], model.inertia[i].momentum(v[i])) / 2)
+    v = velocities(model, joint_transforms(model, q), qd)
+    T = [dot(v_i, I.momentum(v_i)) / 2 for I, v_i in zip(model.inertia, v)]
     return sum(T[1:], T[0])
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors, vector
+from ros2_dyn.dynamics.passes import joint_transforms
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identity_transform, matvec
 
@@ -13,8 +14,7 @@ from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identi
 def body_transforms(model: RobotModel, q: Array) -> list[Transform]:
     """``i_X_0`` of every body: from the base frame to the body's frame, for q of shape (..., n)."""
     X0: list[Transform] = []
-    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
-        X = joint.transform(q[..., i]).after(model.X_tree[i])
+    for X, parent in zip(joint_transforms(model, q), model.lambda_):
         X0.append(X if parent == BASE else X.after(X0[parent]))
     return X0
 

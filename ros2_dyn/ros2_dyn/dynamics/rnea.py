@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors, vector
+from ros2_dyn.dynamics.passes import accelerations, along_axes, carry_inwards, forces, joint_transforms, velocities
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, Transform, cross_force, cross_motion, dot, join, swap
+from ros2_dyn.model.spatial import Array, swap
 
 
 def rnea(
@@ -39,33 +40,50 @@ def rnea(
     Raises:
         InputError: a shape is wrong, a value is not finite, or `external` names a link that the robot has not.
     """
+    tau, _ = _newton_euler(model, q, qd, qdd, gravity, external)
+    return tau
+
+
+def joint_wrenches(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    gravity: ArrayLike | None = None,
+    external: Mapping[str, ArrayLike] | None = None,
+) -> Array:
+    """What each joint transmits from its parent link to its child link: the ``f_i`` of RBDA 5.20.
+
+    The joint's bearings carry all of it but the component along the joint's axis, which is the effort.
+
+    Args, and errors, are those of `rnea`.
+
+    Returns:
+        [force; moment], N and N m, shape (..., n, 6), at the origin and in the axes of each joint's child link.
+    """
+    _, f = _newton_euler(model, q, qd, qdd, gravity, external)
+    return swap(np.stack(np.broadcast_arrays(*f), axis=-2))
+
+
+def _newton_euler(
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    gravity: ArrayLike | None,
+    external: Mapping[str, ArrayLike] | None,
+) -> tuple[Array, list[Array]]:
+    """The recursion: joint efforts (..., n), and the spatial force (..., 6) through each joint."""
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
-    a_g = gravity_vector(gravity)
-    f_ext = _external_forces(model, external or {})
-
-    v0 = np.zeros(6)
-    a0 = join(np.zeros(3), -a_g)
-    X: list[Transform] = []
-    v: list[Array] = []
-    a: list[Array] = []
-    f: list[Array] = []
-
-    # First pass, outwards: the motion of each body, and the force that it takes (RBDA 5.16 to 5.19, 5.9).
-    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
-        X.append(joint.transform(q[..., i]).after(model.X_tree[i]))
-        S, I = joint.S, model.inertia[i]
-        vJ = S * qd[..., i, None]
-        v.append(X[i].motion(v0 if parent == BASE else v[parent]) + vJ)
-        a.append(X[i].motion(a0 if parent == BASE else a[parent]) + S * qdd[..., i, None] + cross_motion(v[i], vJ))
-        f.append(I.momentum(a[i]) + cross_force(v[i], I.momentum(v[i])) - f_ext[i])
-
-    # Second pass, inwards: each joint carries its body and all that hangs on it (RBDA 5.20, 5.11).
-    tau = [f_i[..., 0] for f_i in f]
-    for i in reversed(range(model.n)):
-        tau[i] = dot(model.joints[i].S, f[i])
-        if model.lambda_[i] != BASE:
-            f[model.lambda_[i]] = f[model.lambda_[i]] + X[i].force_back(f[i])
-    return np.stack(np.broadcast_arrays(*tau), axis=-1)
+    # Outwards: the motion of each body, and the force that it takes.
+    X = joint_transforms(model, q)
+    v = velocities(model, X, qd)
+    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
+    f_B = forces(model, v, a)
+    # Inwards: each joint carries its body and all that hangs on it.
+    f_ext = external_forces(model, external or {})
+    f = carry_inwards(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(f_B, f_ext)])
+    return along_axes(model, f), f
 
 
 def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
@@ -86,7 +104,7 @@ def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     return rnea(model, q, qd, np.zeros(model.n), gravity=np.zeros(3))
 
 
-def _external_forces(model: RobotModel, external: Mapping[str, ArrayLike]) -> list[Array]:
+def external_forces(model: RobotModel, external: Mapping[str, ArrayLike]) -> list[Array]:
     """The spatial force on each body, in its own coordinates."""
     forces: list[Array] = [np.zeros(6)] * model.n
     for link, wrench in external.items():

@@ -8,9 +8,9 @@ from typing import Any
 from ros2_dyn.kernels.symbol import Operand, Symbol
 from ros2_dyn.kernels.trace import Program
 
-INFIX = {"add": "+", "sub": "-", "mul": "*"}
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 MAX_INLINED = 12
-"""A value that is used once is written where it is used, up to this many operations a line."""
+"""A value that is used once is written where it is used, if it takes fewer operations than this."""
 
 
 def emit_python(program: Program) -> str:

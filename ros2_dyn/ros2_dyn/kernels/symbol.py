@@ -53,8 +53,11 @@ class Symbol:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: float) -> Operand:
-        return _mul(self, 1.0 / other)
+    def __truediv__(self, other: Operand) -> Operand:
+        return self.tape.symbol("div", self, other) if isinstance(other, Symbol) else _mul(self, 1.0 / other)
+
+    def __rtruediv__(self, other: float) -> Operand:
+        return 0.0 if other == 0 else self.tape.symbol("div", float(other), self)
 
     def __neg__(self) -> Operand:
         return self.args[0] if self.op == "neg" else self.tape.symbol("neg", self)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ros2_dyn.model.spatial import Array, Transform, cross, join, matvec, skew
+from ros2_dyn.model.spatial import Array, Transform, cross, cross_force, join, matvec, skew
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,14 @@ class SpatialInertia:
         return cls(np.asarray(mass, dtype=float), mass * np.asarray(com, dtype=float), I_com - mass * c @ c)
 
     @classmethod
+    def from_parameters(cls, parameters: Array) -> SpatialInertia:
+        """From what `parameters` gives, shape (..., 10)."""
+        xx, xy, yy, xz, yz, zz = (parameters[..., k] for k in range(4, 10))
+        rows = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+        I_origin = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+        return cls(parameters[..., 0], parameters[..., 1:4], I_origin)
+
+    @classmethod
     def zero(cls) -> SpatialInertia:
         """The inertia of nothing."""
         return cls(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
@@ -51,6 +59,12 @@ class SpatialInertia:
         """Rotational inertia about the centre of mass, kg m^2, shape (3, 3)."""
         c = skew(self.com)
         return self.I_origin + self.mass * c @ c
+
+    @property
+    def parameters(self) -> Array:
+        """m, m c (3), and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin, in which forces are linear; shape (10,)."""
+        I = self.I_origin
+        return np.array([self.mass, *self.h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
     def __add__(self, other: SpatialInertia) -> SpatialInertia:
         """The inertia of two bodies fixed to each other, both given in the same frame."""
@@ -67,7 +81,11 @@ class SpatialInertia:
     def momentum(self, v: Array) -> Array:
         """``I v``: the spatial momentum (..., 6) of the body moving with v (..., 6), RBDA section 2.12."""
         w, v0 = v[..., :3], v[..., 3:]
-        return join(matvec(self.I_origin, w) + cross(self.h, v0), self.mass * v0 - cross(self.h, w))
+        return join(matvec(self.I_origin, w) + cross(self.h, v0), self.mass[..., None] * v0 - cross(self.h, w))
+
+    def force(self, v: Array, a: Array) -> Array:
+        """``I a + v x* I v``: the spatial force that gives a body of velocity v the acceleration a (RBDA 5.9)."""
+        return self.momentum(a) + cross_force(v, self.momentum(v))
 
     def matrix(self) -> Array:
         """The 6x6 matrix of RBDA 2.63."""

@@ -93,6 +93,15 @@ class Transform(NamedTuple):
         linear = matvec(R, f[..., 3:])
         return join(matvec(R, f[..., :3]) + cross(self.r, linear), linear)
 
+    def matrix(self) -> Array:
+        """``B_X_A`` as the 6x6 matrix for motions (..., 6, 6); its transpose takes forces of B to A (RBDA 2.24)."""
+        E, r = np.broadcast_arrays(self.E, skew(self.r))
+        zero = 0 * E
+        return np.concatenate(
+            [np.concatenate([E, zero], axis=-1), np.concatenate([-E @ r, E], axis=-1)],
+            axis=-2,
+        )
+
     def after(self, first: Transform) -> Transform:
         """``C_X_A = C_X_B B_X_A``: this transform (C_X_B) after `first` (B_X_A)."""
         R = np.swapaxes(first.E, -1, -2)

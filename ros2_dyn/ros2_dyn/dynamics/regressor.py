@@ -1,0 +1,59 @@
+"""Inverse dynamics as a linear function of the inertial parameters (Atkeson, An and Hollerbach 1986)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
+from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.spatial import Array, Transform, dot
+
+
+def regressor(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ArrayLike | None = None
+) -> Array:
+    """The matrix Y with ``rnea(q, qd, qdd) = Y(q, qd, qdd) @ inertial_parameters(model)``.
+
+    Args:
+        model: the robot; only its kinematics matter.
+        q: joint positions, rad or m, shape (..., n).
+        qd: joint velocities, rad/s or m/s, shape (..., n).
+        qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
+
+    Returns:
+        Shape (..., n, 10 n); the columns are ordered as `inertial_parameters`.
+
+    Raises:
+        InputError: a shape is wrong or a value is not finite.
+    """
+    q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
+    X = joint_transforms(model, q)
+    v = velocities(model, X, qd)
+    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
+
+    # The force of each unit body, carried inwards through every joint that supports it.
+    unit = SpatialInertia.from_parameters(np.eye(10))  # ten bodies, each with one parameter that is 1
+    zero = np.zeros((*np.broadcast_shapes(q.shape, qd.shape, qdd.shape)[:-1], 10))
+    Y = [[zero] * model.n for _ in range(model.n)]
+    for i in range(model.n):
+        f = unit.force(v[i][..., None, :], a[i][..., None, :])
+        j = i
+        Y[i][i] = dot(model.joints[i].S, f)
+        while model.lambda_[j] != BASE:
+            f = Transform(X[j].E[..., None, :, :], X[j].r[..., None, :]).force_back(f)
+            j = model.lambda_[j]
+            Y[j][i] = dot(model.joints[j].S, f)
+    return np.stack([np.concatenate(np.broadcast_arrays(zero, *row)[1:], axis=-1) for row in Y], axis=-2)
+
+
+def inertial_parameters(model: RobotModel) -> Array:
+    """The inertial parameters of every body, shape (10 n,).
+
+    For each body, in its own frame: mass (kg), mass times centre of mass (kg m, 3), and the rotational inertia about
+    the frame's origin (kg m^2) as Ixx, Ixy, Iyy, Ixz, Iyz, Izz, which is also Pinocchio's order.
+    """
+    return np.concatenate([I.parameters for I in model.inertia])
