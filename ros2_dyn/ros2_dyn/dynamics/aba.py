@@ -51,17 +51,16 @@ def forward_dynamics(
 
     # Second pass, inwards: the inertia and bias force of each body with all that hangs on it by free joints.
     U: list[Array] = [np.zeros(6)] * model.n
-    D: list[Array] = [np.zeros(())] * model.n
-    u: list[Array] = [np.zeros(())] * model.n
+    D: list[Array] = [np.zeros(1)] * model.n
+    u: list[Array] = [np.zeros(1)] * model.n
     for i in reversed(range(model.n)):
         S, parent = model.joints[i].S, model.lambda_[i]
-        U[i] = (I_A[i] @ S[:, None])[..., 0]
-        D[i] = dot(S, U[i])
-        u[i] = tau[..., i] - dot(S, p_A[i])
+        U[i] = _times(I_A[i], S)
+        D[i] = dot(S, U[i])[..., None]
+        u[i] = tau[..., i, None] - dot(S, p_A[i])[..., None]
         if parent != BASE:
-            per_D = 1.0 / np.asarray(D[i])
-            I_a = I_A[i] - U[i][..., :, None] * U[i][..., None, :] * per_D[..., None, None]
-            p_a = p_A[i] + (I_a @ c[i][..., None])[..., 0] + U[i] * (u[i] * per_D)[..., None]
+            I_a = I_A[i] - U[i][..., :, None] * (U[i] / D[i])[..., None, :]
+            p_a = p_A[i] + _times(I_a, c[i]) + U[i] * (u[i] / D[i])
             X6 = X[i].matrix()
             I_A[parent] = I_A[parent] + np.swapaxes(X6, -1, -2) @ I_a @ X6
             p_A[parent] = p_A[parent] + X[i].force_back(p_a)
@@ -72,6 +71,10 @@ def forward_dynamics(
     qdd: list[Array] = []
     for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
         a_i = X[i].motion(a0 if parent == BASE else a[parent]) + c[i]
-        qdd.append(np.asarray((u[i] - dot(U[i], a_i)) / D[i]))
-        a.append(a_i + joint.S * qdd[i][..., None])
-    return np.stack(np.broadcast_arrays(*qdd), axis=-1)
+        qdd.append((u[i] - dot(U[i], a_i)[..., None]) / D[i])
+        a.append(a_i + joint.S * qdd[i])
+    return np.concatenate(np.broadcast_arrays(*qdd), axis=-1)
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    return (matrix @ vector[..., None])[..., 0]

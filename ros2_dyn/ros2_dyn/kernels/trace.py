@@ -16,24 +16,30 @@ from ros2_dyn.model.spatial import Array
 
 
 class Inputs(NamedTuple):
-    """What a kernel is called with: joint vectors (n,) in SI units, and gravity (3,) in the base frame."""
+    """What a kernel is called with: joint vectors (n,) in SI units, and gravity (3,) in the base frame.
+
+    The effort is what forward dynamics starts from.
+    """
 
     q: Array
     qd: Array
     qdd: Array
+    effort: Array
     gravity: Array
-
-
-def _bias(model: RobotModel, x: Inputs) -> Array:
-    return dynamics.rnea(model, x.q, x.qd, np.zeros(model.n), x.gravity)
 
 
 OUTPUTS: dict[str, Callable[[RobotModel, Inputs], Array]] = {
     "tau": lambda model, x: dynamics.rnea(model, x.q, x.qd, x.qdd, x.gravity),
     "gravity": lambda model, x: dynamics.gravity(model, x.q, x.gravity),
     "coriolis": lambda model, x: dynamics.coriolis(model, x.q, x.qd),
-    "bias": _bias,  # h = c + g
+    "bias": lambda model, x: dynamics.rnea(model, x.q, x.qd, np.zeros(model.n), x.gravity),  # h = c + g
     "mass_matrix": lambda model, x: dynamics.mass_matrix(model, x.q),
+    "coriolis_matrix": lambda model, x: dynamics.coriolis_matrix(model, x.q, x.qd),
+    "qdd": lambda model, x: dynamics.forward_dynamics(model, x.q, x.qd, x.effort, x.gravity),
+    "momentum": lambda model, x: dynamics.momentum(model, x.q, x.qd),
+    "joint_wrenches": lambda model, x: dynamics.joint_wrenches(model, x.q, x.qd, x.qdd, x.gravity),
+    "jacobian": lambda model, x: dynamics.jacobian(model, x.q),  # of the default tip
+    "regressor": lambda model, x: dynamics.regressor(model, x.q, x.qd, x.qdd, x.gravity),
 }
 """What a kernel can compute, by name."""
 
@@ -71,5 +77,5 @@ def trace(model: RobotModel, outputs: Sequence[str]) -> Program:
     def inputs(name: str, size: int) -> Array:
         return np.array([tape.symbol("input", f"{name}{i}") for i in range(size)], dtype=object)
 
-    x = Inputs(inputs("q", model.n), inputs("qd", model.n), inputs("qdd", model.n), inputs("g", 3))
+    x = Inputs(*(inputs(name, 3 if name == "gravity" else model.n) for name in Inputs._fields))
     return Program(x, {name: np.asarray(OUTPUTS[name](model, x), dtype=object) for name in outputs})

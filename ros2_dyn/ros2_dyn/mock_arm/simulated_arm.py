@@ -65,7 +65,7 @@ class SimulatedArm:
         self.t = 0.0
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(model.n) if qd is None else np.array(qd, dtype=float)
-        self._kernel = compile_kernel(model, ("mass_matrix", "bias"))
+        self._kernel = compile_kernel(model, ("mass_matrix", "bias"), backend="python")
         self._steps = 0
 
     def motion(self) -> Motion:

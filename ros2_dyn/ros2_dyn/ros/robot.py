@@ -37,8 +37,8 @@ class Robot:
         self.pairing = Pairing(parameters.desired_timeout)
         self.state: MeasuredState | None = None
         self._a_g = parameters.gravity
-        self._inverse_dynamics = compile_kernel(model, ("tau",))
-        self._state_terms = compile_kernel(model, ("gravity", "coriolis"))
+        self._inverse_dynamics = compile_kernel(model, ("tau",), backend="python")
+        self._state_terms = compile_kernel(model, ("gravity", "coriolis"), backend="python")
 
     def efforts(self, pair: Pair) -> Efforts:
         """The efforts at a measured state: inverse dynamics where desired, gravity and Coriolis where measured.

@@ -1,0 +1,129 @@
+"""Every backend computes what the book computes, one state at a time and in batches."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM, mock_arm, random_state, random_tree
+from ros2_dyn import dynamics
+from ros2_dyn.errors import InputError
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+
+ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed, 4)) for seed in range(1)}
+A_G = [1.0, -2.0, -9.0]
+BOOK = {
+    "tau": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, qdd, A_G),
+    "gravity": lambda model, q, qd, qdd, effort: dynamics.gravity(model, q, A_G),
+    "coriolis": lambda model, q, qd, qdd, effort: dynamics.coriolis(model, q, qd),
+    "bias": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, 0 * qd, A_G),
+    "mass_matrix": lambda model, q, qd, qdd, effort: dynamics.mass_matrix(model, q),
+    "coriolis_matrix": lambda model, q, qd, qdd, effort: dynamics.coriolis_matrix(model, q, qd),
+    "qdd": lambda model, q, qd, qdd, effort: dynamics.forward_dynamics(model, q, qd, effort, A_G),
+    "momentum": lambda model, q, qd, qdd, effort: dynamics.momentum(model, q, qd),
+    "joint_wrenches": lambda model, q, qd, qdd, effort: dynamics.joint_wrenches(model, q, qd, qdd, A_G),
+    "jacobian": lambda model, q, qd, qdd, effort: dynamics.jacobian(model, q),
+    "regressor": lambda model, q, qd, qdd, effort: dynamics.regressor(model, q, qd, qdd, A_G),
+}
+COMPILED = ("tau", "mass_matrix", "qdd", "jacobian")
+"""What Numba is given: vectors, matrices and every input; all outputs at once take a minute to compile."""
+BACKENDS = (
+    "python",
+    "numpy",
+    pytest.param("numba", marks=pytest.mark.skipif(find_spec("numba") is None, reason="Numba is not installed")),
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """Compiled kernels of the tests are not the user's."""
+    monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def assert_close(result, book):
+    assert_allclose(result, book, rtol=0, atol=1e-11 * max(1.0, np.max(np.abs(book))))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_one_state(robot, backend):
+    """Outputs of one fused kernel."""
+    model = ROBOTS[robot]
+    x = [*random_state(model, 1), random_state(model, 2)[0]]
+    kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
+    for name, result in zip(kernel.outputs, kernel(*x, A_G)):
+        assert_close(result, BOOK[name](model, *x))
+
+
+@pytest.mark.parametrize("backend", BACKENDS[1:])
+def test_batches_broadcast(backend):
+    """Leading axes of the inputs broadcast against each other, as in the book's functions."""
+    model = ROBOTS["mock_arm"]
+    q, qd, _ = random_state(model, 3, 4, 5)
+    qdd, effort = random_state(model, 4, 5)[0], random_state(model, 5)[0]
+    kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
+    for name, result in zip(kernel.outputs, kernel(q, qd, qdd, effort, A_G)):
+        book = BOOK[name](model, q, qd, qdd, effort)
+        assert result.shape[:2] == (4, 5)
+        assert_close(result, np.broadcast_to(book, result.shape))
+
+
+@pytest.mark.parametrize("backend", BACKENDS[1:])
+def test_any_array_will_do(backend):
+    """Lists, integers, columns of other arrays; and what is left out is zero, gravity that of the earth."""
+    model = ROBOTS["mock_arm"]
+    kernel = compile_kernel(model, ("tau",), backend)
+    assert_close(kernel([0, 1, -1, 0, 1, 2])[0], dynamics.gravity(model, [0, 1, -1, 0, 1, 2]))
+    columns = np.asfortranarray(random_state(model, 6))
+    zero = np.zeros(6)
+    assert_close(kernel(columns[0], qd=columns[1])[0], dynamics.rnea(model, columns[0], columns[1], zero))
+
+
+@pytest.mark.parametrize("backend", BACKENDS[1:])
+def test_wrong_input_is_named(backend):
+    """Compiled code never reads beyond an array."""
+    kernel = compile_kernel(ROBOTS["mock_arm"], ("tau",), backend)
+    with pytest.raises(InputError, match=r"q: expected shape \(\.\.\., 6\), got \(5,\)"):
+        kernel(np.zeros(5))
+    with pytest.raises(InputError, match=r"qdd: expected shape \(\.\.\., 6\), got \(\)"):
+        kernel(np.zeros(6), np.zeros(6), 0.0)
+    with pytest.raises(InputError, match="qd: expected finite numbers"):
+        kernel(np.zeros(6), np.array([0, 0, np.nan, 0, 0, 0]))
+    with pytest.raises(InputError, match=r"gravity: expected shape \(\.\.\., 3\), got \(1,\)"):
+        kernel(np.zeros(6), gravity=np.array([9.81]))
+
+
+def test_numba_missing_is_said(monkeypatch):
+    """And auto does without it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="backend: Numba is not installed"):
+        compile_kernel(ROBOTS["mock_arm"], ("tau",), "numba")
+    assert compile_kernel(ROBOTS["mock_arm"], ("tau",)).backend == "numpy"
+
+
+def test_compiled_kernels_are_kept_and_shared(tmp_path):
+    """Four processes that start at once on an empty cache agree; one that comes later compiles nothing."""
+    pytest.importorskip("numba", reason="Numba is not installed")
+    code = (
+        "from ros2_dyn.model import RobotModel; from ros2_dyn.kernels import compile_kernel\n"
+        f"k = compile_kernel(RobotModel.from_urdf_file({str(MOCK_ARM)!r}), ('gravity',), 'numba')\n"
+        "print(k([0.1] * 6)[0].tolist())\n"
+    )
+    environment = os.environ | {"ROS2_DYN_CACHE": str(tmp_path)}
+
+    def start():
+        return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+
+    printed = [process.communicate(timeout=300)[0] for process in [start() for _ in range(4)]]
+    assert len(set(printed)) == 1
+    assert_close(json.loads(printed[0]), dynamics.gravity(ROBOTS["mock_arm"], [0.1] * 6))
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    assert sum(path.suffix == ".py" for path in before) == 1
+    assert start().communicate(timeout=300)[0] == printed[0]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
