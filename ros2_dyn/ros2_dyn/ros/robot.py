@@ -48,11 +48,14 @@ class Robot:
         Raises:
             MessageError: the numbers are so large that an effort is not finite.
         """
-        (q, qd), qdd = pair.measured[1:], None
+        q, qd = pair.measured.q, pair.measured.qd
         terms = self._state_terms(q, qd, gravity=self._a_g)
-        if pair.desired is not None:
-            q, qd, qdd = pair.desired.q or q, pair.desired.qd or qd, pair.desired.qdd
-        efforts = Efforts(*self._inverse_dynamics(q, qd, qdd, self._a_g), *terms)
+        if pair.desired is None:
+            (tau,) = self._inverse_dynamics(q, qd, gravity=self._a_g)
+        else:
+            q, qd = pair.desired.q or q, pair.desired.qd or qd
+            (tau,) = self._inverse_dynamics(q, qd, pair.desired.qdd, gravity=self._a_g)
+        efforts = Efforts(tau, *terms)
         if not all(isfinite(effort) for term in efforts for effort in term):
             raise MessageError("velocity", "too large", "an effort would not be finite")
         return efforts
