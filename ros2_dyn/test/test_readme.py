@@ -17,3 +17,17 @@ def test_the_library_example_runs(monkeypatch, capsys):
     (example,) = re.findall(r"\n((?: {4}.*\n|\n)*? {4}print\(kernel\.source\)\n)", text[text.index("## The library") :])
     exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
     assert "def kernel(q, qd, qdd, effort, gravity):" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not README.is_file(), reason="the package is tested outside of a checkout of the repository")
+def test_every_file_and_test_that_the_sources_page_names_exists():
+    """So that the page cannot go stale."""
+    package, tests = README.parent / "ros2_dyn" / "ros2_dyn", README.parent / "ros2_dyn" / "test"
+    names = re.findall(r"`([^`]+)`", (README.parent / "docs" / "sources.md").read_text(encoding="utf-8"))
+    defined = "\n".join(file.read_text(encoding="utf-8") for file in tests.glob("test_*.py"))
+    for name in names:
+        if name.startswith("test_"):
+            assert (tests / name).is_file() or f"def {name}(" in defined, name
+        elif name.endswith(".py"):
+            assert (package / name).is_file(), name
+    assert sum(name.startswith("test_") for name in names) > 15

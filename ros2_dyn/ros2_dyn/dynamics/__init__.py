@@ -8,6 +8,8 @@ from ros2_dyn.dynamics.energy import potential_energy as potential_energy
 from ros2_dyn.dynamics.kinematics import forward_kinematics as forward_kinematics
 from ros2_dyn.dynamics.kinematics import jacobian as jacobian
 from ros2_dyn.dynamics.kinematics import jacobian_dot as jacobian_dot
+from ros2_dyn.dynamics.luh import classical_acceleration as classical_acceleration
+from ros2_dyn.dynamics.luh import luh_walker_paul as luh_walker_paul
 from ros2_dyn.dynamics.momentum import momentum as momentum
 from ros2_dyn.dynamics.regressor import inertial_parameters as inertial_parameters
 from ros2_dyn.dynamics.regressor import regressor as regressor

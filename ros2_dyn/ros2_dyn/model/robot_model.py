@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.errors import InputError, ModelError
-from ros2_dyn.model import urdf
+from ros2_dyn.model import dh, urdf
 from ros2_dyn.model.branch import Branch
+from ros2_dyn.model.dh import DHRow
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
 from ros2_dyn.model.spatial import Array, Transform, identity_transform
@@ -71,6 +72,20 @@ class RobotModel:
             ModelError: the URDF is wrong; the error names the link or joint and what is wrong with it.
         """
         return cls.from_branches(*urdf.read(xml))
+
+    @classmethod
+    def from_dh(cls, rows: Sequence[DHRow], modified: bool = True, name: str = "robot") -> RobotModel:
+        """Make the model from a table of Denavit-Hartenberg parameters.
+
+        Args:
+            rows: one for each joint, from the base outwards.
+            modified: whether the table is a modified one (Craig 3.6), or a standard one (Paul 1981).
+            name: name of the robot.
+
+        Raises:
+            ModelError: a row is wrong; the error names it and what is wrong with it.
+        """
+        return cls.from_branches(name, dh.read(rows, modified))
 
     @classmethod
     def from_branches(cls, name: str, branches: Iterable[Branch]) -> RobotModel:
