@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors, vector
 from ros2_dyn.dynamics.passes import accelerations, along_axes, carry_inwards, forces, joint_transforms, velocities
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import BASE, Payload, RobotModel
 from ros2_dyn.model.spatial import Array, swap
 
 
@@ -20,6 +20,7 @@ def rnea(
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
     external: Mapping[str, ArrayLike] | None = None,
+    payload: Payload | None = None,
 ) -> Array:
     """Joint efforts that give the robot the acceleration qdd: ``tau = M(q) qdd + c(q, qd) + g(q) - J^T f_ext``.
 
@@ -33,6 +34,7 @@ def rnea(
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
         external: wrenches that the surroundings exert on links: for a link's name [force; moment], in N and N m, at
             the origin and in the axes of that link's frame, shape (..., 6).
+        payload: what the robot carries; for other functions, take `model.carrying(payload)`.
 
     Returns:
         Joint efforts, N m or N, shape (..., n).
@@ -40,6 +42,7 @@ def rnea(
     Raises:
         InputError: a shape is wrong, a value is not finite, or `external` names a link that the robot has not.
     """
+    model = model if payload is None else model.carrying(payload)
     tau, _ = _newton_euler(model, q, qd, qdd, gravity, external)
     return tau
 

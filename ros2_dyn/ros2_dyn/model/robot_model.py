@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from ros2_dyn.model.branch import Branch
 from ros2_dyn.model.dh import DHRow
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.payload import Payload
 from ros2_dyn.model.spatial import Array, Transform, identity_transform
 
 BASE = -1
@@ -51,6 +52,8 @@ class RobotModel:
     """Of all that is fixed to the base, in the root link's frame."""
     links: Mapping[str, Placement]
     """Of every link, moving or not, in the order of the tree."""
+    branches: tuple[Branch, ...]
+    """The links and joints that all of this was made from, the root first, parents before children."""
 
     @classmethod
     def from_urdf_file(cls, path: str | Path) -> RobotModel:
@@ -98,7 +101,7 @@ class RobotModel:
         Raises:
             ModelError: there is no moving joint.
         """
-        root, *others = branches
+        root, *others = branches = tuple(branches)
         joints: list[Joint] = []
         lambda_: list[int] = []
         X_tree: list[Transform] = []
@@ -127,12 +130,65 @@ class RobotModel:
             bodies,
             inertia[BASE],
             MappingProxyType(links),
+            branches,
         )
+
+    def chain(self, base: str, tip: str, positions: Mapping[str, float] | None = None) -> RobotModel:
+        """The arm between two links of a bigger robot, standing on its base link.
+
+        What hangs on the arm stays on it: joints that are not between the two links are locked, and the bodies beyond
+        them lumped in. What the base link hangs on is left out.
+
+        Args:
+            base: the link that does not move any more.
+            tip: a link that hangs on it.
+            positions: where joints are locked, rad or m, by name; 0 for those that are not named.
+
+        Raises:
+            InputError: the robot has no such link or joint, or the tip does not hang on the base.
+            ModelError: no joint moves between the two.
+        """
+        self.placement(base), self.placement(tip)
+        by_link = {branch.link: branch for branch in self.branches}
+        path = [by_link[tip]]
+        while path[-1].link != base:
+            if path[-1].parent is None:
+                raise InputError("tip", f"the link '{tip}' does not hang on '{base}'")
+            path.append(by_link[path[-1].parent])
+        moving = {branch.joint.name for branch in path[:-1] if branch.joint is not None}
+        locked = dict(positions or {})
+        wrong = [name for name in locked if name in moving or name not in self.joint_names]
+        if wrong:
+            raise InputError("positions", f"'{wrong[0]}' is no joint that is locked; those that move are {moving}")
+
+        kept = {base: by_link[base]._replace(parent=None, joint=None)}
+        for branch in self.branches:
+            if branch.parent in kept and branch.link != base:
+                joint = branch.joint
+                if joint is not None and joint.name not in moving:
+                    X_J = joint.transform(np.asarray(float(locked.get(joint.name, 0.0))))
+                    branch = branch._replace(X=X_J.after(branch.X), joint=None)
+                kept[branch.link] = branch
+        return RobotModel.from_branches(self.name, kept.values())
+
+    def carrying(self, payload: Payload) -> RobotModel:
+        """The same robot with a payload fixed to one of its links.
+
+        Raises:
+            InputError: the robot has no such link, or the payload's numbers make no sense.
+        """
+        body, X = self.placement(payload.link)
+        added = payload.inertia.in_parent(X)
+        if body == BASE:
+            return replace(self, base_inertia=self.base_inertia + added)
+        inertia = list(self.inertia)
+        inertia[body] = inertia[body] + added
+        return replace(self, inertia=tuple(inertia))
 
     def __post_init__(self) -> None:
         """Make every array read-only: kernels have their numbers folded in."""
-        transforms = [*self.X_tree, *(placement.X for placement in self.links.values())]
-        inertias = [*self.inertia, self.base_inertia]
+        transforms = [*self.X_tree, *(link.X for link in self.links.values()), *(branch.X for branch in self.branches)]
+        inertias = [*self.inertia, self.base_inertia, *(branch.inertia for branch in self.branches)]
         arrays = [array for X in transforms for array in X]
         arrays += [array for I in inertias for array in (I.mass, I.h, I.I_origin)]
         for array in [*arrays, *(joint.axis for joint in self.joints)]:

@@ -1,0 +1,42 @@
+"""What a robot carries: a body fixed to one of its links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.spatial import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A body fixed to a link, given in that link's frame."""
+
+    mass: float
+    """kg."""
+    com: ArrayLike = (0.0, 0.0, 0.0)
+    """Centre of mass, m, shape (3,)."""
+    I_com: ArrayLike | None = None
+    """Rotational inertia about the centre of mass, kg m^2, shape (3, 3); None: a point mass."""
+    link: str | None = None
+    """The link that carries it; the model's `default_tip` for None."""
+
+    @property
+    def inertia(self) -> SpatialInertia:
+        """In the link's frame.
+
+        Raises:
+            InputError: the mass is negative, a number is not finite, or a shape is wrong.
+        """
+        com: Array = np.asarray(self.com, dtype=float)
+        I_com: Array = np.zeros((3, 3)) if self.I_com is None else np.asarray(self.I_com, dtype=float)
+        if not (np.isfinite(self.mass) and self.mass >= 0):
+            raise InputError("payload.mass", f"expected a finite number of kg, not negative, got {self.mass}")
+        for name, array, shape in (("com", com, (3,)), ("I_com", I_com, (3, 3))):
+            if array.shape != shape or not np.all(np.isfinite(array)):
+                raise InputError(f"payload.{name}", f"expected finite numbers of shape {shape}, got {array}")
+        return SpatialInertia.from_com(self.mass, com, I_com)

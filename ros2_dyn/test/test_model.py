@@ -1,0 +1,116 @@
+"""Models made from models: an arm out of a bigger robot, and a robot that carries something."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import joint, link, mock_arm, random_link, random_state, random_tree, robot
+from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix, rnea, static_torque
+from ros2_dyn.errors import InputError, ModelError
+from ros2_dyn.model import Payload, RobotModel
+
+
+def two_arms() -> RobotModel:
+    """A torso that turns, and two arms on it, one with a gripper."""
+    rng = np.random.default_rng(1)
+    links = [random_link(rng, name) for name in ("world", "torso", "l1", "l2", "l_tool", "finger", "r1", "r2")]
+    return RobotModel.from_urdf(
+        robot(
+            *links,
+            joint("turn", "revolute", "world", "torso", xyz=(0.1, 0, 0.5)),
+            joint("left1", "revolute", "torso", "l1", (0, 0.3, 0.2), (0.3, 0, 0.1), (0, 1, 0)),
+            joint("left2", "revolute", "l1", "l2", (0.4, 0, 0), (0, 0.2, 0), (0, 1, 0)),
+            joint("left_mount", "fixed", "l2", "l_tool", (0.3, 0, 0)),
+            joint("grip", "prismatic", "l_tool", "finger", (0.1, 0.02, 0), axis=(0, 1, 0)),
+            joint("right1", "revolute", "torso", "r1", (0, -0.3, 0.2)),
+            joint("right2", "continuous", "r1", "r2", (0.4, 0, 0), axis=(1, 1, 0)),
+        )
+    )
+
+
+def test_an_arm_out_of_a_bigger_robot_moves_as_it_does_there():
+    """With the other joints at rest where they are locked: the same mass matrix, gravity and velocities."""
+    whole = two_arms()
+    arm = whole.chain("torso", "l_tool", {"grip": 0.03})
+    assert arm.joint_names == ("left1", "left2")
+    assert arm.base_link == "torso"
+    assert "finger" in arm.link_names
+    assert arm.links["r1"].body == -1  # on the torso, which does not move
+    assert "world" not in arm.link_names
+
+    q = {"turn": 0.7, "left1": 0.4, "left2": -0.9, "grip": 0.03, "right1": 0.0, "right2": 0.0}
+    full = [q[name] for name in whole.joint_names]
+    mine = [q[name] for name in arm.joint_names]
+    index = [whole.joint_names.index(name) for name in arm.joint_names]
+    assert_allclose(mass_matrix(arm, mine), mass_matrix(whole, full)[np.ix_(index, index)], rtol=0, atol=1e-12)
+    R = forward_kinematics(whole, full, "torso")[:3, :3]
+    down = R.T @ [0, 0, -9.81]  # gravity in the arm's base frame
+    assert_allclose(gravity(arm, mine, down), gravity(whole, full)[index], rtol=0, atol=1e-12)
+    J = jacobian(whole, full, "l_tool", frame="torso")[:, index]
+    assert_allclose(jacobian(arm, mine, "l_tool"), J, rtol=0, atol=1e-12)
+
+
+def test_a_chain_from_root_to_tip_locks_the_rest():
+    """What is locked counts with the body that it hangs on."""
+    whole = two_arms()
+    arm = whole.chain("world", "l_tool", {"right1": 0.5, "right2": -1.0})
+    assert arm.joint_names == ("turn", "left1", "left2")
+    q = {"turn": 0.7, "left1": 0.4, "left2": -0.9, "grip": 0.0, "right1": 0.5, "right2": -1.0}
+    full, mine = ([q[name] for name in model.joint_names] for model in (whole, arm))
+    index = [whole.joint_names.index(name) for name in arm.joint_names]
+    assert_allclose(mass_matrix(arm, mine), mass_matrix(whole, full)[np.ix_(index, index)], rtol=0, atol=1e-12)
+    assert_allclose(gravity(arm, mine), gravity(whole, full)[index], rtol=0, atol=1e-12)
+
+
+def test_a_wrong_chain_is_named():
+    """Links, order, joints."""
+    whole = two_arms()
+    with pytest.raises(InputError, match="no link 'hand'"):
+        whole.chain("torso", "hand")
+    with pytest.raises(InputError, match="tip: the link 'r2' does not hang on 'l1'"):
+        whole.chain("l1", "r2")
+    with pytest.raises(InputError, match="positions: 'left1' is no joint that is locked"):
+        whole.chain("torso", "l_tool", {"left1": 0.1})
+    with pytest.raises(ModelError, match="it has no moving joint"):
+        whole.chain("l2", "l_tool")
+
+
+def test_a_payload_is_a_link_that_is_fixed_on():
+    """The same as a URDF that has it, on any link of random trees."""
+    for seed in range(5):
+        xml = random_tree(seed)
+        plain = RobotModel.from_urdf(xml)
+        carrier = plain.link_names[1 + seed]
+        com, I_com = (0.1, -0.2, 0.05), np.array([[0.3, 0.01, 0.02], [0.01, 0.4, 0.03], [0.02, 0.03, 0.5]])
+        box = link("box", 2.5, com, I_com[np.triu_indices(3)]) + joint("glue", "fixed", carrier, "box")
+        loaded = RobotModel.from_urdf(xml.replace("</robot>", f"{box}</robot>"))
+        x = random_state(plain, seed)
+        payload = Payload(2.5, com, I_com, carrier)
+        assert_allclose(rnea(plain, *x, payload=payload), rnea(loaded, *x), rtol=0, atol=1e-10)
+        assert_allclose(mass_matrix(plain.carrying(payload), x[0]), mass_matrix(loaded, x[0]), rtol=0, atol=1e-10)
+
+
+def test_a_point_payload_at_the_tip_weighs_what_statics_say():
+    """``J^T`` of its weight, at the default tip; and nothing changes the model that it was put on."""
+    arm = mock_arm()
+    q, _, _ = random_state(arm, 1)
+    before = gravity(arm, q)
+    weight = static_torque(arm, q, [0, 0, 3.0 * 9.81, 0, 0, 0], point=[0, 0, 0.1])
+    assert_allclose(gravity(arm.carrying(Payload(3.0, (0, 0, 0.1))), q), before + weight, rtol=0, atol=1e-12)
+    assert_allclose(gravity(arm, q), before, rtol=0, atol=0)
+    assert arm.carrying(Payload(3.0, link="base_link")).base_inertia.mass == 7.0
+
+
+@pytest.mark.parametrize(
+    ("payload", "problem"),
+    [
+        (Payload(-1.0), "payload.mass: expected a finite number of kg, not negative, got -1.0"),
+        (Payload(1.0, (0, 0)), "payload.com: expected finite numbers"),
+        (Payload(1.0, I_com=np.full((3, 3), np.nan)), "payload.I_com: expected finite numbers"),
+        (Payload(1.0, link="hand"), "link: the robot 'mock_arm' has no link 'hand'"),
+    ],
+)
+def test_a_wrong_payload_is_named(payload, problem):
+    """With the field that is wrong."""
+    with pytest.raises(InputError, match=problem):
+        mock_arm().carrying(payload)
