@@ -1,15 +1,18 @@
 # Each target makes its own environment first: see scripts/ros2_env.
 ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
-SOURCES := ros2_dyn
+SOURCES := ros2_dyn bench
 
-.PHONY: demo test lint format clean
+.PHONY: demo test bench lint format clean
 
 demo: ## a simulated arm and the node talk ROS 2; DURATION=10 ends by itself after 10 s
 	@$(ENV) python -m ros2_dyn.cli.demo $(if $(DURATION),--duration $(DURATION))
 
 test: lint ## linters, types and every test
 	@$(TEST_ENV) python -m pytest
+
+bench: ## ours, Pinocchio, MuJoCo and Robotics Toolbox side by side; JSON and a plot under .ros2/bench
+	@$(ENV) --with-benchmarks python bench .ros2/bench
 
 lint:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)

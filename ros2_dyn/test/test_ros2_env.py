@@ -26,7 +26,7 @@ case "$*" in
         note "venv${4:+ $3}"
         mkdir -p "${!#}/bin" "${!#}/lib/python3.11/site-packages/ros_rcl.libs" && cp "$0" "${!#}/bin/python"
         ;;
-    *"pip install"*test.txt*) note "install tests" ;;
+    *"pip install"*tests.txt*) note "install tests" ;;
     *"pip install"*ros-*-rclpy*) note "install ROS 2" ;;
     *"pip install"*) note "install ${!#}" ;;
     *relocate_cmake_files.py*) note relocate ;;
@@ -149,7 +149,7 @@ def assert_one_line(result, text):
 
 def test_usage(machine):
     """Asked for, it is the answer; without a command, or with an unknown option, it is an error."""
-    assert machine.run("--help").stdout.startswith("usage: scripts/ros2_env [--with-tests] COMMAND")
+    assert machine.run("--help").stdout.startswith("usage: scripts/ros2_env [--with-tests | --with-benchmarks] COMMAND")
     for arguments in ([], ["--with-tests"], ["--with-test", "true"]):
         result = machine.run(*arguments)
         assert (result.returncode, result.stdout) == (2, "")
@@ -288,7 +288,7 @@ def test_what_the_tests_need_is_installed_for_them_only(machine):
     machine.run("true")
     assert machine.done_by("--with-tests", "true") == ["install tests"]
     assert machine.done_by("--with-tests", "true") == []
-    machine.edit("scripts/requirements/test.txt")
+    machine.edit("scripts/requirements/tests.txt")
     assert machine.done_by("true") == []
     assert machine.done_by("--with-tests", "true") == ["install tests"]
 
