@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM, mock_arm, random_state, random_tree
+from robots import MOCK_ARM, joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
@@ -51,14 +51,14 @@ def assert_close(result, book):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_one_state(robot, backend):
+@pytest.mark.parametrize("name", ROBOTS)
+def test_one_state(name, backend):
     """Outputs of one fused kernel."""
-    model = ROBOTS[robot]
+    model = ROBOTS[name]
     x = [*random_state(model, 1), random_state(model, 2)[0]]
     kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
-    for name, result in zip(kernel.outputs, kernel(*x, A_G)):
-        assert_close(result, BOOK[name](model, *x))
+    for output, result in zip(kernel.outputs, kernel(*x, A_G)):
+        assert_close(result, BOOK[output](model, *x))
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])
@@ -72,6 +72,16 @@ def test_batches_broadcast(backend):
         book = BOOK[name](model, q, qd, qdd, effort)
         assert result.shape[:2] == (4, 5)
         assert_close(result, np.broadcast_to(book, result.shape))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_output_that_depends_on_nothing(backend):
+    """The mass of a cart is the same wherever it is."""
+    cart = robot(link("base"), link("cart", 3.0), joint("x", "prismatic", "base", "cart"))
+    kernel = compile_kernel(RobotModel.from_urdf(cart), ("mass_matrix",), backend)
+    assert np.array(kernel([0.5])[0]).tolist() == [[3.0]]
+    if backend != "python":
+        assert kernel(np.zeros((4, 1)))[0].tolist() == [[[3.0]]] * 4
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])

@@ -1,8 +1,5 @@
 """The node, end to end: a process of its own, real messages over DDS, and a mock arm in another process."""
 
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,10 +10,8 @@ from robots import MOCK_ARM, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-import rclpy
 from geometry_msgs.msg import Point, Vector3, Wrench, WrenchStamped
 from rcl_interfaces.msg import Log
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 from sensor_msgs.msg import JointState
@@ -24,79 +19,13 @@ from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import coriolis, gravity, jacobian, jacobian_dot, rnea, static_torque
+from ros_harness import PATIENCE, Listener, Process
 
-PATIENCE = 30.0
-"""Seconds that discovery and start-up may take on a busy machine."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 MODEL = mock_arm()
 Q = [0.1, -1.2, 1.4, -1.8, -1.5, 0.3]
 QD = [0.5, -0.4, 0.3, -0.2, 0.1, 0.6]
 QDD = [1.0, 2.0, -1.0, 0.5, -0.5, 3.0]
-
-
-class Process:
-    """A node in a process of its own."""
-
-    def __init__(self, module: str, *arguments: str) -> None:
-        command = [sys.executable, "-m", module, "--ros-args", *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    @property
-    def alive(self) -> bool:
-        """Whether it still runs."""
-        return self.process.poll() is None
-
-    def stop(self) -> str:
-        """Interrupt it; what it printed."""
-        self.process.send_signal(2)
-        try:
-            return self.process.communicate(timeout=10)[0]
-        finally:
-            self.process.kill()
-
-
-class Listener:
-    """A node of the test's own, that publishes, listens and calls."""
-
-    def __init__(self) -> None:
-        rclpy.init()
-        self.node = rclpy.create_node("listener")
-        self.executor = SingleThreadedExecutor()
-        self.executor.add_node(self.node)
-        self.received: dict[str, list] = {}
-
-    def close(self) -> None:
-        """Leave nothing behind."""
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.shutdown()
-
-    def listen(self, *topics: str, type=JointState) -> None:
-        """Keep every message of some topics."""
-        for topic in topics:
-            self.received[topic] = []
-            self.node.create_subscription(type, topic, self.received[topic].append, 100)
-
-    def publisher(self, type, topic: str, qos=10):
-        """A publisher that somebody listens to."""
-        publisher = self.node.create_publisher(type, topic, qos)
-        self.until(lambda: publisher.get_subscription_count() > 0, f"nobody subscribed to {topic}")
-        return publisher
-
-    def until(self, condition: Callable[[], bool], problem: str) -> None:
-        """Spin until something is the case."""
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < deadline, problem
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def call(self, type, name: str, **request):
-        """Call a service and wait for its answer."""
-        client = self.node.create_client(type, name)
-        self.until(client.service_is_ready, f"no service {name}")
-        future = client.call_async(type.Request(**request))
-        self.until(future.done, f"no answer from {name}")
-        return future.result()
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ class Body:
         self._values = program.values()
         used = {value.args[0] for value in self._values if value.op == "input"}
         names = {name: [symbol.args[0] for symbol in symbols] for name, symbols in zip(Inputs._fields, program.inputs)}
-        self.inputs = {name: symbols for name, symbols in names.items() if used.intersection(symbols)}
-        """Names of the input's numbers, by the name of each input that is used."""
+        self.inputs = {name: symbols for name, symbols in names.items() if name == "q" or used.intersection(symbols)}
+        """Names of the input's numbers, by the name of each input that is used; q always is, for the batch's sake."""
         outputs = [value.index for output in program.outputs.values() for value in output.flat if _is_symbol(value)]
         args = [arg.index for value in self._values for arg in value.args if _is_symbol(arg)]
         self._uses = Counter(outputs + args)
