@@ -114,6 +114,8 @@ def test_the_ur_type_arm_as_a_standard_table():
     ("row", "problem"),
     [
         (DHRow(a=np.nan), "row 2: expected finite numbers"),
+        (DHRow(I_origin=np.full((3, 3), np.nan)), "row 2: expected finite numbers"),
+        (DHRow(I_origin=np.eye(2)), "row 2: expected finite numbers"),
         (DHRow(mass=-1.0), "row 2: mass is -1.0"),
         (DHRow(com=(1.0, 2.0)), "row 2: expected finite numbers, com of shape"),
         (DHRow(I_com=np.eye(3), I_origin=np.eye(3)), "row 2: both I_com and I_origin are given"),

@@ -73,14 +73,15 @@ def _screw(length: float, angle: float, axis: int) -> Transform:
 def _inertia(row: DHRow, i: int) -> SpatialInertia:
     label = f"row {i}"
     com: Array = np.asarray(row.com, dtype=float)
-    about_com: Array = np.zeros((3, 3)) if row.I_com is None else np.asarray(row.I_com, dtype=float)
-    numbers = np.concatenate([[row.a, row.alpha, row.d, row.theta, row.mass], com.ravel(), about_com.ravel()])
-    if com.shape != (3,) or about_com.shape != (3, 3) or not np.all(np.isfinite(numbers)):
+    given = row.I_com if row.I_origin is None else row.I_origin
+    I: Array = np.zeros((3, 3)) if given is None else np.array(given, dtype=float)
+    numbers = np.concatenate([[row.a, row.alpha, row.d, row.theta, row.mass], com.ravel(), I.ravel()])
+    if com.shape != (3,) or I.shape != (3, 3) or not np.all(np.isfinite(numbers)):
         raise ModelError(label, "expected finite numbers, com of shape (3,) and an inertia of shape (3, 3)")
     if row.mass < 0:
         raise ModelError(label, f"mass is {row.mass}, expected a number of kg, not negative")
     if row.I_origin is None:
-        return SpatialInertia.from_com(row.mass, com, about_com)
+        return SpatialInertia.from_com(row.mass, com, I)
     if row.I_com is not None:
         raise ModelError(label, "both I_com and I_origin are given; expected one of them")
-    return SpatialInertia(np.asarray(float(row.mass)), row.mass * com, np.array(row.I_origin, dtype=float))
+    return SpatialInertia(np.asarray(float(row.mass)), row.mass * com, I)
