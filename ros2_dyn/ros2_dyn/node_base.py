@@ -11,8 +11,12 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from ros2_dyn.errors import Ros2DynError
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""Of robot_description: reliable, and kept for those who come later."""
 
 
 def declare(node: Node, name: str, default: Any, description: str, low: float = 0.0, high: float | None = None) -> Any:

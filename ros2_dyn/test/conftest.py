@@ -3,9 +3,8 @@
 import os
 import random
 
-# Before any node or process is made. Humble has another name for it.
-if os.environ.get("ROS_DISTRO") == "humble":
-    os.environ.setdefault("ROS_LOCALHOST_ONLY", "1")
-else:
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+from ros2_dyn.cli.processes import stay_on_this_machine
+
+# Before any node or process is made.
+stay_on_this_machine()
 os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(1, 101)))

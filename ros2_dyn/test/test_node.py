@@ -12,16 +12,15 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from geometry_msgs.msg import Point, Vector3, Wrench, WrenchStamped
 from rcl_interfaces.msg import Log
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import coriolis, gravity, jacobian, jacobian_dot, rnea, static_torque
+from ros2_dyn.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 MODEL = mock_arm()
 Q = [0.1, -1.2, 1.4, -1.8, -1.5, 0.3]
 QD = [0.5, -0.4, 0.3, -0.2, 0.1, 0.6]

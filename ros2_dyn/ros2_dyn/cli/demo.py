@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ from rich import box
 from rich.live import Live
 from rich.table import Table
 
-from ros2_dyn.cli.processes import Processes
+from ros2_dyn.cli.processes import Processes, stay_on_this_machine
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.ros.effort_monitor import EffortMonitor
 
@@ -38,8 +37,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="demo", description=__doc__)
     parser.add_argument("--duration", type=float, default=math.inf, help="seconds to count; left out: until Ctrl-C")
     duration = parser.parse_args().duration
-    # The demo is nobody else's business on the network, unless its user has said so.
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    stay_on_this_machine()
     interrupted = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: interrupted.set())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,14 @@ from ros2_dyn.errors import ProcessError
 
 GRACE = 5.0
 """Seconds that a process has to end by itself after SIGINT."""
+
+
+def stay_on_this_machine() -> None:
+    """Let ROS 2 discover nobody beyond this machine, unless the user has said otherwise; Humble has another name."""
+    if os.environ.get("ROS_DISTRO") == "humble":
+        os.environ.setdefault("ROS_LOCALHOST_ONLY", "1")
+    else:
+        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 
 class Processes:

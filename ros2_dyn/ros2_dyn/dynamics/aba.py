@@ -11,7 +11,7 @@ from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.passes import joint_transforms, velocities
 from ros2_dyn.dynamics.rnea import external_forces
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot, join
+from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot, join, matvec
 
 
 def forward_dynamics(
@@ -55,14 +55,13 @@ def forward_dynamics(
     u: list[Array] = [np.zeros(1)] * model.n
     for i in reversed(range(model.n)):
         S, parent = model.joints[i].S, model.lambda_[i]
-        U[i] = _times(I_A[i], S)
+        U[i] = matvec(I_A[i], S)
         D[i] = dot(S, U[i])[..., None]
         u[i] = tau[..., i, None] - dot(S, p_A[i])[..., None]
         if parent != BASE:
             I_a = I_A[i] - U[i][..., :, None] * (U[i] / D[i])[..., None, :]
-            p_a = p_A[i] + _times(I_a, c[i]) + U[i] * (u[i] / D[i])
-            X6 = X[i].matrix()
-            I_A[parent] = I_A[parent] + np.swapaxes(X6, -1, -2) @ I_a @ X6
+            p_a = p_A[i] + matvec(I_a, c[i]) + U[i] * (u[i] / D[i])
+            I_A[parent] = I_A[parent] + X[i].dyadic_back(I_a)
             p_A[parent] = p_A[parent] + X[i].force_back(p_a)
 
     # Third pass, outwards: accelerations.
@@ -74,7 +73,3 @@ def forward_dynamics(
         qdd.append((u[i] - dot(U[i], a_i)[..., None]) / D[i])
         a.append(a_i + joint.S * qdd[i])
     return np.concatenate(np.broadcast_arrays(*qdd), axis=-1)
-
-
-def _times(matrix: Array, vector: Array) -> Array:
-    return (matrix @ vector[..., None])[..., 0]

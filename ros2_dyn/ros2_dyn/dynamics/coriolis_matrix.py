@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms, velocities
+from ros2_dyn.dynamics.passes import joint_transforms, stack_matrix, velocities
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot
+from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot, matvec
 
 
 def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -38,16 +38,15 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     for i in reversed(range(model.n)):
         parent = model.lambda_[i]
         if parent != BASE:
-            X6 = X[i].matrix()
-            I_c[parent] = I_c[parent] + np.swapaxes(X6, -1, -2) @ I_c[i] @ X6
-            B_c[parent] = B_c[parent] + np.swapaxes(X6, -1, -2) @ B_c[i] @ X6
+            I_c[parent] = I_c[parent] + X[i].dyadic_back(I_c[i])
+            B_c[parent] = B_c[parent] + X[i].dyadic_back(B_c[i])
 
     zero = 0 * (q + qd)[..., 0]
     C = [[zero] * model.n for _ in range(model.n)]
     for j in range(model.n):
-        F1 = _times(I_c[j], S_dot[j]) + _times(B_c[j], S[j])
-        F2 = _times(I_c[j], S[j])
-        F3 = _times(np.swapaxes(B_c[j], -1, -2), S[j])
+        F1 = matvec(I_c[j], S_dot[j]) + matvec(B_c[j], S[j])
+        F2 = matvec(I_c[j], S[j])
+        F3 = matvec(np.swapaxes(B_c[j], -1, -2), S[j])
         i = j
         C[j][j] = dot(S[j], F1)
         while model.lambda_[i] != BASE:
@@ -55,7 +54,7 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
             i = model.lambda_[i]
             C[i][j] = dot(S[i], F1)
             C[j][i] = dot(S_dot[i], F2) + dot(S[i], F3)
-    return np.stack([np.stack(np.broadcast_arrays(zero, *row)[1:], axis=-1) for row in C], axis=-2)
+    return stack_matrix(C)
 
 
 def _body_coriolis(I: SpatialInertia, v: Array) -> Array:
@@ -64,7 +63,3 @@ def _body_coriolis(I: SpatialInertia, v: Array) -> Array:
     v = v[..., None, :]
     rows = cross_force(v, I.momentum(e)) - I.momentum(cross_motion(v, e)) + cross_force(e, I.momentum(v))
     return np.swapaxes(rows, -1, -2) / 2
-
-
-def _times(matrix: Array, vector: Array) -> Array:
-    return (matrix @ vector[..., None])[..., 0]

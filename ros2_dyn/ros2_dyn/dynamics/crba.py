@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms
+from ros2_dyn.dynamics.passes import joint_transforms, stack_matrix
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, dot
 
@@ -44,4 +43,4 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
             F = X[j].force_back(F)
             j = model.lambda_[j]
             M[i][j] = M[j][i] = dot(model.joints[j].S, F)
-    return np.stack([np.stack(np.broadcast_arrays(zero, *row)[1:], axis=-1) for row in M], axis=-2)
+    return stack_matrix(M)

@@ -55,6 +55,12 @@ def carry_inwards(model: RobotModel, X: Sequence[Transform], f: Sequence[Array])
     return f
 
 
+def stack_matrix(rows: Sequence[Sequence[Array]]) -> Array:
+    """The matrix (..., m, n) of m rows of n numbers, each an array (...); their batch axes broadcast."""
+    entries = np.broadcast_arrays(*(entry for row in rows for entry in row))
+    return np.stack(entries, axis=-1).reshape(*entries[0].shape, len(rows), -1)
+
+
 def along_axes(model: RobotModel, f: Sequence[Array]) -> Array:
     """``tau_i = S_i^T f_i``: the component of each joint's force that its motor exerts, (..., n) (RBDA 5.11)."""
     tau = [dot(joint.S, f_i) for joint, f_i in zip(model.joints, f)]

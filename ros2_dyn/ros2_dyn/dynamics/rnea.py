@@ -94,7 +94,6 @@ def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -
 
     Args, returns and errors are those of `rnea`.
     """
-    (q,) = joint_vectors(model, q=q)
     zero = np.zeros(model.n)
     return rnea(model, q, zero, zero, gravity)
 

@@ -7,7 +7,7 @@ from textwrap import indent
 import numpy as np
 
 from ros2_dyn.kernels.body import Body
-from ros2_dyn.kernels.trace import Inputs, Program
+from ros2_dyn.kernels.trace import Program
 
 TEMPLATE = """\
 import numba
@@ -44,10 +44,9 @@ def batch({arguments}):
 def emit_numba(program: Program) -> str:
     """A module: ``INPUTS``, names of the inputs used; `single` of arrays (k,) of those; `batch` of arrays (m, k)."""
     body = Body(program)
-    sizes = {name: len(symbols) for name, symbols in zip(Inputs._fields, program.inputs)}
     outputs = {f"out{i}": output for i, output in enumerate(program.outputs.values())}
     shapes = {name: "".join(f"{size}, " for size in output.shape) for name, output in outputs.items()}
-    read = [f"{symbol} = {name}[{i}]" for name in body.inputs for i, symbol in enumerate(_names(program, name))]
+    read = [f"{symbol} = {name}[{i}]" for name, symbols in body.inputs.items() for i, symbol in enumerate(symbols)]
     write = [
         f"{name}[{', '.join(map(str, index))}] = {body.operand(value)}"
         for name, output in outputs.items()
@@ -60,14 +59,12 @@ def emit_numba(program: Program) -> str:
         body=indent("\n".join([*read, *body.lines, *write]), "    "),
         vectors=", ".join("numba.float64[::1]" for _ in body.inputs),
         rows=", ".join("numba.float64[:, ::1]" for _ in body.inputs),
-        wrong=" or ".join(f"{name}.shape[0] != {sizes[name]} or not isfinite({name}.sum())" for name in body.inputs),
+        wrong=" or ".join(
+            f"{name}.shape[0] != {len(symbols)} or not isfinite({name}.sum())" for name, symbols in body.inputs.items()
+        ),
         allocate_one="\n".join(f"    {name} = empty(({shape}))" for name, shape in shapes.items()),
         allocate_many="\n".join(f"    {name} = empty((m, {shape}))" for name, shape in shapes.items()),
         first=next(iter(body.inputs)),
         row_arguments=", ".join(f"{name}[i]" for name in body.inputs),
         row_results=", ".join(f"{name}[i]" for name in outputs),
     )
-
-
-def _names(program: Program, name: str) -> list[str]:
-    return [symbol.args[0] for symbol in getattr(program.inputs, name)]

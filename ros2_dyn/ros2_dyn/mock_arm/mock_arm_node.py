@@ -12,7 +12,6 @@ from ament_index_python.packages import get_package_share_directory
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -20,13 +19,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_dyn.mock_arm.demo_trajectory import DemoTrajectory
 from ros2_dyn.mock_arm.simulated_arm import ComputedTorque, HeldEffort, Motion, SimulatedArm
 from ros2_dyn.model import RobotModel
-from ros2_dyn.node_base import declare, run_node
+from ros2_dyn.node_base import LATCHED, declare, run_node
 
 STEP = 1e-3
 """Integration step of the simulation, s."""
 CATCH_UP = 100
 """Steps that one tick makes up for at most; after a longer pause or a clock jump the arm goes on where it stopped."""
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class MockArmNode(Node):

@@ -18,7 +18,7 @@ Array = NDArray[Any]  # floats, or symbols while a kernel is traced
 
 
 def matvec(A: Array, x: Array) -> Array:
-    """Product of a matrix (..., 3, 3) and a vector (..., 3), batch axes broadcast."""
+    """Product of a matrix (..., k, k) and a vector (..., k), batch axes broadcast."""
     return (A @ x[..., None])[..., 0]
 
 
@@ -83,10 +83,6 @@ class Transform(NamedTuple):
         angular = matvec(R, m[..., :3])
         return join(angular, matvec(R, m[..., 3:]) + cross(self.r, angular))
 
-    def force(self, f: Array) -> Array:
-        """``B_X_A* f``: the force f of A, in B (RBDA 2.25)."""
-        return join(matvec(self.E, f[..., :3] - cross(self.r, f[..., 3:])), matvec(self.E, f[..., 3:]))
-
     def force_back(self, f: Array) -> Array:
         """``A_X_B* f = (B_X_A)^T f``: the force f of B, in A (RBDA Table 5.1, last line)."""
         R = np.swapaxes(self.E, -1, -2)
@@ -101,6 +97,11 @@ class Transform(NamedTuple):
             [np.concatenate([E, zero], axis=-1), np.concatenate([-E @ r, E], axis=-1)],
             axis=-2,
         )
+
+    def dyadic_back(self, A: Array) -> Array:
+        """``X^T A X``: a matrix (..., 6, 6) that takes motions of B to forces of B, such as an inertia, in A."""
+        X = self.matrix()
+        return np.swapaxes(X, -1, -2) @ A @ X
 
     def after(self, first: Transform) -> Transform:
         """``C_X_A = C_X_B B_X_A``: this transform (C_X_B) after `first` (B_X_A)."""

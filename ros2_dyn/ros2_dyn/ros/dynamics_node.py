@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.node_base import run_node
+from ros2_dyn.node_base import LATCHED, run_node
 from ros2_dyn.ros.joint_order import MeasuredState
 from ros2_dyn.ros.pairing import KEPT, Pair
 from ros2_dyn.ros.parameters import declare_parameters
@@ -25,7 +25,6 @@ from ros2_dyn.ros.refusals import Refusals
 from ros2_dyn.ros.robot import Efforts, Robot
 from ros2_dyn.ros.services import fill_jacobian, fill_torque
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -43,11 +42,10 @@ class DynamicsNode(Node):
         self._robot: Robot | None = None
         self._description = ""
 
-        parameters = self._settings
-        if parameters.robot_description:
-            self._use(RobotModel.from_urdf(parameters.robot_description))
-        elif parameters.urdf_file:
-            self._use(RobotModel.from_urdf_file(parameters.urdf_file))
+        if self._settings.robot_description:
+            self._use(RobotModel.from_urdf(self._settings.robot_description))
+        elif self._settings.urdf_file:
+            self._use(RobotModel.from_urdf_file(self._settings.urdf_file))
         else:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from geometry_msgs.msg import Point, Vector3
 from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 
 from ros2_dyn.dynamics import gravity, jacobian, jacobian_dot, static_torque
@@ -23,7 +24,7 @@ def fill_jacobian(
     Raises:
         InputError: the robot has no such link or frame, or the point is not finite.
     """
-    where = (request.link or tip, [request.point.x, request.point.y, request.point.z], request.frame or None)
+    where = (request.link or tip, _xyz(request.point), request.frame or None)
     J = jacobian(model, state.q, *where)
     response.jacobian_dot = jacobian_dot(model, state.q, state.qd, *where).ravel().tolist()
     response.jacobian = J.ravel().tolist()
@@ -47,9 +48,13 @@ def fill_torque(
         InputError: the robot has no such link or frame, or a number is not finite.
     """
     wrench = request.wrench.wrench
-    F = [*(getattr(wrench.force, axis) for axis in "xyz"), *(getattr(wrench.torque, axis) for axis in "xyz")]
-    point = [request.point.x, request.point.y, request.point.z]
-    effort = static_torque(model, state.q, F, request.link or tip, point, request.wrench.header.frame_id or None)
+    F = [*_xyz(wrench.force), *_xyz(wrench.torque)]
+    where = (request.link or tip, _xyz(request.point), request.wrench.header.frame_id or None)
+    effort = static_torque(model, state.q, F, *where)
     if request.include_gravity:
         effort = effort + gravity(model, state.q, a_g)
     response.effort = effort.tolist()
+
+
+def _xyz(vector: Point | Vector3) -> list[float]:
+    return [vector.x, vector.y, vector.z]
