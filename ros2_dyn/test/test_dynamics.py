@@ -113,7 +113,7 @@ def test_joint_wrenches_hold_the_robot(model):
     """Along each axis they are the effort; those on the base carry the weight of all that moves, at rest."""
     q, qd, qdd = random_state(model, 10)
     f = joint_wrenches(model, q, qd, qdd)
-    axes = np.array([np.roll(joint.S, 3) for joint in model.joints])  # linear first
+    axes = np.array([np.roll(joint.S[:, 0], 3) for joint in model.joints])  # linear first
     close(np.sum(axes * f, axis=-1), rnea(model, q, qd, qdd))
     at_rest = joint_wrenches(model, q, 0 * q, 0 * q)
     on_base = [i for i, parent in enumerate(model.lambda_) if parent == -1]

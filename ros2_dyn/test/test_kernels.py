@@ -12,7 +12,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.emit_python import emit_python
 from ros2_dyn.kernels.symbol import Tape
-from ros2_dyn.kernels.trace import Inputs, Program
+from ros2_dyn.kernels.trace import Program
 from ros2_dyn.model import RobotModel
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(6)}
@@ -82,11 +82,11 @@ def test_a_long_sum_compiles():
     for k in range(1000):
         total = (total + y) * (1 + 1 / (k + 2))
     namespace: dict = {}
-    exec(emit_python(Program(Inputs(x, y, x[:0], x[:0], x[:0]), {"total": total}), "math"), namespace)
+    exec(emit_python(Program({"q": x, "qd": y}, {}, {"total": total}), "math"), namespace)
     expected = 1.0
     for k in range(1000):
         expected = (expected + 0.5) * (1 + 1 / (k + 2))
-    ((result,),) = namespace["kernel"]([1.0], [0.5], [], [], [])
+    ((result,),) = namespace["kernel"]([1.0], [0.5])
     assert_allclose(result, expected, rtol=1e-12)
 
 

@@ -116,10 +116,25 @@ WRONG = {
         "joint 'hinge': the name is used twice",
     ),
     "joint type": (edit('"revolute"', '"revolut"'), "joint 'hinge': Invalid joint type: revolut"),
-    "unsupported type": (edit('"revolute"', '"floating"'), "'hinge': type 'floating' is not supported"),
-    "mimic": (
+    "mimics nothing": (
         edit("</joint>", '<mimic joint="other"/></joint>'),
-        "joint 'hinge': it mimics 'other', and mimic joints are not supported",
+        "joint 'hinge': it mimics 'other', which does not exist",
+    ),
+    "mimics itself": (
+        edit("</joint>", '<mimic joint="hinge"/></joint>'),
+        "joint 'hinge': it mimics 'hinge', which mimics it",
+    ),
+    "mimics a fixed joint": (
+        edit("</robot>", joint("weld", "fixed", "arm", "end") + link("end") + "</robot>").replace("</joint>", '<mimic joint="weld"/></joint>', 1),
+        "joint 'hinge': it mimics 'weld'; expected a joint with one degree of freedom that mimics no other",
+    ),
+    "infinite mimic": (
+        edit("</joint>", '<mimic joint="hinge" multiplier="inf"/></joint>'),
+        "joint 'hinge': its <mimic> has multiplier inf and offset 0, expected finite numbers",
+    ),
+    "negative damping": (
+        edit("</joint>", '<dynamics damping="-1"/></joint>'),
+        "joint 'hinge': its <dynamics> has a wrong damping: expected a finite number, not negative, got -1.0",
     ),
     "no child": (edit('<child link="arm"/>', ""), "joint 'hinge': Required element not set in XML: child"),
     "no name": (edit('<link name="base"/>', "<link/>"), "link '?': its <link> has no attribute 'name'"),

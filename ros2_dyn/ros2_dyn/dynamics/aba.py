@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms, velocities
-from ros2_dyn.dynamics.rnea import external_forces
+from ros2_dyn.dynamics.crba import mass_matrix
+from ros2_dyn.dynamics.ltdl import solve
+from ros2_dyn.dynamics.passes import joint_motions, joint_transforms, velocities
+from ros2_dyn.dynamics.rnea import rnea
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot, join, matvec
+from ros2_dyn.model.spatial import Array, cross_force, cross_motion, join, matvec
 
 
 def forward_dynamics(
@@ -20,9 +22,11 @@ def forward_dynamics(
     qd: ArrayLike,
     tau: ArrayLike,
     gravity: ArrayLike | None = None,
-    external: Mapping[str, ArrayLike] | None = None,
+    external: External | None = None,
 ) -> Array:
     """Joint accelerations under given efforts: the inverse of `rnea`, in O(n) and without the mass matrix.
+
+    Where joints mimic others, by factoring the mass matrix instead: such joints are not free.
 
     Args:
         model: the robot. Each of its joints must move some mass.
@@ -36,40 +40,45 @@ def forward_dynamics(
         Joint accelerations, rad/s^2 or m/s^2, shape (..., n).
 
     Raises:
-        InputError: a shape is wrong, a value is not finite, or `external` names a link that the robot has not.
+        InputError: a shape is wrong, a value is not finite, or the robot has not the link that a wrench acts on.
     """
     q, qd, tau = joint_vectors(model, q=q, qd=qd, tau=tau)
     a_g = gravity_vector(gravity)
-    f_ext = external_forces(model, external or {})
+    f_ext = external_forces(model, q, external)
+
+    if model.is_coupled:  # the recursion below takes each joint for free
+        bias = rnea(model, q, qd, np.zeros(model.n), a_g, external)
+        return solve(mass_matrix(model, q), (tau - bias)[..., None])[..., 0]
 
     # First pass, outwards: velocities, and what each body would be without the others.
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    c = [cross_motion(v_i, joint.S * qd[..., i, None]) for i, (v_i, joint) in enumerate(zip(v, model.joints))]
+    c = [cross_motion(v_i, vJ) for v_i, vJ in zip(v, joint_motions(model, qd))]
     I_A = [I.matrix() for I in model.inertia]
     p_A = [cross_force(v_i, I.momentum(v_i)) - f_i for v_i, I, f_i in zip(v, model.inertia, f_ext)]
 
     # Second pass, inwards: the inertia and bias force of each body with all that hangs on it by free joints.
-    U: list[Array] = [np.zeros(6)] * model.n
-    D: list[Array] = [np.zeros(1)] * model.n
-    u: list[Array] = [np.zeros(1)] * model.n
-    for i in reversed(range(model.n)):
-        S, parent = model.joints[i].S, model.lambda_[i]
-        U[i] = matvec(I_A[i], S)
-        D[i] = dot(S, U[i])[..., None]
-        u[i] = tau[..., i, None] - dot(S, p_A[i])[..., None]
+    D: list[Array] = []
+    u: list[Array] = []
+    U: list[Array] = []
+    for i in reversed(range(len(model.joints))):
+        S, where, parent = model.joints[i].S, model.in_qd[i], model.lambda_[i]
+        U.insert(0, I_A[i] @ S)
+        D.insert(0, S.T @ U[0] + np.diag(model.armature[where]))
+        u.insert(0, tau[..., where] - matvec(S.T, p_A[i]))
         if parent != BASE:
-            I_a = I_A[i] - U[i][..., :, None] * (U[i] / D[i])[..., None, :]
-            p_a = p_A[i] + matvec(I_a, c[i]) + U[i] * (u[i] / D[i])
+            D_inverse = solve(D[0], np.eye(model.joints[i].dof))
+            I_a = I_A[i] - U[0] @ D_inverse @ np.swapaxes(U[0], -1, -2)
+            p_a = p_A[i] + matvec(I_a, c[i]) + matvec(U[0], matvec(D_inverse, u[0]))
             I_A[parent] = I_A[parent] + X[i].dyadic_back(I_a)
             p_A[parent] = p_A[parent] + X[i].force_back(p_a)
 
     # Third pass, outwards: accelerations.
-    a0 = join(np.zeros(3), -a_g)
     a: list[Array] = []
     qdd: list[Array] = []
     for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
-        a_i = X[i].motion(a0 if parent == BASE else a[parent]) + c[i]
-        qdd.append((u[i] - dot(U[i], a_i)[..., None]) / D[i])
-        a.append(a_i + joint.S * qdd[i])
-    return np.concatenate(np.broadcast_arrays(*qdd), axis=-1)
+        a_i = X[i].motion(join(np.zeros(3), -a_g) if parent == BASE else a[parent]) + c[i]
+        qdd.append(solve(D[i], (u[i] - matvec(np.swapaxes(U[i], -1, -2), a_i))[..., None])[..., 0])
+        a.append(a_i + matvec(joint.S, qdd[i]))
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in qdd))
+    return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in qdd], axis=-1)

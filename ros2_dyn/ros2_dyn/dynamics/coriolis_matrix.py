@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms, stack_matrix, velocities
+from ros2_dyn.dynamics.passes import joint_transforms, velocities, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, dot, matvec
+from ros2_dyn.model.spatial import Array, Transform, cross_force, cross_motion
 
 
 def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -27,34 +29,38 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
         InputError: a shape is wrong or a value is not finite.
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
-    S = [joint.S for joint in model.joints]
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    S_dot = [cross_motion(v[i], S[i]) for i in range(model.n)]
+    S = [joint.S.T for joint in model.joints]  # motions are rows here, so that one transform serves them all
+    S_dot = [cross_motion(v_i[..., None, :], S_i) for v_i, S_i in zip(v, S)]
+    I_c, B_c = composites(model, X, v)
 
-    # Inwards: inertia, and the matrix B with B v = v x* I v, of each body with all that hangs on it.
+    C = zeros((model.n, model.n), q, qd)
+    for j, columns in enumerate(model.in_qd):
+        F1 = S_dot[j] @ I_c[j] + S[j] @ np.swapaxes(B_c[j], -1, -2)
+        F2 = S[j] @ I_c[j]
+        F3 = S[j] @ B_c[j]
+        C[..., columns, columns] += S[j] @ np.swapaxes(F1, -1, -2)
+        i = j
+        while model.lambda_[i] != BASE:
+            F1, F2, F3 = (X[i].rows().force_back(F) for F in (F1, F2, F3))
+            i = model.lambda_[i]
+            rows = model.in_qd[i]
+            C[..., rows, columns] += S[i] @ np.swapaxes(F1, -1, -2)
+            C[..., columns, rows] += F2 @ np.swapaxes(S_dot[i], -1, -2) + F3 @ S[i].T
+    return C
+
+
+def composites(model: RobotModel, X: Sequence[Transform], v: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    """Inertia I, and a matrix B with ``B v = v x* I v``, of each body with all that hangs on it: both (..., 6, 6)."""
     I_c = [I.matrix() for I in model.inertia]
     B_c = [_body_coriolis(I, v_i) for I, v_i in zip(model.inertia, v)]
-    for i in reversed(range(model.n)):
+    for i in reversed(range(len(v))):
         parent = model.lambda_[i]
         if parent != BASE:
             I_c[parent] = I_c[parent] + X[i].dyadic_back(I_c[i])
             B_c[parent] = B_c[parent] + X[i].dyadic_back(B_c[i])
-
-    zero = 0 * (q + qd)[..., 0]
-    C = [[zero] * model.n for _ in range(model.n)]
-    for j in range(model.n):
-        F1 = matvec(I_c[j], S_dot[j]) + matvec(B_c[j], S[j])
-        F2 = matvec(I_c[j], S[j])
-        F3 = matvec(np.swapaxes(B_c[j], -1, -2), S[j])
-        i = j
-        C[j][j] = dot(S[j], F1)
-        while model.lambda_[i] != BASE:
-            F1, F2, F3 = (X[i].force_back(F) for F in (F1, F2, F3))
-            i = model.lambda_[i]
-            C[i][j] = dot(S[i], F1)
-            C[j][i] = dot(S_dot[i], F2) + dot(S[i], F3)
-    return stack_matrix(C)
+    return I_c, B_c
 
 
 def _body_coriolis(I: SpatialInertia, v: Array) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms, stack_matrix
+from ros2_dyn.dynamics.passes import joint_transforms, zeros
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, dot
+from ros2_dyn.model.spatial import Array
 
 
 def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
@@ -28,19 +29,20 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
 
     # Inwards: the inertia of each body with all that hangs on it, as if the joints beyond were locked.
     I_c = list(model.inertia)
-    for i in reversed(range(model.n)):
+    for i in reversed(range(len(model.joints))):
         if model.lambda_[i] != BASE:
             I_c[model.lambda_[i]] = I_c[model.lambda_[i]] + I_c[i].in_parent(X[i])
 
-    # The force that accelerates that composite body, carried inwards: row i of M as far as j supports i.
-    zero = 0 * q[..., 0]
-    M = [[zero] * model.n for _ in range(model.n)]
-    for i in range(model.n):
-        F = I_c[i].momentum(model.joints[i].S)
-        j = i
-        M[i][i] = dot(model.joints[i].S, F)
+    # The forces that accelerate that composite body, one a row, carried inwards: row i of M as far as j supports i.
+    M = zeros((model.n, model.n), q) + np.diag(model.armature)
+    for i, joint in enumerate(model.joints):
+        F = I_c[i].rows().momentum(joint.S.T)
+        j, rows = i, model.in_qd[i]
+        M[..., rows, rows] += F @ joint.S
         while model.lambda_[j] != BASE:
-            F = X[j].force_back(F)
+            F = X[j].rows().force_back(F)
             j = model.lambda_[j]
-            M[i][j] = M[j][i] = dot(model.joints[j].S, F)
-    return stack_matrix(M)
+            columns, block = model.in_qd[j], F @ model.joints[j].S
+            M[..., rows, columns] += block
+            M[..., columns, rows] += np.swapaxes(block, -1, -2)
+    return M

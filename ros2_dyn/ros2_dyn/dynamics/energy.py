@@ -13,7 +13,7 @@ from ros2_dyn.model.spatial import Array, dot, matvec
 
 
 def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
-    """``T = 1/2 qd^T M(q) qd``, summed over the bodies.
+    """``T = 1/2 qd^T M(q) qd``, summed over the bodies and the rotors.
 
     Args:
         model: the robot.
@@ -28,8 +28,8 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
     v = velocities(model, joint_transforms(model, q), qd)
-    T = [dot(v_i, I.momentum(v_i)) / 2 for I, v_i in zip(model.inertia, v)]
-    return sum(T[1:], T[0])
+    rotors = dot(qd, model.armature * qd) / 2
+    return sum((dot(v_i, I.momentum(v_i)) / 2 for I, v_i in zip(model.inertia, v)), rotors)
 
 
 def potential_energy(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:

@@ -14,8 +14,28 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
 def joint_vectors(model: RobotModel, **values: ArrayLike) -> list[Array]:
-    """Each value as an array (..., n) in the model's joint order."""
-    return [vector(name, value, model.n) for name, value in values.items()]
+    """Each value as an array (..., n), and q as (..., nq), in the model's order.
+
+    Raises:
+        InputError: one has another shape, is not finite, or a part of q that stands for a rotation is none.
+    """
+    arrays = {name: vector(name, value, model.nq if name == "q" else model.n) for name, value in values.items()}
+    if model.nq > model.n and arrays["q"].dtype != object:
+        check_rotations(model, arrays["q"])
+    return list(arrays.values())
+
+
+def check_rotations(model: RobotModel, q: Array) -> None:
+    """Whether quaternions, and the cosine and sine of planar joints, have length 1.
+
+    Raises:
+        InputError: one of them has not.
+    """
+    for joint, where in zip(model.joints, model.in_q):
+        rotation = q[..., where][..., 3 if joint.type == "floating" else 2 :]
+        if rotation.shape[-1] and np.any(np.abs(np.sum(rotation**2, axis=-1) - 1) > 1e-6):
+            expected = "a unit quaternion [x, y, z, w]" if joint.type == "floating" else "the cosine and sine of an angle"
+            raise InputError("q", f"joint '{joint.name}': expected {expected}, got {rotation}")
 
 
 def vector(name: str, value: ArrayLike, size: int) -> Array:

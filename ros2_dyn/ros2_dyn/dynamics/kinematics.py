@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors, vector
-from ros2_dyn.dynamics.passes import joint_transforms
+from ros2_dyn.dynamics.passes import joint_motions, joint_transforms, zeros
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identity_transform, matvec
+from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identity_transform, matvec, turn
 
 
 def body_transforms(model: RobotModel, q: Array) -> list[Transform]:
@@ -34,7 +36,7 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str | None = None)
         InputError: the shape is wrong, a value is not finite, or the robot has no such link.
     """
     (q,) = joint_vectors(model, q=q)
-    X = _link_transform(model, body_transforms(model, q), link)
+    X = link_transform(model, body_transforms(model, q), link)
     R = np.swapaxes(X.E, -1, -2)
     batch = q.shape[:-1]
     top = np.concatenate([np.broadcast_to(R, (*batch, 3, 3)), np.broadcast_to(X.r[..., None], (*batch, 3, 1))], axis=-1)
@@ -65,9 +67,11 @@ def jacobian(
     """
     (q,) = joint_vectors(model, q=q)
     X0 = body_transforms(model, q)
-    p = _position(model, X0, link, point)
-    columns = [_at_point(s, p) for s in _joint_axes(model, X0, link)]
-    return _in_axes(model, X0, frame, np.stack(np.broadcast_arrays(*columns, _zero(q))[:-1], axis=-1))
+    p = _position(model, X0, link, point)[..., None, :]
+    J = zeros((model.n, 6), q, p[..., 0, :])  # a column a row, as yet
+    for i, s in _joint_axes(model, X0, link):
+        J[..., model.in_qd[i], :] += _at_point(s, p)
+    return np.swapaxes(in_axes(model, X0, frame, J), -1, -2)
 
 
 def jacobian_dot(
@@ -93,21 +97,21 @@ def jacobian_dot(
     q, qd = joint_vectors(model, q=q, qd=qd)
     X0 = body_transforms(model, q)
     v = _body_velocities(model, X0, qd)
-    p = _position(model, X0, link, point)
-    pd = _at_point(_velocity(model, v, link), p)[..., :3]
-    w_frame = np.zeros(3) if frame is None else _velocity(model, v, frame)[..., :3]
+    p = _position(model, X0, link, point)[..., None, :]
+    pd = _at_point(_velocity(model, v, link)[..., None, :], p)[..., :3]
+    w_frame = np.zeros(3) if frame is None else _velocity(model, v, frame)[..., None, :3]
 
-    columns = []
-    for i, s in enumerate(_joint_axes(model, X0, link)):
-        sd = cross_motion(v[i], s)  # the axis is fixed to its body, and turns with it
-        column = _at_point(sd, p) + np.concatenate([cross(s[..., :3], pd), 0 * pd], axis=-1)
-        turned = _at_point(s, p)
-        turning = np.concatenate([cross(w_frame, turned[..., :3]), cross(w_frame, turned[..., 3:])], axis=-1)
-        columns.append(column - turning)
-    return _in_axes(model, X0, frame, np.stack(np.broadcast_arrays(*columns, _zero(q))[:-1], axis=-1))
+    Jd = zeros((model.n, 6), q, qd, p[..., 0, :])
+    for i, s in _joint_axes(model, X0, link):
+        sd = cross_motion(v[i][..., None, :], s)  # the axis is fixed to its body, and turns with it
+        along = _at_point(s, p)
+        turning = np.concatenate([cross(w_frame, along[..., :3]), cross(w_frame, along[..., 3:])], axis=-1)
+        with_point = np.concatenate([cross(s[..., :3], pd), 0 * along[..., 3:]], axis=-1)
+        Jd[..., model.in_qd[i], :] += _at_point(sd, p) + with_point - turning
+    return np.swapaxes(in_axes(model, X0, frame, Jd), -1, -2)
 
 
-def _link_transform(model: RobotModel, X0: list[Transform], link: str | None) -> Transform:
+def link_transform(model: RobotModel, X0: list[Transform], link: str | None) -> Transform:
     """From the base frame to the link's frame."""
     body, X = model.placement(link)
     return X.after(identity_transform() if body == BASE else X0[body])
@@ -115,23 +119,24 @@ def _link_transform(model: RobotModel, X0: list[Transform], link: str | None) ->
 
 def _position(model: RobotModel, X0: list[Transform], link: str | None, point: ArrayLike | None) -> Array:
     """The point of the link, in the base frame."""
-    X = _link_transform(model, X0, link)
+    X = link_transform(model, X0, link)
     if point is None:
         return X.r
     return X.r + matvec(np.swapaxes(X.E, -1, -2), vector("point", point, 3))
 
 
-def _joint_axes(model: RobotModel, X0: list[Transform], link: str | None) -> list[Array]:
-    """Each joint's motion subspace in the base frame, and zero for joints that do not move the link."""
-    support = model.support(model.placement(link).body)
-    return [X0[i].motion_back(model.joints[i].S) if i in support else np.zeros(6) for i in range(model.n)]
+def _joint_axes(model: RobotModel, X0: list[Transform], link: str | None) -> Iterator[tuple[int, Array]]:
+    """The joints that move the link, and the columns of their motion subspaces in the base frame as rows (..., dof, 6)."""
+    for i in model.support(model.placement(link).body):
+        yield i, X0[i].rows().motion_back(model.joints[i].S.T)
 
 
 def _body_velocities(model: RobotModel, X0: list[Transform], qd: Array) -> list[Array]:
     """The spatial velocity of every body, in the base frame (RBDA 5.7)."""
     v: list[Array] = []
+    motions = joint_motions(model, qd)
     for i, parent in enumerate(model.lambda_):
-        vJ = X0[i].motion_back(model.joints[i].S) * qd[..., i, None]
+        vJ = X0[i].motion_back(motions[i])
         v.append(vJ if parent == BASE else v[parent] + vJ)
     return v
 
@@ -148,14 +153,6 @@ def _at_point(m: Array, p: Array) -> Array:
     return np.concatenate([v0, w], axis=-1)
 
 
-def _in_axes(model: RobotModel, X0: list[Transform], frame: str | None, J: Array) -> Array:
-    """Both halves of the rows turned from the base's axes into those of the frame."""
-    if frame is None:
-        return J
-    E = _link_transform(model, X0, frame).E
-    return np.concatenate([E @ J[..., :3, :], E @ J[..., 3:, :]], axis=-2)
-
-
-def _zero(q: Array) -> Array:
-    """Zeros (..., 6) with q's batch axes, for results that do not depend on q."""
-    return np.zeros((*q.shape[:-1], 6))
+def in_axes(model: RobotModel, X0: list[Transform], frame: str | None, vectors: Array) -> Array:
+    """Vectors (..., k, 6) turned from the base's axes into those of the frame; None: as they are."""
+    return vectors if frame is None else turn(link_transform(model, X0, frame).E[..., None, :, :], vectors)

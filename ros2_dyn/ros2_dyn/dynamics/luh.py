@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms
+from ros2_dyn.dynamics.passes import along_axes, joint_motions, joint_transforms
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, cross, dot, matvec
+from ros2_dyn.model.spatial import Array, cross, join, matvec
 
 
 def luh_walker_paul(
@@ -26,6 +26,7 @@ def luh_walker_paul(
     """
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
+    motions, rates = joint_motions(model, qd), joint_motions(model, qdd)
     zero = np.zeros(3)
     w: list[Array] = []  # angular velocity
     wd: list[Array] = []  # angular acceleration
@@ -35,18 +36,18 @@ def luh_walker_paul(
 
     # Outwards: motions, and the force and moment that each body takes (Craig 6.45 to 6.50).
     for i, parent in enumerate(model.lambda_):
-        joint, (E, r), I = model.joints[i], X[i], model.inertia[i]
+        (E, r), I = X[i], model.inertia[i]
+        wJ, vJ = motions[i][..., :3], motions[i][..., 3:]
+        wdJ, vdJ = rates[i][..., :3], rates[i][..., 3:]
         w_p, wd_p, vd_p = (
             (zero, zero, -gravity_vector(gravity)) if parent == BASE else (w[parent], wd[parent], vd[parent])
         )
         w_i, wd_i = matvec(E, w_p), matvec(E, wd_p)
         vd_i = matvec(E, vd_p + cross(wd_p, r) + cross(w_p, cross(w_p, r)))
-        z, speed, acceleration = joint.axis, qd[..., i, None], qdd[..., i, None]
-        if joint.type == "prismatic":
-            vd_i = vd_i + 2 * cross(w_i, z * speed) + z * acceleration
-        else:
-            wd_i = wd_i + cross(w_i, z * speed) + z * acceleration
-            w_i = w_i + z * speed
+        # Revolute joints add to wd, prismatic ones to vd; planar and floating joints to both.
+        vd_i = vd_i + 2 * cross(w_i, vJ) + cross(wJ, vJ) + vdJ
+        wd_i = wd_i + cross(w_i, wJ) + wdJ
+        w_i = w_i + wJ
         vd_com = vd_i + cross(wd_i, I.com) + cross(w_i, cross(w_i, I.com))
         F = I.mass * vd_com
         N = matvec(I.I_com, wd_i) + cross(w_i, matvec(I.I_com, w_i))
@@ -57,16 +58,14 @@ def luh_walker_paul(
         n.append(N + cross(I.com, F))
 
     # Inwards: what each joint transmits, and the part of it that its motor exerts (Craig 6.51 to 6.53).
-    tau: list[Array] = [zero] * model.n
-    for i in reversed(range(model.n)):
-        joint, (E, r), parent = model.joints[i], X[i], model.lambda_[i]
-        tau[i] = dot(joint.axis, f[i] if joint.type == "prismatic" else n[i])
+    for i in reversed(range(len(model.joints))):
+        (E, r), parent = X[i], model.lambda_[i]
         if parent != BASE:
             R = np.swapaxes(E, -1, -2)
             f_in_parent = matvec(R, f[i])
             f[parent] = f[parent] + f_in_parent
             n[parent] = n[parent] + matvec(R, n[i]) + cross(r, f_in_parent)
-    return np.stack(np.broadcast_arrays(*tau), axis=-1)
+    return along_axes(model, [join(n_i, f_i) for n_i, f_i in zip(n, f)]) + model.armature * qdd
 
 
 def classical_acceleration(v: Array, a: Array) -> Array:

@@ -27,4 +27,5 @@ def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     q, qd = joint_vectors(model, q=q, qd=qd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    return along_axes(model, carry_inwards(model, X, [I.momentum(v_i) for I, v_i in zip(model.inertia, v)]))
+    p = carry_inwards(model, X, [I.momentum(v_i) for I, v_i in zip(model.inertia, v)])
+    return along_axes(model, p) + model.armature * qd

@@ -7,19 +7,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, Transform, cross_motion, dot, join
+from ros2_dyn.model.spatial import Array, Transform, cross_motion, join, matvec
 
 
 def joint_transforms(model: RobotModel, q: Array) -> list[Transform]:
-    """``i_X_lambda(i) = X_J(q_i) X_T(i)`` of every body: from its parent's frame to its own, for q (..., n)."""
-    return [joint.transform(q[..., i]).after(model.X_tree[i]) for i, joint in enumerate(model.joints)]
+    """``i_X_lambda(i) = X_J(q_i) X_T(i)`` of every body: from its parent's frame to its own, for q (..., nq)."""
+    return [
+        joint.transform(q[..., where]).after(X_T) for joint, where, X_T in zip(model.joints, model.in_q, model.X_tree)
+    ]
+
+
+def joint_motions(model: RobotModel, qd: Array) -> list[Array]:
+    """``S_i qd_i``: how every body moves relative to its parent, (..., 6) in its own frame (RBDA 3.33)."""
+    return [matvec(joint.S, qd[..., where]) for joint, where in zip(model.joints, model.in_qd)]
 
 
 def velocities(model: RobotModel, X: Sequence[Transform], qd: Array) -> list[Array]:
     """The spatial velocity (..., 6) of every body in its own frame, outwards (RBDA 5.16 and 5.18; Craig 5.45, 5.47)."""
     v: list[Array] = []
-    for i, parent in enumerate(model.lambda_):
-        vJ = model.joints[i].S * qd[..., i, None]
+    for i, vJ in enumerate(joint_motions(model, qd)):
+        parent = model.lambda_[i]
         v.append(vJ if parent == BASE else X[i].motion(v[parent]) + vJ)
     return v
 
@@ -31,12 +38,11 @@ def accelerations(
 
     Gravity a_g (..., 3) is in it as the fictitious acceleration of the base, ``a_0 = -a_g``.
     """
-    a0 = join(np.zeros(3), -a_g)
     a: list[Array] = []
-    for i, parent in enumerate(model.lambda_):
-        S = model.joints[i].S
-        vJ = S * qd[..., i, None]
-        a.append(X[i].motion(a0 if parent == BASE else a[parent]) + S * qdd[..., i, None] + cross_motion(v[i], vJ))
+    for i, (vJ, aJ) in enumerate(zip(joint_motions(model, qd), joint_motions(model, qdd))):
+        parent = model.lambda_[i]
+        a_parent = join(np.zeros(3), -a_g) if parent == BASE else a[parent]
+        a.append(X[i].motion(a_parent) + aJ + cross_motion(v[i], vJ))
     return a
 
 
@@ -48,20 +54,25 @@ def forces(model: RobotModel, v: Sequence[Array], a: Sequence[Array]) -> list[Ar
 def carry_inwards(model: RobotModel, X: Sequence[Transform], f: Sequence[Array]) -> list[Array]:
     """What each joint transmits: the force on its body and on all that hangs on it, inwards (RBDA 5.20)."""
     f = list(f)
-    for i in reversed(range(model.n)):
+    for i in reversed(range(len(f))):
         parent = model.lambda_[i]
         if parent != BASE:
             f[parent] = f[parent] + X[i].force_back(f[i])
     return f
 
 
-def stack_matrix(rows: Sequence[Sequence[Array]]) -> Array:
-    """The matrix (..., m, n) of m rows of n numbers, each an array (...); their batch axes broadcast."""
-    entries = np.broadcast_arrays(*(entry for row in rows for entry in row))
-    return np.stack(entries, axis=-1).reshape(*entries[0].shape, len(rows), -1)
-
-
 def along_axes(model: RobotModel, f: Sequence[Array]) -> Array:
-    """``tau_i = S_i^T f_i``: the component of each joint's force that its motor exerts, (..., n) (RBDA 5.11)."""
-    tau = [dot(joint.S, f_i) for joint, f_i in zip(model.joints, f)]
-    return np.stack(np.broadcast_arrays(*tau), axis=-1)
+    """``tau_i = S_i^T f_i``: the part of each joint's force that its motor exerts, (..., n) (RBDA 5.11).
+
+    A motor that moves several joints, because they mimic each other, exerts the sum.
+    """
+    tau = zeros((model.n,), *f)
+    for joint, where, f_i in zip(model.joints, model.in_qd, f):
+        tau[..., where] += matvec(joint.S.T, f_i)
+    return tau
+
+
+def zeros(shape: tuple[int, ...], *inputs: Array) -> Array:
+    """Zeros (..., *shape), with the leading axes that inputs (..., k) broadcast to, and for numbers like theirs."""
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in inputs))
+    return np.zeros((*batch, *shape), np.result_type(*inputs))

@@ -6,16 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities
+from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.model.spatial import Array, Transform, dot
+from ros2_dyn.model.spatial import Array
 
 
 def regressor(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ArrayLike | None = None
 ) -> Array:
-    """The matrix Y with ``rnea(q, qd, qdd) = Y(q, qd, qdd) @ inertial_parameters(model)``.
+    """The matrix Y with ``rnea(q, qd, qdd) = Y(q, qd, qdd) @ inertial_parameters(model)``, of a robot without rotors.
+
+    Rotors, friction and springs have a matrix of their own: `drive_regressor`.
 
     Args:
         model: the robot; only its kinematics matter.
@@ -25,7 +27,7 @@ def regressor(
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
 
     Returns:
-        Shape (..., n, 10 n); the columns are ordered as `inertial_parameters`.
+        Shape (..., n, 10 b) for b bodies; the columns are ordered as `inertial_parameters`.
 
     Raises:
         InputError: a shape is wrong or a value is not finite.
@@ -37,21 +39,20 @@ def regressor(
 
     # The force of each unit body, carried inwards through every joint that supports it.
     unit = SpatialInertia.from_parameters(np.eye(10))  # ten bodies, each with one parameter that is 1
-    zero = np.zeros((*np.broadcast_shapes(q.shape, qd.shape, qdd.shape)[:-1], 10))
-    Y = [[zero] * model.n for _ in range(model.n)]
-    for i in range(model.n):
+    Y = zeros((model.n, 10 * len(model.joints)), q, qd, qdd)
+    for i in range(len(model.joints)):
         f = unit.force(v[i][..., None, :], a[i][..., None, :])
-        j = i
-        Y[i][i] = dot(model.joints[i].S, f)
+        j, columns = i, slice(10 * i, 10 * i + 10)
+        Y[..., model.in_qd[i], columns] += np.swapaxes(f @ model.joints[i].S, -1, -2)
         while model.lambda_[j] != BASE:
-            f = Transform(X[j].E[..., None, :, :], X[j].r[..., None, :]).force_back(f)
+            f = X[j].rows().force_back(f)
             j = model.lambda_[j]
-            Y[j][i] = dot(model.joints[j].S, f)
-    return np.stack([np.concatenate(np.broadcast_arrays(zero, *row)[1:], axis=-1) for row in Y], axis=-2)
+            Y[..., model.in_qd[j], columns] += np.swapaxes(f @ model.joints[j].S, -1, -2)
+    return Y
 
 
 def inertial_parameters(model: RobotModel) -> Array:
-    """The inertial parameters of every body, shape (10 n,).
+    """The inertial parameters of every body, shape (10 b,) for b bodies.
 
     For each body, in its own frame: mass (kg), mass times centre of mass (kg m, 3), and the rotational inertia about
     the frame's origin (kg m^2) as Ixx, Ixy, Iyy, Ixz, Iyz, Izz, which is also Pinocchio's order.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors, vector
+from ros2_dyn.dynamics.external import External, external_forces
+from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.passes import accelerations, along_axes, carry_inwards, forces, joint_transforms, velocities
-from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array, swap
 
 
@@ -19,7 +18,7 @@ def rnea(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
-    external: Mapping[str, ArrayLike] | None = None,
+    external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:
     """Joint efforts that give the robot the acceleration qdd: ``tau = M(q) qdd + c(q, qd) + g(q) - J^T f_ext``.
@@ -33,14 +32,15 @@ def rnea(
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
         external: wrenches that the surroundings exert on links: for a link's name [force; moment], in N and N m, at
-            the origin and in the axes of that link's frame, shape (..., 6).
+            the origin and in the axes of that link's frame, shape (..., 6); or a list of `ExternalWrench`, at any
+            point and in any axes.
         payload: what the robot carries; for other functions, take `model.carrying(payload)`.
 
     Returns:
         Joint efforts, N m or N, shape (..., n).
 
     Raises:
-        InputError: a shape is wrong, a value is not finite, or `external` names a link that the robot has not.
+        InputError: a shape is wrong, a value is not finite, or the robot has not the link that a wrench acts on.
     """
     model = model if payload is None else model.carrying(payload)
     tau, _ = _newton_euler(model, q, qd, qdd, gravity, external)
@@ -53,7 +53,7 @@ def joint_wrenches(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
-    external: Mapping[str, ArrayLike] | None = None,
+    external: External | None = None,
 ) -> Array:
     """What each joint transmits from its parent link to its child link: the ``f_i`` of RBDA 5.20.
 
@@ -74,7 +74,7 @@ def _newton_euler(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None,
-    external: Mapping[str, ArrayLike] | None,
+    external: External | None,
 ) -> tuple[Array, list[Array]]:
     """The recursion: joint efforts (..., n), and the spatial force (..., 6) through each joint."""
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
@@ -84,9 +84,9 @@ def _newton_euler(
     a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
     f_B = forces(model, v, a)
     # Inwards: each joint carries its body and all that hangs on it.
-    f_ext = external_forces(model, external or {})
+    f_ext = external_forces(model, q, external)
     f = carry_inwards(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(f_B, f_ext)])
-    return along_axes(model, f), f
+    return along_axes(model, f) + model.armature * qdd, f
 
 
 def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
@@ -94,8 +94,8 @@ def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -
 
     Args, returns and errors are those of `rnea`.
     """
-    zero = np.zeros(model.n)
-    return rnea(model, q, zero, zero, gravity)
+    at_rest = np.zeros(model.n)
+    return rnea(model, q, at_rest, at_rest, gravity)
 
 
 def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -104,13 +104,3 @@ def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     Args, returns and errors are those of `rnea`.
     """
     return rnea(model, q, qd, np.zeros(model.n), gravity=np.zeros(3))
-
-
-def external_forces(model: RobotModel, external: Mapping[str, ArrayLike]) -> list[Array]:
-    """The spatial force on each body, in its own coordinates."""
-    forces: list[Array] = [np.zeros(6)] * model.n
-    for link, wrench in external.items():
-        body, X = model.placement(link)
-        if body != BASE:
-            forces[body] = forces[body] + X.force_back(swap(vector(f"external['{link}']", wrench, 6)))
-    return forces

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.dynamics.external import ExternalWrench
 from ros2_dyn.dynamics.inputs import vector
 from ros2_dyn.dynamics.kinematics import jacobian
+from ros2_dyn.dynamics.rnea import joint_wrenches
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
@@ -39,3 +42,27 @@ def static_torque(
     """
     J = jacobian(model, q, link, point, frame)
     return (vector("wrench", wrench, 6)[..., None, :] @ J)[..., 0, :]
+
+
+def static_wrenches(
+    model: RobotModel,
+    q: ArrayLike,
+    wrench: ArrayLike,
+    link: str | None = None,
+    point: ArrayLike | None = None,
+    frame: str | None = None,
+) -> Array:
+    """What each joint transmits while the robot, at rest and without weight, exerts a wrench (Craig 5.79 to 5.81).
+
+    The force and the moment are carried inwards from body to body; along the joints' axes they are `static_torque`.
+
+    Args, and errors, are those of `static_torque`.
+
+    Returns:
+        [force; moment], N and N m, shape (..., b, 6) for b bodies, as `joint_wrenches`: what a parent exerts on its
+        child, at the origin and in the axes of the child link. Zero for joints that do not carry the link.
+    """
+    here = (0.0, 0.0, 0.0) if point is None else point
+    load = ExternalWrench(link or model.default_tip, -vector("wrench", wrench, 6), here, frame or model.base_link)
+    at_rest = np.zeros(model.n)
+    return joint_wrenches(model, q, at_rest, at_rest, np.zeros(3), [load])

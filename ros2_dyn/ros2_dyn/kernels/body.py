@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ros2_dyn.kernels.symbol import Operand, Symbol
-from ros2_dyn.kernels.trace import Inputs, Program
+from ros2_dyn.kernels.symbol import FUNCTIONS, Operand, Symbol
+from ros2_dyn.kernels.trace import Program
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 MAX_INLINED = 12
@@ -20,7 +20,7 @@ class Body:
         """Assignments, in order."""
         self._values = program.values()
         used = {value.args[0] for value in self._values if value.op == "input"}
-        names = {name: [symbol.args[0] for symbol in symbols] for name, symbols in zip(Inputs._fields, program.inputs)}
+        names = {name: [symbol.args[0] for symbol in symbols] for name, symbols in program.inputs.items()}
         self.inputs = {name: symbols for name, symbols in names.items() if name == "q" or used.intersection(symbols)}
         """Names of the input's numbers, by the name of each input that is used; q always is, for the batch's sake."""
         outputs = [value.index for output in program.outputs.values() for value in output.flat if _is_symbol(value)]
@@ -40,7 +40,7 @@ class Body:
         expression = self._expression(value)
         size = 1 + sum(self._size[arg.index] for arg in value.args if _is_symbol(arg))
         if value.op == "input" or (self._uses[value.index] == 1 and size < MAX_INLINED):
-            self._text[value.index] = expression if value.op in ("input", "sin", "cos") else f"({expression})"
+            self._text[value.index] = expression if value.op in ("input", *FUNCTIONS) else f"({expression})"
             self._size[value.index] = 0 if value.op == "input" else size
         else:
             self._text[value.index] = f"t{value.index}"

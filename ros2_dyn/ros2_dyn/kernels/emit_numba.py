@@ -4,67 +4,60 @@ from __future__ import annotations
 
 from textwrap import indent
 
-import numpy as np
-
 from ros2_dyn.kernels.body import Body
 from ros2_dyn.kernels.trace import Program
 
 TEMPLATE = """\
+from math import isfinite
+
 import numba
-from math import cos, isfinite, sin
-from numpy import empty
+
+from ros2_dyn.kernels.llvm import LEAN, cos, exp, sin, straight_line, tanh
 
 INPUTS = {inputs}
 
 
-@numba.njit(cache=True, error_model="numpy")
-def kernel({arguments}, {results}):
+def program({arguments}):
 {body}
 
 
-@numba.njit(({vectors},), cache=True, error_model="numpy")
+kernel = straight_line(program)
+
+
+@numba.njit(({types},), cache=True, **LEAN)
 def single({arguments}):
-    if {wrong}:
+    if {wrong} or not isfinite({total}):
         raise ValueError("wrong shape, or not finite")
-{allocate_one}
-    kernel({arguments}, {results})
-    return ({results},)
+    kernel({arguments})
 
 
-@numba.njit(({rows},), cache=True, error_model="numpy")
+@numba.njit(cache=True)
 def batch({arguments}):
-    m = {first}.shape[0]
-{allocate_many}
-    for i in range(m):
-        kernel({row_arguments}, {row_results})
-    return ({results},)
+    for i in range({first}.shape[0]):
+        kernel({rows})
 """
 
 
 def emit_numba(program: Program) -> str:
-    """A module: ``INPUTS``, names of the inputs used; `single` of arrays (k,) of those; `batch` of arrays (m, k)."""
+    """A module: names of the INPUTS used; `single` of those arrays (k,), and of one to fill for each output.
+
+    `batch` is the same of arrays with a leading axis. The numbers of an output follow each other row by row.
+    """
     body = Body(program)
     outputs = {f"out{i}": output for i, output in enumerate(program.outputs.values())}
-    shapes = {name: "".join(f"{size}, " for size in output.shape) for name, output in outputs.items()}
     read = [f"{symbol} = {name}[{i}]" for name, symbols in body.inputs.items() for i, symbol in enumerate(symbols)]
     write = [
-        f"{name}[{', '.join(map(str, index))}] = {body.operand(value)}"
-        for name, output in outputs.items()
-        for index, value in np.ndenumerate(output)
+        f"{name}[{i}] = {body.operand(value)}" for name, output in outputs.items() for i, value in enumerate(output.flat)
     ]
+    arguments = [*body.inputs, *outputs]
+    dimensions = [1 for _ in body.inputs] + [output.ndim for output in outputs.values()]
     return TEMPLATE.format(
         inputs=list(body.inputs),
-        arguments=", ".join(body.inputs),
-        results=", ".join(outputs),
+        arguments=", ".join(arguments),
         body=indent("\n".join([*read, *body.lines, *write]), "    "),
-        vectors=", ".join("numba.float64[::1]" for _ in body.inputs),
-        rows=", ".join("numba.float64[:, ::1]" for _ in body.inputs),
-        wrong=" or ".join(
-            f"{name}.shape[0] != {len(symbols)} or not isfinite({name}.sum())" for name, symbols in body.inputs.items()
-        ),
-        allocate_one="\n".join(f"    {name} = empty(({shape}))" for name, shape in shapes.items()),
-        allocate_many="\n".join(f"    {name} = empty((m, {shape}))" for name, shape in shapes.items()),
-        first=next(iter(body.inputs)),
-        row_arguments=", ".join(f"{name}[i]" for name in body.inputs),
-        row_results=", ".join(f"{name}[i]" for name in outputs),
+        types=", ".join(f"numba.float64[{':, ' * (ndim - 1)}::1]" for ndim in dimensions),
+        wrong=" or ".join(f"{name}.shape[0] != {len(symbols)}" for name, symbols in body.inputs.items()),
+        total=" + ".join(f"{name}.sum()" for name in body.inputs),
+        first=arguments[0],
+        rows=", ".join(f"{name}[i]" for name in arguments),
     )

@@ -6,11 +6,11 @@ from textwrap import indent
 from typing import Any
 
 from ros2_dyn.kernels.body import Body
-from ros2_dyn.kernels.symbol import Operand
-from ros2_dyn.kernels.trace import Inputs, Program
+from ros2_dyn.kernels.symbol import FUNCTIONS, Operand
+from ros2_dyn.kernels.trace import Program
 
 TEMPLATE = """\
-from {module} import cos, sin
+from {module} import {functions}
 
 
 def kernel({arguments}):
@@ -20,17 +20,18 @@ def kernel({arguments}):
 
 
 def emit_python(program: Program, module: str) -> str:
-    """A function of all inputs, each a sequence of numbers, that returns the outputs as nested tuples.
+    """A function of the program's inputs, each a sequence of numbers, that returns the outputs as nested tuples.
 
     Args:
         program: what to compute.
-        module: where sin and cos come from: ``math`` for floats, ``numpy`` for arrays.
+        module: where sin, cos and the like come from: ``math`` for floats, ``numpy`` for arrays.
     """
     body = Body(program)
     unpacking = [f"{', '.join(names)}, = {name}" for name, names in body.inputs.items()]
     return TEMPLATE.format(
         module=module,
-        arguments=", ".join(Inputs._fields),
+        functions=", ".join(FUNCTIONS),
+        arguments=", ".join(program.inputs),
         body=indent("\n".join([*unpacking, *body.lines]), "    "),
         results=", ".join(_nested(body, output.tolist()) for output in program.outputs.values()),
     )

@@ -3,62 +3,72 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 
-from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.cache import import_source
 from ros2_dyn.kernels.emit_numba import emit_numba
 from ros2_dyn.kernels.emit_python import emit_python
-from ros2_dyn.kernels.trace import Inputs, Program, trace
+from ros2_dyn.kernels.trace import Program, trace
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 Backend = Literal["auto", "python", "numpy", "numba"]
+STATE = ("q", "qd", "qdd", "effort", "gravity")
+"""What a kernel is called with if nothing else is said."""
 
 
-class Kernel:
-    """The named outputs of one robot in one fused evaluation. Made by `compile_kernel`.
+class Kernel(Protocol):
+    """The named outputs of one robot in one fused evaluation: a function made by `compile_kernel`.
 
-    Call it with joint positions, and what else the outputs need: ``kernel(q, qd, qdd, effort, gravity)``, in rad or m,
-    s, and N m or N, in the model's joint order. What is left out is zero, and gravity [0, 0, -9.81] m/s^2. It returns
-    a tuple of the outputs in the order they were asked for.
+    Call it with its inputs, in the order of `inputs` or by name. What is left out is zero, q neutral, and gravity
+    [0, 0, -9.81] m/s^2. It returns a tuple of the outputs in the order they were asked for.
     """
 
-    def __init__(self, outputs: Sequence[str], backend: str, source: str, function: Callable[..., Any]) -> None:
-        self.outputs = tuple(outputs)
-        """Names of what a call returns."""
-        self.backend = backend
-        self.source = source
-        """The generated function, to be read."""
-        self._function = function
+    outputs: tuple[str, ...]
+    """Names of what a call returns."""
+    inputs: tuple[str, ...]
+    """Names of what it takes."""
+    link: str
+    """The link that Jacobians, payload and wrench refer to."""
+    backend: str
+    source: str
+    """The generated code, to be read."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Evaluate. See the class for arguments, and `compile_kernel` for what each backend takes and returns."""
-        return self._function(*args, **kwargs)
+        """Evaluate; `compile_kernel` says what each backend takes and returns."""
 
 
 def compile_kernel(
-    model: RobotModel, outputs: Sequence[str] = ("tau", "gravity", "coriolis"), backend: Backend = "auto"
+    model: RobotModel,
+    outputs: Sequence[str] = ("tau", "gravity", "coriolis"),
+    backend: Backend = "auto",
+    inputs: Sequence[str] = STATE,
+    link: str | None = None,
 ) -> Kernel:
     """Trace and compile the named outputs for one robot.
 
     Args:
         model: the robot; its constants become part of the function.
         outputs: some of ``"tau"`` (inverse dynamics), ``"gravity"``, ``"coriolis"``, ``"bias"`` (Coriolis and gravity),
-            ``"mass_matrix"``, ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an effort), ``"momentum"``,
-            ``"joint_wrenches"``, ``"jacobian"`` (of the default tip), ``"regressor"``.
-        backend: ``"python"``: on sequences of n finite floats, returns nested tuples of floats; needs nothing
-            installed, and checks nothing but the lengths.
+            ``"friction"``, ``"spring"``, ``"mass_matrix"``, ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an
+            effort), ``"momentum"``, ``"joint_wrenches"``, ``"pose"``, ``"jacobian"`` and ``"jacobian_dot"`` of the link,
+            ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``, ``"kinetic_energy"``, ``"potential_energy"``.
+        backend: ``"python"``: on sequences of finite floats, returns nested tuples of floats; needs nothing installed,
+            and checks nothing but the lengths.
             ``"numpy"``: on arrays (..., n), returns arrays with the same leading axes.
             ``"numba"``: as numpy, compiled; quickest on contiguous arrays of float64; needs Numba.
             ``"auto"``: numba where it is installed, numpy otherwise.
+        inputs: what is given at each call: those of `Inputs`. The others become constants, which makes a kernel quicker
+            and its source shorter. ``"payload"`` and ``"wrench"`` are what the link carries and is pushed by.
+        link: the link that these, the pose and the Jacobians refer to; `model.default_tip` for None.
 
     Raises:
-        InputError: an output or the backend is unknown, or the backend is not installed.
+        InputError: an output, an input, the link or the backend is unknown, or the backend is not installed.
     """
     if backend not in get_args(Backend):
         raise InputError("backend", f"expected one of {', '.join(get_args(Backend))}; got '{backend}'")
@@ -67,34 +77,40 @@ def compile_kernel(
         backend = "numba" if have_numba else "numpy"
     if backend == "numba" and not have_numba:
         raise InputError("backend", "Numba is not installed (pip install numba); expected one of python, numpy")
-    program = trace(model, outputs)
+    program = trace(model, outputs, inputs, link)
     make = {"python": _python, "numpy": _numpy, "numba": _numba}[backend]
-    source, function = make(program, model.n)
-    return Kernel(outputs, backend, source, function)
+    source, function = make(program)
+    about = {
+        "outputs": tuple(outputs),
+        "inputs": tuple(program.inputs),
+        "link": link or model.default_tip,
+        "backend": backend,
+        "source": source,
+        "__doc__": f"({', '.join(outputs)}) of the robot '{model.name}'.",
+    }
+    for name, value in about.items():  # a function itself, because an object that calls one takes a sixth more time
+        setattr(function, name, value)
+    return cast(Kernel, function)
 
 
-def _python(program: Program, n: int) -> tuple[str, Callable[..., Any]]:
+def _python(program: Program) -> tuple[str, Callable[..., Any]]:
     source = emit_python(program, "math")
     kernel = _execute(source)
-    zero = (0.0,) * n
-    kernel.__defaults__ = (zero, zero, zero, STANDARD_GRAVITY)
+    kernel.__defaults__ = tuple(tuple(default.tolist()) for default in program.defaults.values())
     return source, kernel
 
 
-def _numpy(program: Program, n: int) -> tuple[str, Callable[..., Any]]:
+def _numpy(program: Program) -> tuple[str, Callable[..., Any]]:
     source = emit_python(program, "numpy")
     kernel = _execute(source)
     shapes = [output.shape for output in program.outputs.values()]
 
-    zero = np.zeros(n)
-
-    def call(q: Any, qd: Any = zero, qdd: Any = zero, effort: Any = zero, gravity: Any = STANDARD_GRAVITY) -> Any:
-        inputs = _as_arrays(n, q, qd, qdd, effort, gravity)
-        batch = np.broadcast_shapes(*(x.shape[:-1] for x in inputs))
-        results = kernel(*(np.moveaxis(x, -1, 0) for x in inputs))
+    def evaluate(*inputs: Any) -> Any:
+        arrays, batch = _as_arrays(program, inputs)
+        results = kernel(*(np.moveaxis(x, -1, 0) for x in arrays))
         return tuple(_stack(result, batch, shape) for result, shape in zip(results, shapes))
 
-    return source, call
+    return source, _with_signature(program, "    return evaluate({fields})", evaluate=evaluate)
 
 
 def _stack(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
@@ -104,49 +120,55 @@ def _stack(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array
     return np.stack([_stack(part, batch, shape[1:]) for part in result], axis=len(batch))
 
 
-def _numba(program: Program, n: int) -> tuple[str, Callable[..., Any]]:
+def _numba(program: Program) -> tuple[str, Callable[..., Any]]:
     source = emit_numba(program)
     module = import_source(source)
-    used = [i for i, name in enumerate(Inputs._fields) if name in module.INPUTS]
+    used = [i for i, name in enumerate(program.inputs) if name in module.INPUTS]
     shapes = [output.shape for output in program.outputs.values()]
 
-    def general(*args: Any) -> Any:
+    def general(*inputs: Any) -> Any:
         """Any array-like, any leading axes."""
-        inputs = _as_arrays(n, *args)
-        batch = np.broadcast_shapes(*(x.shape[:-1] for x in inputs))
-        rows = [np.broadcast_to(inputs[i], (*batch, inputs[i].shape[-1])) for i in used]
-        results = module.batch(*(np.array(x.reshape(-1, x.shape[-1]), dtype=float, order="C") for x in rows))
+        arrays, batch = _as_arrays(program, inputs)
+        rows = [np.broadcast_to(arrays[i], (*batch, arrays[i].shape[-1])) for i in used]
+        m = math.prod(batch)
+        results = [np.empty((m, *(shape or (1,)))) for shape in shapes]
+        module.batch(*(np.array(x.reshape(m, x.shape[-1]), dtype=float, order="C") for x in rows), *results)
         return tuple(result.reshape(*batch, *shape) for result, shape in zip(results, shapes))
 
     # Written out for the arguments that are used: every indirection costs as much as the dynamics.
-    fields = ", ".join(Inputs._fields)
-    call = _execute(
-        f"def kernel({fields}):\n"
-        "    try:\n"
-        f"        return single({', '.join(Inputs._fields[i] for i in used)})\n"
-        "    except (TypeError, ValueError):\n"
-        "        pass\n"
-        f"    return general({fields})\n",
-        single=module.single,
-        general=general,
-    )
-    zero = np.zeros(n)
-    call.__defaults__ = (zero, zero, zero, np.array(STANDARD_GRAVITY))
-    return source, call
+    results = [f"out{i}" for i in range(len(shapes))]
+    lines = [f"    {name} = empty({shape[0] if len(shape) == 1 else shape or 1})" for name, shape in zip(results, shapes)]
+    lines += [
+        "    try:",
+        f"        single({', '.join([*module.INPUTS, *results])})",
+        "    except (TypeError, ValueError):",
+        "        return general({fields})",
+        f"    return ({''.join(f'{name}, ' if shape else f'{name}[0], ' for name, shape in zip(results, shapes))})",
+    ]
+    names = {"single": module.single, "general": general, "empty": np.empty}
+    return source, _with_signature(program, "\n".join(lines), **names)
 
 
-def _as_arrays(n: int, *inputs: Any) -> list[Array]:
-    """Every input as an array (..., n), and gravity, the last, as (..., 3)."""
+def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., Any]:
+    """A function of the program's inputs, with their defaults."""
+    fields = ", ".join(program.inputs)
+    kernel = _execute(f"def kernel({fields}):\n{body.format(fields=fields)}\n", **names)
+    kernel.__defaults__ = tuple(program.defaults.values())
+    return kernel  # type: ignore[no-any-return]
+
+
+def _as_arrays(program: Program, inputs: Sequence[Any]) -> tuple[list[Array], tuple[int, ...]]:
+    """Every input as an array with all its numbers along the last axis, and the leading axes that they broadcast to."""
     arrays = []
-    for name, value in zip(Inputs._fields, inputs):
-        size = 3 if name == "gravity" else n
+    for (name, symbols), value in zip(program.inputs.items(), inputs):
+        size = len(symbols)
         array = value if hasattr(value, "__array_function__") else np.asarray(value, dtype=float)
         if array.ndim == 0 or array.shape[-1] != size:
             raise InputError(name, f"expected shape (..., {size}), got {array.shape}")
         if not np.all(np.isfinite(array)):
             raise InputError(name, f"expected finite numbers, got {array}")
         arrays.append(array)
-    return arrays
+    return arrays, np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
 
 
 def _execute(source: str, **names: Any) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 Operand = Any  # a Symbol, or a number
+FUNCTIONS = ("cos", "exp", "sin", "tanh")
+"""Names of the functions that a program may call. NumPy's of the same name call a method of Symbol."""
 
 
 class Tape:
@@ -26,7 +28,7 @@ class Tape:
 
 
 class Symbol:
-    """One value on a tape. NumPy arrays of dtype object hold these, and NumPy's sin and cos call the methods."""
+    """One value on a tape. NumPy arrays of dtype object hold these, whose functions call the methods."""
 
     __slots__ = ("args", "index", "op", "tape")
 
@@ -62,13 +64,21 @@ class Symbol:
     def __neg__(self) -> Operand:
         return self.args[0] if self.op == "neg" else self.tape.symbol("neg", self)
 
+    def cos(self) -> Operand:
+        """Called by np.cos."""
+        return self.tape.symbol("cos", self)
+
+    def exp(self) -> Operand:
+        """Called by np.exp."""
+        return self.tape.symbol("exp", self)
+
     def sin(self) -> Operand:
         """Called by np.sin."""
         return self.tape.symbol("sin", self)
 
-    def cos(self) -> Operand:
-        """Called by np.cos."""
-        return self.tape.symbol("cos", self)
+    def tanh(self) -> Operand:
+        """Called by np.tanh."""
+        return self.tape.symbol("tanh", self)
 
     def __bool__(self) -> bool:
         raise TypeError("a traced algorithm must not branch on a value")

@@ -3,52 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_dyn import dynamics
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.symbol import Symbol, Tape
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 
 
 class Inputs(NamedTuple):
-    """What a kernel is called with: joint vectors (n,) in SI units, and gravity (3,) in the base frame.
-
-    The effort is what forward dynamics starts from.
-    """
+    """What a kernel can be called with, in SI units and the model's order."""
 
     q: Array
+    """Joint positions, shape (nq,)."""
     qd: Array
+    """Joint velocities, shape (n,)."""
     qdd: Array
+    """Joint accelerations, shape (n,)."""
     effort: Array
+    """Joint efforts, which forward dynamics starts from, shape (n,)."""
     gravity: Array
+    """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
+    payload: Array
+    """Inertial parameters of what the kernel's link carries, shape (10,): `Payload.parameters`."""
+    wrench: Array
+    """[force; moment] that the surroundings exert on the kernel's link, at its origin and in its axes, shape (6,)."""
 
 
-OUTPUTS: dict[str, Callable[[RobotModel, Inputs], Array]] = {
-    "tau": lambda model, x: dynamics.rnea(model, x.q, x.qd, x.qdd, x.gravity),
-    "gravity": lambda model, x: dynamics.gravity(model, x.q, x.gravity),
-    "coriolis": lambda model, x: dynamics.coriolis(model, x.q, x.qd),
-    "bias": lambda model, x: dynamics.rnea(model, x.q, x.qd, np.zeros(model.n), x.gravity),  # h = c + g
-    "mass_matrix": lambda model, x: dynamics.mass_matrix(model, x.q),
-    "coriolis_matrix": lambda model, x: dynamics.coriolis_matrix(model, x.q, x.qd),
-    "qdd": lambda model, x: dynamics.forward_dynamics(model, x.q, x.qd, x.effort, x.gravity),
-    "momentum": lambda model, x: dynamics.momentum(model, x.q, x.qd),
-    "joint_wrenches": lambda model, x: dynamics.joint_wrenches(model, x.q, x.qd, x.qdd, x.gravity),
-    "jacobian": lambda model, x: dynamics.jacobian(model, x.q),  # of the default tip
-    "regressor": lambda model, x: dynamics.regressor(model, x.q, x.qd, x.qdd, x.gravity),
+class Task(NamedTuple):
+    """What outputs are computed from: a robot, which carries its payload, one of its links, and the inputs."""
+
+    model: RobotModel
+    link: str
+    x: Inputs
+
+    def rnea(self) -> Array:
+        """Efforts with the wrench in them."""
+        return dynamics.rnea(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
+
+    @property
+    def external(self) -> dict[str, Array]:
+        """As `dynamics.rnea` takes it."""
+        return {self.link: self.x.wrench}
+
+    def derivatives(self) -> dynamics.RneaDerivatives:
+        """Of those efforts."""
+        return dynamics.rnea_derivatives(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
+
+
+OUTPUTS: dict[str, Callable[[Task], Array]] = {
+    "tau": lambda t: t.rnea(),
+    "gravity": lambda t: dynamics.gravity(t.model, t.x.q, t.x.gravity),
+    "coriolis": lambda t: dynamics.coriolis(t.model, t.x.q, t.x.qd),
+    "bias": lambda t: dynamics.rnea(t.model, t.x.q, t.x.qd, np.zeros(t.model.n), t.x.gravity),  # h = c + g
+    "friction": lambda t: dynamics.friction(t.model, t.x.qd),
+    "spring": lambda t: dynamics.spring(t.model, t.x.q),
+    "mass_matrix": lambda t: dynamics.mass_matrix(t.model, t.x.q),
+    "coriolis_matrix": lambda t: dynamics.coriolis_matrix(t.model, t.x.q, t.x.qd),
+    "qdd": lambda t: dynamics.forward_dynamics(t.model, t.x.q, t.x.qd, t.x.effort, t.x.gravity, t.external),
+    "momentum": lambda t: dynamics.momentum(t.model, t.x.q, t.x.qd),
+    "joint_wrenches": lambda t: dynamics.joint_wrenches(
+        t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity, t.external
+    ),
+    "pose": lambda t: dynamics.forward_kinematics(t.model, t.x.q, t.link),
+    "jacobian": lambda t: dynamics.jacobian(t.model, t.x.q, t.link),
+    "jacobian_dot": lambda t: dynamics.jacobian_dot(t.model, t.x.q, t.x.qd, t.link),
+    "regressor": lambda t: dynamics.regressor(t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity),
+    "dtau_dq": lambda t: t.derivatives().dtau_dq,
+    "dtau_dqd": lambda t: t.derivatives().dtau_dqd,
+    "kinetic_energy": lambda t: dynamics.kinetic_energy(t.model, t.x.q, t.x.qd),
+    "potential_energy": lambda t: dynamics.potential_energy(t.model, t.x.q, t.x.gravity),
 }
 """What a kernel can compute, by name."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A straight-line program: inputs, and outputs made of symbols that lead back to them."""
+    """A straight-line program: symbols that are its inputs, what these are if left out, and outputs made of symbols."""
 
-    inputs: Inputs
+    inputs: dict[str, Array]
+    defaults: dict[str, Array]
     outputs: dict[str, Array]
 
     def values(self) -> list[Symbol]:
@@ -63,19 +103,40 @@ class Program:
         return [needed[index] for index in sorted(needed)]
 
 
-def trace(model: RobotModel, outputs: Sequence[str]) -> Program:
+def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str | None = None) -> Program:
     """Trace the named outputs into one program, so that they share what they have in common.
 
+    Inputs that are not named become constants of the program: gravity that of the earth, the others zero.
+
     Raises:
-        InputError: an output is unknown.
+        InputError: an output, an input or the link is unknown.
     """
-    unknown = [name for name in outputs if name not in OUTPUTS]
-    if unknown or not outputs:
-        raise InputError("outputs", f"expected some of {', '.join(OUTPUTS)}; got {', '.join(unknown) or 'none'}")
+    _check("outputs", outputs, tuple(OUTPUTS))
+    _check("inputs", inputs, Inputs._fields)
     tape = Tape()
+    zero = np.zeros(model.n)
+    constants = Inputs(model.neutral, zero, zero, zero, np.array(STANDARD_GRAVITY), np.zeros(10), np.zeros(6))
+    defaults = {name: value for name, value in constants._asdict().items() if name in inputs}
+    symbols = {
+        name: np.array([tape.symbol("input", f"{name}{i}") for i in range(len(value))], dtype=object)
+        for name, value in defaults.items()
+    }
+    x = constants._replace(**symbols)
+    link = model.default_tip if link is None else link
+    task = Task(_carrying(model, link, x.payload), link, x)
+    return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](task), dtype=object) for name in outputs})
 
-    def inputs(name: str, size: int) -> Array:
-        return np.array([tape.symbol("input", f"{name}{i}") for i in range(size)], dtype=object)
 
-    x = Inputs(*(inputs(name, 3 if name == "gravity" else model.n) for name in Inputs._fields))
-    return Program(x, {name: np.asarray(OUTPUTS[name](model, x), dtype=object) for name in outputs})
+def _check(argument: str, names: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise InputError(argument, f"expected some of {', '.join(known)}; got {', '.join(unknown) or 'none'}")
+
+
+def _carrying(model: RobotModel, link: str, parameters: Array) -> RobotModel:
+    """`RobotModel.carrying` for a payload of symbols."""
+    body, X = model.placement(link)
+    added = SpatialInertia.from_parameters(parameters).in_parent(X)
+    if body == BASE:
+        return replace(model, base_inertia=model.base_inertia + added)
+    return replace(model, inertia=tuple(I + added if i == body else I for i, I in enumerate(model.inertia)))

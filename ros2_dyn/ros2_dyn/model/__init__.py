@@ -1,6 +1,7 @@
 """What the robot is: from a URDF or a Denavit-Hartenberg table to frozen data."""
 
 from ros2_dyn.model.dh import DHRow as DHRow
+from ros2_dyn.model.drive import Drive as Drive
 from ros2_dyn.model.payload import Payload as Payload
 from ros2_dyn.model.robot_model import BASE as BASE
 from ros2_dyn.model.robot_model import Placement as Placement

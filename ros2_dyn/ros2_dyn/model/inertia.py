@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ros2_dyn.model.spatial import Array, Transform, cross, cross_force, join, matvec, skew
+from ros2_dyn.model.spatial import Array, Transform, cross, join, matvec, skew
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,18 @@ class SpatialInertia:
         return join(matvec(self.I_origin, w) + cross(self.h, v0), self.mass[..., None] * v0 - cross(self.h, w))
 
     def force(self, v: Array, a: Array) -> Array:
-        """``I a + v x* I v``: the spatial force that gives a body of velocity v the acceleration a (RBDA 5.9)."""
-        return self.momentum(a) + cross_force(v, self.momentum(v))
+        """``I a + v x* I v``: the spatial force that gives a body of velocity v the acceleration a (RBDA 5.9).
+
+        Multiplied out, the linear velocity is in it only as the classical acceleration of the frame's origin.
+        """
+        w, wd = v[..., :3], a[..., :3]
+        acceleration = a[..., 3:] + cross(w, v[..., 3:])
+        moment = matvec(self.I_origin, wd) + cross(w, matvec(self.I_origin, w)) + cross(self.h, acceleration)
+        return join(moment, self.mass[..., None] * acceleration + cross(wd, self.h) + cross(w, cross(w, self.h)))
+
+    def rows(self) -> SpatialInertia:
+        """The same, for arrays (..., k, 6) of k vectors."""
+        return SpatialInertia(self.mass[..., None], self.h[..., None, :], self.I_origin[..., None, :, :])
 
     def matrix(self) -> Array:
         """The 6x6 matrix of RBDA 2.63."""

@@ -7,17 +7,24 @@ from typing import Literal
 
 import numpy as np
 
-from ros2_dyn.model.spatial import Array, Transform, skew
+from ros2_dyn.model.drive import Drive
+from ros2_dyn.model.spatial import Array, Transform, matvec, rotation_from_quaternion, skew
 
-JointType = Literal["revolute", "continuous", "prismatic"]
+JointType = Literal["revolute", "continuous", "prismatic", "planar", "floating"]
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint with one degree of freedom about or along any axis.
+    """A joint; its frame is the child link's frame, which at q = 0 coincides with the frame that X_tree leads to.
 
-    Its frame is the child link's frame, as in URDF: at q = 0 it coincides with the frame that X_tree leads to.
-    Limits that the robot description does not give are infinite.
+    Velocities are those of the child link in its own axes. What q and qd hold, by type:
+
+    - revolute, continuous, prismatic: an angle or a length, and its rate;
+    - planar: [x, y, cos, sin] and [x', y', rate of turn]; a plane through the origin with the axis as its normal;
+    - floating: [x, y, z, qx, qy, qz, qw], a unit quaternion, and [linear; angular] velocity, as in a Twist.
+
+    A joint that mimics another has no q of its own: it is at ``multiplier * q + offset`` of that joint. Limits that the
+    robot description does not give are infinite.
     """
 
     name: str
@@ -31,22 +38,57 @@ class Joint:
     """rad/s or m/s."""
     effort_limit: float = np.inf
     """N m or N."""
+    drive: Drive = Drive()
+    mimics: str | None = None
+    """Name of the joint that this one follows."""
+    multiplier: float = 1.0
+    offset: float = 0.0
+    """rad or m."""
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom: the length of its qd."""
+        return {"planar": 3, "floating": 6}.get(self.type, 1)
+
+    @property
+    def neutral(self) -> Array:
+        """The q at which the child link lies where X_tree leads to."""
+        return np.array({"planar": [0.0, 0, 1, 0], "floating": [0.0, 0, 0, 0, 0, 0, 1]}.get(self.type, [0.0]))
 
     @property
     def S(self) -> Array:
-        """The motion subspace, shape (6,): the joint's velocity is S qd (RBDA Table 4.1)."""
-        zero = np.zeros(3)
-        return np.concatenate([zero, self.axis] if self.type == "prismatic" else [self.axis, zero])
+        """The motion subspace, shape (6, dof): the joint's velocity is S qd (RBDA section 3.5 and Table 4.1)."""
+        zero, one = np.zeros((3, 3)), np.eye(3)
+        along, about = np.concatenate([zero, one]), np.concatenate([one, zero])  # the six motions of a free body
+        if self.type == "floating":
+            return np.concatenate([along, about], axis=1)
+        if self.type == "planar":
+            return np.concatenate([along @ self.plane, about @ self.axis[:, None]], axis=1)
+        return self.multiplier * (along if self.type == "prismatic" else about) @ self.axis[:, None]
+
+    @property
+    def plane(self) -> Array:
+        """Two unit vectors, shape (3, 2), that with the axis make a right-handed frame: x and y where it is z."""
+        x, y, z = self.axis if self.axis[2] >= 0 else -self.axis
+        u = np.array([1 - x * x / (1 + z), -x * y / (1 + z), -x])
+        return np.stack([u, np.cross(self.axis, u)], axis=1)
 
     def transform(self, q: Array) -> Transform:
         """``X_J(q)``: from the frame at q = 0 to the child link's frame (RBDA Table 4.1, for any axis).
 
         Args:
-            q: joint position, rad or m, shape (...).
+            q: of this joint, or of that which it mimics, shape (..., k) with k numbers by type.
         """
+        if self.type == "floating":
+            return Transform(np.swapaxes(rotation_from_quaternion(q[..., 3:]), -1, -2), q[..., :3])
+        if self.type == "planar":
+            return Transform(self._turn(q[..., 2:3], q[..., 3:4]), matvec(self.plane, q[..., :2]))
+        q = self.multiplier * q + self.offset
         if self.type == "prismatic":
-            return Transform(np.eye(3), self.axis * q[..., None])
-        # Rodrigues' formula, transposed (RBDA 2.15), as a sum of constant matrices: a constant 0 or 1 stays one.
-        q = q[..., None, None]
+            return Transform(np.eye(3), self.axis * q)
+        return Transform(self._turn(np.cos(q), np.sin(q)), np.zeros(3))
+
+    def _turn(self, cos: Array, sin: Array) -> Array:
+        """Rodrigues' formula, transposed (RBDA 2.15), as a sum of constant matrices: a constant 0 or 1 stays one."""
         along = np.outer(self.axis, self.axis)
-        return Transform(along + np.cos(q) * (np.eye(3) - along) - np.sin(q) * skew(self.axis), np.zeros(3))
+        return along + cos[..., None] * (np.eye(3) - along) - sin[..., None] * skew(self.axis)

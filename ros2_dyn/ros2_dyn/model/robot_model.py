@@ -9,11 +9,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError, ModelError
-from ros2_dyn.model import dh, urdf
-from ros2_dyn.model.branch import Branch
+from ros2_dyn.model import chain, dh, urdf
+from ros2_dyn.model.branch import Branch, draw
 from ros2_dyn.model.dh import DHRow
+from ros2_dyn.model.drive import Drive
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
 from ros2_dyn.model.payload import Payload
@@ -32,16 +34,21 @@ class Placement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:
-    """A robot with n joints of one degree of freedom each, moving n bodies; body i hangs on joint i.
+    """A tree of bodies; body i hangs on joint i, and bodies are numbered so that parents come before children.
 
     Links behind fixed joints are lumped into the body that they are fixed to. The frame of a body is that of the link
-    that its joint moves, as in URDF. Bodies are numbered so that parents come before children.
+    that its joint moves, as in URDF. Models are immutable; those of equal links and joints are equal.
     """
 
     name: str
     base_link: str
     """The root link."""
     joints: tuple[Joint, ...]
+    """All that move, those that mimic another among them."""
+    in_q: tuple[slice, ...]
+    """Where each joint's position is in q; that of a joint that mimics another is the other's."""
+    in_qd: tuple[slice, ...]
+    """Where each joint's velocity, acceleration and effort are in qd, qdd and tau."""
     lambda_: tuple[int, ...]
     """Parent body of each body, BASE for those on the base."""
     X_tree: tuple[Transform, ...]
@@ -99,7 +106,7 @@ class RobotModel:
             branches: the root first, parents before children; joints are numbered in this order.
 
         Raises:
-            ModelError: there is no moving joint.
+            ModelError: there is no moving joint, or a joint mimics one that it cannot.
         """
         root, *others = branches = tuple(branches)
         joints: list[Joint] = []
@@ -121,10 +128,13 @@ class RobotModel:
         if not joints:
             raise ModelError(f"robot '{name}'", "it has no moving joint")
         bodies = tuple(inertia[i] for i in range(len(joints)))
+        in_q, in_qd = _coordinates(joints)
         return cls(
             name,
             root.link,
             tuple(joints),
+            in_q,
+            in_qd,
             tuple(lambda_),
             tuple(X_tree),
             bodies,
@@ -133,7 +143,7 @@ class RobotModel:
             branches,
         )
 
-    def chain(self, base: str, tip: str, positions: Mapping[str, float] | None = None) -> RobotModel:
+    def chain(self, base: str, tip: str, positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
         """The arm between two links of a bigger robot, standing on its base link.
 
         What hangs on the arm stays on it: joints that are not between the two links are locked, and the bodies beyond
@@ -142,34 +152,15 @@ class RobotModel:
         Args:
             base: the link that does not move any more.
             tip: a link that hangs on it.
-            positions: where joints are locked, rad or m, by name; 0 for those that are not named.
+            positions: where joints are locked, rad or m, by name; neutral for those that are not named. A joint that
+                mimics another goes with it.
 
         Raises:
             InputError: the robot has no such link or joint, or the tip does not hang on the base.
             ModelError: no joint moves between the two.
         """
         self.placement(base), self.placement(tip)
-        by_link = {branch.link: branch for branch in self.branches}
-        path = [by_link[tip]]
-        while path[-1].link != base:
-            if path[-1].parent is None:
-                raise InputError("tip", f"the link '{tip}' does not hang on '{base}'")
-            path.append(by_link[path[-1].parent])
-        moving = {branch.joint.name for branch in path[:-1] if branch.joint is not None}
-        locked = dict(positions or {})
-        wrong = [name for name in locked if name in moving or name not in self.joint_names]
-        if wrong:
-            raise InputError("positions", f"'{wrong[0]}' is no joint that is locked; those that move are {moving}")
-
-        kept = {base: by_link[base]._replace(parent=None, joint=None)}
-        for branch in self.branches:
-            if branch.parent in kept and branch.link != base:
-                joint = branch.joint
-                if joint is not None and joint.name not in moving:
-                    X_J = joint.transform(np.asarray(float(locked.get(joint.name, 0.0))))
-                    branch = branch._replace(X=X_J.after(branch.X), joint=None)
-                kept[branch.link] = branch
-        return RobotModel.from_branches(self.name, kept.values())
+        return RobotModel.from_branches(self.name, chain.cut(self.branches, base, tip, positions or {}))
 
     def carrying(self, payload: Payload) -> RobotModel:
         """The same robot with a payload fixed to one of its links.
@@ -177,13 +168,36 @@ class RobotModel:
         Raises:
             InputError: the robot has no such link, or the payload's numbers make no sense.
         """
-        body, X = self.placement(payload.link)
-        added = payload.inertia.in_parent(X)
-        if body == BASE:
-            return replace(self, base_inertia=self.base_inertia + added)
-        inertia = list(self.inertia)
-        inertia[body] = inertia[body] + added
-        return replace(self, inertia=tuple(inertia))
+        link = payload.link or self.default_tip
+        self.placement(link)
+        return RobotModel.from_branches(
+            self.name,
+            [b._replace(inertia=b.inertia + payload.inertia) if b.link == link else b for b in self.branches],
+        )
+
+    def with_drives(self, drives: Mapping[str, Drive]) -> RobotModel:
+        """The same robot with other friction, springs and rotors in some of its joints.
+
+        Args:
+            drives: for each such joint's name what takes the place of its drive.
+
+        Raises:
+            InputError: the robot has no such joint, or it has several degrees of freedom.
+        """
+        by_name = {joint.name: joint for joint in self.joints}
+        for name in drives:
+            if name not in by_name or by_name[name].dof > 1:
+                names = ", ".join(joint.name for joint in self.joints if joint.dof == 1)
+                raise InputError("drives", f"the robot '{self.name}' has no joint '{name}' to drive; it has {names}")
+        return RobotModel.from_branches(
+            self.name,
+            [
+                b._replace(joint=replace(b.joint, drive=drives[b.joint.name]))
+                if b.joint is not None and b.joint.name in drives
+                else b
+                for b in self.branches
+            ],
+        )
 
     def __post_init__(self) -> None:
         """Make every array read-only: kernels have their numbers folded in."""
@@ -194,15 +208,42 @@ class RobotModel:
         for array in [*arrays, *(joint.axis for joint in self.joints)]:
             array.setflags(write=False)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same name, links and joints, to the last bit."""
+        return isinstance(other, RobotModel) and self._content == other._content
+
+    def __hash__(self) -> int:
+        """By content."""
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        return (self.name, *(branch.content for branch in self.branches))
+
     @property
     def n(self) -> int:
-        """Number of joints."""
-        return len(self.joints)
+        """Number of degrees of freedom: the length of qd, qdd and tau."""
+        return max(where.stop for where in self.in_qd)
+
+    @property
+    def nq(self) -> int:
+        """The length of q: n, but for planar and floating joints."""
+        return max(where.stop for where in self.in_q)
+
+    @property
+    def neutral(self) -> Array:
+        """The q at which all joints are neutral: zeros, but for planar and floating joints; shape (nq,)."""
+        return np.concatenate([joint.neutral for joint in self._independent])
+
+    @property
+    def _independent(self) -> tuple[Joint, ...]:
+        """The joints that mimic no other, in the order of q."""
+        return tuple(joint for joint in self.joints if joint.mimics is None)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints in the model's order: depth first, children in document order."""
-        return tuple(joint.name for joint in self.joints)
+        """Names of the joints that q and qd hold, in their order: depth first, children in document order."""
+        return tuple(joint.name for joint in self._independent)
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -212,7 +253,38 @@ class RobotModel:
     @property
     def effort_limit(self) -> Array:
         """N m or N, shape (n,); infinite where the robot description gives none."""
-        return np.array([joint.effort_limit for joint in self.joints])
+        return self._per_dof("effort_limit")
+
+    @property
+    def velocity_limit(self) -> Array:
+        """rad/s or m/s, shape (n,); infinite where the robot description gives none."""
+        return self._per_dof("velocity_limit")
+
+    @property
+    def lower(self) -> Array:
+        """Least positions, rad or m, shape (n,); -inf where the robot description gives none."""
+        return self._per_dof("lower")
+
+    @property
+    def upper(self) -> Array:
+        """Greatest positions, rad or m, shape (n,); inf where the robot description gives none."""
+        return self._per_dof("upper")
+
+    def _per_dof(self, attribute: str) -> Array:
+        return np.array([getattr(joint, attribute) for joint in self._independent for _ in range(joint.dof)])
+
+    @property
+    def armature(self) -> Array:
+        """Inertia of the rotors about or along each degree of freedom, kg m^2 or kg, shape (n,)."""
+        armature = np.zeros(self.n)
+        for joint, where in zip(self.joints, self.in_qd):
+            armature[where] += joint.multiplier**2 * joint.drive.armature
+        return armature
+
+    @property
+    def is_coupled(self) -> bool:
+        """Whether joints mimic others, so that one degree of freedom moves several bodies' joints."""
+        return len(self._independent) < len(self.joints)
 
     @property
     def default_tip(self) -> str:
@@ -239,4 +311,25 @@ class RobotModel:
         return self.links[link]
 
     def __repr__(self) -> str:
-        return f"RobotModel('{self.name}', {self.n} joints: {', '.join(self.joint_names)})"
+        """The tree: a line for each link, below that which it hangs on."""
+        title = f"RobotModel '{self.name}': {self.n} degrees of freedom, {sum(I.mass for I in self.inertia):.3g} kg move"
+        return "\n".join([title, *draw(self.branches)])
+
+
+def _coordinates(joints: Sequence[Joint]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Where each joint's numbers are in q and in qd."""
+    places: dict[str, tuple[slice, slice]] = {}
+    nq = n = 0
+    for joint in joints:
+        if joint.mimics is None:
+            places[joint.name] = slice(nq, nq + len(joint.neutral)), slice(n, n + joint.dof)
+            nq, n = nq + len(joint.neutral), n + joint.dof
+    one = {joint.name for joint in joints if joint.mimics is None and joint.dof == 1}
+    for joint in joints:
+        if joint.mimics is not None:
+            if joint.mimics not in one or joint.dof > 1:
+                expected = "expected a joint with one degree of freedom that mimics no other"
+                raise ModelError(f"joint '{joint.name}'", f"it mimics '{joint.mimics}'; {expected}")
+            places[joint.name] = places[joint.mimics]
+    in_q, in_qd = zip(*(places[joint.name] for joint in joints))
+    return in_q, in_qd

@@ -53,6 +53,11 @@ def swap(vector: Array) -> Array:
     return np.concatenate([vector[..., 3:], vector[..., :3]], axis=-1)
 
 
+def turn(E: Array, vectors: Array) -> Array:
+    """Both halves of vectors (..., 6) turned by a rotation (..., 3, 3)."""
+    return np.concatenate([matvec(E, vectors[..., :3]), matvec(E, vectors[..., 3:])], axis=-1)
+
+
 def cross_motion(v: Array, m: Array) -> Array:
     """``v x m``: the rate of change of a motion m that moves with velocity v (RBDA 2.31)."""
     w, v0 = v[..., :3], v[..., 3:]
@@ -103,6 +108,10 @@ class Transform(NamedTuple):
         X = self.matrix()
         return np.swapaxes(X, -1, -2) @ A @ X
 
+    def rows(self) -> Transform:
+        """The same, for arrays (..., k, 6) of k vectors."""
+        return Transform(self.E[..., None, :, :], self.r[..., None, :])
+
     def after(self, first: Transform) -> Transform:
         """``C_X_A = C_X_B B_X_A``: this transform (C_X_B) after `first` (B_X_A)."""
         R = np.swapaxes(first.E, -1, -2)
@@ -125,3 +134,14 @@ def rotation_from_rpy(rpy: Array) -> Array:
     Rz = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
     R = Rz @ Ry @ Rx
     return np.where(np.abs(R) < 1e-15, 0.0, R)
+
+
+def rotation_from_quaternion(quaternion: Array) -> Array:
+    """The rotation matrix (..., 3, 3) of a unit quaternion [x, y, z, w], shape (..., 4): child coordinates to parent's."""
+    x, y, z, w = (quaternion[..., i] for i in range(4))
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 import numpy as np
 from urdf_parser_py import urdf
 from urdf_parser_py.xml_reflection.core import ParseError
 
-from ros2_dyn.errors import ModelError
+from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model.branch import Branch
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.drive import Drive
+from ros2_dyn.model.joint import Joint, JointType
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
 
 # What concerns kinematics and inertia: for each element its attributes (those with a ! cannot be left out) and its
@@ -24,12 +25,13 @@ KEPT: dict[str, tuple[str, str]] = {
     "inertial": ("", "origin mass inertia"),
     "mass": ("value!", ""),
     "inertia": ("ixx! ixy! ixz! iyy! iyz! izz!", ""),
-    "joint": ("name! type!", "origin parent child axis limit mimic"),
+    "joint": ("name! type!", "origin parent child axis limit dynamics mimic"),
     "origin": ("xyz rpy", ""),
     "parent": ("link!", ""),
     "child": ("link!", ""),
     "axis": ("xyz!", ""),
     "limit": ("lower upper effort! velocity!", ""),
+    "dynamics": ("damping friction", ""),
     "mimic": ("joint! multiplier offset", ""),
 }
 
@@ -89,7 +91,7 @@ def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterato
     while pending:
         joint = pending.pop()
         X = _origin(joint.origin, f"joint '{joint.name}'")
-        moving = None if joint.type == "fixed" else _moving_joint(joint)
+        moving = None if joint.type == "fixed" else _moving_joint(joint, joints)
         yield Branch(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
         pending += carries[joint.child][::-1]
         seen += 1
@@ -158,13 +160,43 @@ def _origin(pose: urdf.Pose | None, label: str) -> Transform:
     return Transform(rotation_from_rpy(rpy).T, xyz)
 
 
-def _moving_joint(joint: urdf.Joint) -> Joint:
+def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> Joint:
     label = f"joint '{joint.name}'"
-    if joint.mimic is not None:
-        raise ModelError(label, f"it mimics '{joint.mimic.joint}', and mimic joints are not supported")
-    if joint.type not in ("revolute", "continuous", "prismatic"):
-        raise ModelError(label, f"type '{joint.type}' is not supported; use revolute, continuous, prismatic or fixed")
-    return Joint(joint.name, joint.type, _axis(joint, label), *_limits(joint, label))
+    if joint.type not in get_args(JointType):
+        raise ModelError(label, f"its type is '{joint.type}', expected one of fixed, {', '.join(get_args(JointType))}")
+    axis = np.array([0.0, 0.0, 1.0]) if joint.type == "floating" else _axis(joint, label)
+    if joint.mimic is None:
+        return Joint(joint.name, joint.type, axis, *_limits(joint, label), _drive(joint, label))
+    return Joint(joint.name, joint.type, axis, *_limits(joint, label), _drive(joint, label), *_mimic(joint, joints))
+
+
+def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float, float]:
+    """The joint that moves by itself and that this one follows, through others perhaps; multiplier and offset."""
+    multiplier, offset = 1.0, 0.0
+    passed = []
+    while joint.mimic is not None:
+        label = f"joint '{joint.name}'"
+        passed.append(joint.name)
+        factor, shift = (default if x is None else x for x, default in ((joint.mimic.multiplier, 1), (joint.mimic.offset, 0)))
+        if not (np.isfinite(factor) and np.isfinite(shift)):
+            raise ModelError(label, f"its <mimic> has multiplier {factor} and offset {shift}, expected finite numbers")
+        if joint.mimic.joint not in joints:
+            raise ModelError(label, f"it mimics '{joint.mimic.joint}', which does not exist")
+        multiplier, offset = multiplier * factor, offset + multiplier * shift
+        joint = joints[joint.mimic.joint]
+        if joint.name in passed:
+            raise ModelError(label, f"it mimics '{joint.name}', which mimics it")
+    return joint.name, multiplier, offset
+
+
+def _drive(joint: urdf.Joint, label: str) -> Drive:
+    if joint.dynamics is None:
+        return Drive()
+    try:
+        return Drive(viscous=joint.dynamics.damping or 0.0, coulomb=joint.dynamics.friction or 0.0)
+    except InputError as error:
+        names = {"viscous": "damping", "coulomb": "friction"}
+        raise ModelError(label, f"its <dynamics> has a wrong {names[error.argument]}: {error.problem}") from error
 
 
 def _axis(joint: urdf.Joint, label: str) -> Array:

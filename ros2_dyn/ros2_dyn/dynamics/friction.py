@@ -1,0 +1,45 @@
+"""Friction in the joints: viscous, Coulomb and Stribeck (Armstrong-Helouvry, Dupont and Canudas de Wit 1994)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics.inputs import joint_vectors
+from ros2_dyn.dynamics.passes import zeros
+from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model.spatial import Array
+
+
+def friction(model: RobotModel, qd: ArrayLike) -> Array:
+    """Joint efforts that overcome the friction of each joint's `Drive`; what `rnea` gives comes on top.
+
+    ``viscous qd + (coulomb + (static - coulomb) exp(-(qd/stribeck_velocity)^2)) tanh(qd/transition_velocity)``
+
+    Args:
+        model: the robot.
+        qd: joint velocities, rad/s or m/s, shape (..., n).
+
+    Returns:
+        N m or N, shape (..., n); of the sign of qd, and zero at rest.
+
+    Raises:
+        InputError: the shape is wrong or a value is not finite.
+    """
+    (qd,) = joint_vectors(model, qd=qd)
+    tau = zeros((model.n,), qd)
+    for joint, where in zip(model.joints, model.in_qd):
+        drive, speed = joint.drive, joint.multiplier * qd[..., where]
+        sliding, sticking = dry_friction(drive, speed)
+        effort = drive.viscous * speed + drive.coulomb * sliding + drive.breakaway * sticking
+        tau[..., where] += joint.multiplier * effort
+    return tau
+
+
+def dry_friction(drive: Drive, speed: Array) -> tuple[Array, Array]:
+    """The factors of the Coulomb and of the static friction, between -1 and 1, at a joint's speed (...)."""
+    sign = np.tanh(speed / drive.transition_velocity)
+    if drive.static is None:
+        return sign, 0 * speed
+    sticking = np.exp(-((speed / drive.stribeck_velocity) * (speed / drive.stribeck_velocity)))
+    return sign * (1 - sticking), sign * sticking

@@ -1,0 +1,43 @@
+"""Springs in the joints: their effort and their energy."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics.inputs import joint_vectors
+from ros2_dyn.dynamics.passes import zeros
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+
+def spring(model: RobotModel, q: ArrayLike) -> Array:
+    """Joint efforts that hold the joints against the springs of their `Drive`; what `rnea` gives comes on top.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., nq).
+
+    Returns:
+        ``stiffness (q - rest)``, N m or N, shape (..., n).
+
+    Raises:
+        InputError: the shape is wrong or a value is not finite.
+    """
+    (q,) = joint_vectors(model, q=q)
+    tau = zeros((model.n,), q)
+    for joint, in_q, where in zip(model.joints, model.in_q, model.in_qd):
+        if joint.dof == 1:
+            stretched = joint.multiplier * q[..., in_q] + joint.offset - joint.drive.rest
+            tau[..., where] += joint.multiplier * joint.drive.stiffness * stretched
+    return tau
+
+
+def spring_energy(model: RobotModel, q: ArrayLike) -> Array:
+    """The energy in the springs, ``1/2 stiffness (q - rest)^2``, J, shape (...); for args and errors see `spring`."""
+    (q,) = joint_vectors(model, q=q)
+    energy = zeros((), q)
+    for joint, in_q in zip(model.joints, model.in_q):
+        if joint.dof == 1:
+            stretched = (joint.multiplier * q[..., in_q] + joint.offset - joint.drive.rest)[..., 0]
+            energy = energy + joint.drive.stiffness / 2 * stretched * stretched
+    return energy

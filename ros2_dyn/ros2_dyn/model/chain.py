@@ -1,0 +1,64 @@
+"""Cut an arm out of a bigger robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model.branch import Branch
+from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.spatial import Array
+
+
+def cut(branches: Sequence[Branch], base: str, tip: str, positions: Mapping[str, ArrayLike]) -> Iterator[Branch]:
+    """What hangs on the link `base`, with all joints locked but those between it and the link `tip`.
+
+    Joints that mimic one that moves move with it, and those that mimic one that is locked are locked with it.
+
+    Raises:
+        InputError: the tip does not hang on the base, or a position is not that of a locked joint.
+    """
+    by_link = {branch.link: branch for branch in branches}
+    path = _path(by_link, base, tip)
+    moving = {branch.joint.name for branch in path if branch.joint is not None}
+    joints = [branch.joint for branch in branches if branch.joint is not None]
+    locked = _locked([joint for joint in joints if (joint.mimics or joint.name) not in moving], positions)
+
+    yield by_link[base]._replace(parent=None, joint=None)
+    kept = {base}
+    for branch in branches:
+        if branch.parent in kept and branch.link != base:
+            kept.add(branch.link)
+            joint = branch.joint
+            master = joint and (joint.mimics or joint.name)
+            if joint is not None and master in locked:
+                branch = branch._replace(X=joint.transform(locked[master]).after(branch.X), joint=None)
+            yield branch
+
+
+def _path(by_link: Mapping[str, Branch], base: str, tip: str) -> list[Branch]:
+    """The links from the tip inwards, as far as the base, which is not one of them."""
+    path = []
+    link = tip
+    while link != base:
+        path.append(by_link[link])
+        if path[-1].parent is None:
+            raise InputError("tip", f"the link '{tip}' does not hang on '{base}'")
+        link = path[-1].parent
+    return path
+
+
+def _locked(joints: Sequence[Joint], positions: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Where those joints are locked that mimic no other."""
+    locked = {joint.name: joint.neutral for joint in joints if joint.mimics is None}
+    for name, position in positions.items():
+        if name not in locked:
+            raise InputError("positions", f"'{name}' is no joint that is locked; those are: {', '.join(locked)}")
+        q = np.atleast_1d(np.asarray(position, dtype=float))
+        if q.shape != locked[name].shape or not np.all(np.isfinite(q)):
+            raise InputError(f"positions['{name}']", f"expected {len(locked[name])} finite numbers, got {position}")
+        locked[name] = q
+    return locked
