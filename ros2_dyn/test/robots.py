@@ -91,5 +91,15 @@ def random_state(model: RobotModel, seed: int, *batch: int):
     return rng.uniform(-2, 2, size=(3, *batch, model.n))
 
 
+def random_positions(model: RobotModel, rng: np.random.Generator) -> np.ndarray:
+    """A random q, with rotations that are rotations."""
+    q = rng.uniform(-2, 2, size=model.nq)
+    for joint, where in zip(model.joints, model.in_q):
+        rotation = q[where][3 if joint.type == "floating" else 2 :]
+        if joint.dof > 1:
+            rotation /= np.linalg.norm(rotation)
+    return q
+
+
 def _text(values) -> str:
     return " ".join(repr(float(value)) for value in values)

@@ -125,7 +125,7 @@ def test_compiled_kernels_are_kept_and_shared(tmp_path):
         f"k = compile_kernel(RobotModel.from_urdf_file({str(MOCK_ARM)!r}), ('gravity',), 'numba')\n"
         "print(k([0.1] * 6)[0].tolist())\n"
     )
-    environment = os.environ | {"ROS2_DYN_CACHE": str(tmp_path)}
+    environment = os.environ | {"ROS2_DYN_CACHE": str(tmp_path), "NUMBA_OPT": "3"}
 
     def start():
         return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)

@@ -19,7 +19,7 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
 
     Returns:

@@ -16,7 +16,7 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
 
     Returns:
         Shape (..., n, n); kg m^2, kg m or kg, by the types of the two joints.

@@ -17,7 +17,7 @@ def kinetic_energy(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
 
     Returns:
@@ -37,7 +37,7 @@ def potential_energy(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None 
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
 
     Returns:

@@ -26,7 +26,7 @@ def forward_kinematics(model: RobotModel, q: ArrayLike, link: str | None = None)
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         link: name of the link; `model.default_tip` for None.
 
     Returns:
@@ -54,7 +54,7 @@ def jacobian(
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         link: the link that the point is fixed to; `model.default_tip` for None.
         point: the point in that link's frame, m, shape (3,); the link's origin for None.
         frame: the link in whose axes the rows are written; the base link for None.

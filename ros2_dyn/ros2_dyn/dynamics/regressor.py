@@ -21,7 +21,7 @@ def regressor(
 
     Args:
         model: the robot; only its kinematics matter.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.

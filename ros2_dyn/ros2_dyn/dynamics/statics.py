@@ -28,7 +28,7 @@ def static_torque(
 
     Args:
         model: the robot.
-        q: joint positions, rad or m, shape (..., n).
+        q: joint positions, rad or m, shape (..., nq).
         wrench: [force; moment about the point], N and N m, shape (..., 6), linear first.
         link: the link that exerts it; `model.default_tip` for None.
         point: where it acts, in that link's frame, m, shape (3,); the link's origin for None.

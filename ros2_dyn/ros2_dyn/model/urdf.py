@@ -145,7 +145,7 @@ def _inertia(link: urdf.Link) -> SpatialInertia:
     if not np.all(np.isfinite(I_com)):
         raise ModelError(label, "its <inertia> is not finite")
     principal = np.linalg.eigvalsh(I_com)
-    if principal[0] < -1e-9 * max(1.0, principal[2]):
+    if principal[0] < -1e-6:  # less is a matter of the digits that were written
         raise ModelError(label, f"its <inertia> has a negative principal moment, {principal[0]:.3g} kg m^2")
     X = _origin(link.inertial.origin, label)
     return SpatialInertia.from_com(mass, np.zeros(3), I_com).in_parent(X)
