@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import statistics
+import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 from matplotlib.figure import Figure
-from peers import QUANTITIES, Function, functions
+from peers import MOTION, QUANTITIES, Function, functions
 from rich.console import Console
 from rich.table import Table
 from timing import interleaved
 
 from robots import chain, robots
-from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels import Backend, compile_kernel
 from ros2_dyn.model import RobotModel
 
-COLUMNS = ("ours: numba", "ours: python", "ours: textbook", "Pinocchio", "MuJoCo", "Robotics Toolbox (C)")
-SIZES = (5, 10, 20, 40, 70)
+COLUMNS = ("ours: numba", "ours: python", "ours: textbook", "6x6 NumPy", "Pinocchio", "MuJoCo", "Robotics Toolbox (C)")
+SIZES = (5, 10, 20, 40, 70, 100)
 BATCH = 10_000
 
 
@@ -29,7 +29,7 @@ def main() -> None:
     """Measure all, print it, and write it to the folder given as argument."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    console = Console(width=120)
+    console = Console(width=140)
     calls = single_calls(console)
     report = {
         "batch_us_per_state": batches(),
@@ -42,7 +42,7 @@ def main() -> None:
 
 def single_calls(console: Console) -> dict[str, dict[str, dict[str, float]]]:
     """Microseconds per call from Python, by robot, quantity and library."""
-    table = Table("robot", "quantity", *(f"{column}\nus (of Pinocchio's)" for column in COLUMNS))
+    table = Table("robot", "quantity", *(f"{column}\nus (ratio)" for column in COLUMNS))
     found: dict[str, dict[str, dict[str, float]]] = {}
     for robot, xml in robots().items():
         found[robot] = {}
@@ -50,21 +50,28 @@ def single_calls(console: Console) -> dict[str, dict[str, dict[str, float]]]:
             candidates = functions(xml, robot, quantity)
             check(candidates, quantity)
             times = found[robot][quantity] = interleaved(candidates)
-            cells = (f"{times[c]:.2f} ({times[c] / times['Pinocchio']:.2f})" if c in times else "" for c in COLUMNS)
+            cells = (
+                f"{short(times[c])} ({short(times[c] / times['Pinocchio'])})" if c in times else "" for c in COLUMNS
+            )
             table.add_row(robot, quantity, *cells)
+    console.print("us per call from Python; in brackets, of Pinocchio's time")
     console.print(table)
     return found
 
 
+def short(value: float) -> str:
+    """Three digits, and no exponent."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def check(candidates: dict[str, Function], quantity: str) -> None:
     """No time is taken of a function that computes something else."""
-    if quantity not in ("RNEA", "forward dynamics"):
-        return
-    results = {name: function() for name, function in candidates.items()}
-    numbers = {name: np.ravel(r[0] if isinstance(r, tuple) else r) for name, r in results.items()}
-    for name, values in numbers.items():
-        scale = np.max(np.abs(numbers["Pinocchio"]))
-        np.testing.assert_allclose(values, numbers["Pinocchio"], rtol=0, atol=1e-6 * scale, err_msg=name)
+    if quantity in ("RNEA", "mass matrix", "forward dynamics", "regressor"):
+        results = {name: function() for name, function in candidates.items()}
+        numbers = {name: np.ravel(r[0] if isinstance(r, tuple) else r) for name, r in results.items()}
+        theirs = numbers["Pinocchio"]
+        for name, values in numbers.items():
+            np.testing.assert_allclose(values, theirs, rtol=0, atol=1e-6 * np.max(np.abs(theirs)), err_msg=name)
 
 
 def batches() -> dict[str, float]:
@@ -73,7 +80,8 @@ def batches() -> dict[str, float]:
     model, theirs = RobotModel.from_urdf(xml), pin.buildModelFromXML(xml)
     data = theirs.createData()
     q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, size=(3, BATCH, model.n))
-    kernels = {f"ours: {backend}": compile_kernel(model, ("tau",), backend) for backend in ("numpy", "numba")}
+    backends: tuple[Backend, ...] = ("numpy", "numba")
+    kernels = {f"ours: {backend}": compile_kernel(model, ("tau",), backend, MOTION) for backend in backends}
 
     def loop() -> None:
         for i in range(BATCH):
@@ -85,14 +93,26 @@ def batches() -> dict[str, float]:
     return {name: value / BATCH for name, value in interleaved(candidates | {"Pinocchio, loop": loop}, 7).items()}
 
 
+FIRST_RESULT = """
+import sys, time
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+started = time.perf_counter()
+compile_kernel(RobotModel.from_urdf(sys.stdin.read()), ("tau",), sys.argv[1], ("q", "qd", "qdd"))([0.1] * 7)
+print(time.perf_counter() - started)
+"""
+
+
 def first_results() -> dict[str, float]:
-    """Seconds from URDF text to the first effort of the seven-axis arm, Numba's from a cache that is warm by now."""
+    """Seconds from URDF text to the first effort of the seven-axis arm, each time in a new process.
+
+    Numba's kernel is in its cache by now; that Numba itself has to be imported counts.
+    """
     xml = robots()["7-axis"]
 
     def seconds(backend: str) -> float:
-        started = time.perf_counter()
-        compile_kernel(RobotModel.from_urdf(xml), ("tau",), backend)([0.1] * 7)
-        return time.perf_counter() - started
+        command = [sys.executable, "-c", FIRST_RESULT, backend]
+        return float(subprocess.run(command, input=xml, text=True, check=True, capture_output=True).stdout)
 
     return {backend: statistics.median(seconds(backend) for _ in range(5)) for backend in ("python", "numba")}
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import mujoco
 import numpy as np
 import pinocchio as pin
 import roboticstoolbox as rtb
+from textbook import Textbook
 
 from ros2_dyn import dynamics
-from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 
 Function = Callable[[], object]
 FUSED = ("tau", "gravity", "coriolis", "momentum", "joint_wrenches")
+MOTION = ("q", "qd", "qdd")
 QUANTITIES = {
-    "RNEA": ("tau",),
-    "fused tick": FUSED,
-    "mass matrix": ("mass_matrix",),
-    "forward dynamics": ("qdd",),
-    "Jacobian": ("jacobian",),
-    "regressor": ("regressor",),
+    "RNEA": (("tau",), MOTION),
+    "fused tick": (FUSED, MOTION),
+    "mass matrix": (("mass_matrix",), ("q",)),
+    "forward dynamics": (("qdd",), ("q", "qd", "effort")),
+    "Jacobian": (("jacobian",), ("q",)),
+    "regressor": (("regressor",), MOTION),
+    "derivatives": (("dtau_dq", "dtau_dqd"), MOTION),
 }
-"""What is measured, and the outputs of our kernels that make it up."""
+"""What is measured: outputs and inputs of our kernels. Gravity is a constant, as it is in the peers' models."""
 
 
 def functions(xml: str, name: str, quantity: str) -> dict[str, Function]:
@@ -31,26 +34,40 @@ def functions(xml: str, name: str, quantity: str) -> dict[str, Function]:
     model = RobotModel.from_urdf(xml)
     state = np.random.default_rng(1).uniform(-1, 1, size=(4, model.n))
     found = ours(model, quantity, state) | pinocchio(xml, quantity, state) | mujoco_(xml, quantity, state)
+    if quantity == "RNEA":
+        textbook = Textbook(model)
+        found |= {"6x6 NumPy": lambda: textbook.rnea(*state[:3])}
     return found | (toolbox(model, state) if quantity == "RNEA" and name == "6-axis" else {})
 
 
 def ours(model: RobotModel, quantity: str, state: np.ndarray) -> dict[str, Function]:
     """The textbook functions, and the kernels of two backends."""
     q, qd, qdd, effort = state
-    lists = [values.tolist() for values in state]
-    python = compile_kernel(model, QUANTITIES[quantity], "python")
+    outputs, inputs = QUANTITIES[quantity]
+    arrays = [{"q": q, "qd": qd, "qdd": qdd, "effort": effort}[name] for name in inputs]
+    lists = [values.tolist() for values in arrays]
     textbook = {
         "RNEA": lambda: dynamics.rnea(model, q, qd, qdd),
         "mass matrix": lambda: dynamics.mass_matrix(model, q),
         "forward dynamics": lambda: dynamics.forward_dynamics(model, q, qd, effort),
         "Jacobian": lambda: dynamics.jacobian(model, q),
         "regressor": lambda: dynamics.regressor(model, q, qd, qdd),
+        "derivatives": lambda: dynamics.rnea_derivatives(model, q, qd, qdd),
     }
-    kernels: dict[str, Function] = {"ours: python": lambda: python(*lists)}
-    if model.n < 10 or quantity == "RNEA":  # Numba takes minutes over the larger programs of many joints
-        numba = compile_kernel(model, QUANTITIES[quantity], "numba")
-        kernels = {"ours: numba": lambda: numba(q, qd, qdd, effort)} | kernels
+    kernels = {
+        "ours: numba": _bound(compile_kernel(model, outputs, "numba", inputs), arrays),
+        "ours: python": _bound(compile_kernel(model, outputs, "python", inputs), lists),
+    }
     return kernels | ({"ours: textbook": textbook[quantity]} if quantity in textbook else {})
+
+
+def _bound(kernel: Kernel, arguments: Sequence[object]) -> Function:
+    """The call as a user writes it."""
+    if len(arguments) == 1:
+        (q,) = arguments
+        return lambda: kernel(q)
+    q, qd, last = arguments
+    return lambda: kernel(q, qd, last)
 
 
 def pinocchio(xml: str, quantity: str, state: np.ndarray) -> dict[str, Function]:
@@ -73,6 +90,7 @@ def pinocchio(xml: str, quantity: str, state: np.ndarray) -> dict[str, Function]
         "forward dynamics": lambda: pin.aba(model, data, q, qd, effort),
         "Jacobian": lambda: pin.computeJointJacobian(model, data, q, tip),
         "regressor": lambda: pin.computeJointTorqueRegressor(model, data, q, qd, qdd),
+        "derivatives": lambda: pin.computeRNEADerivatives(model, data, q, qd, qdd),
     }
     return {"Pinocchio": table[quantity]}
 

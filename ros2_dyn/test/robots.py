@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import Drive, RobotModel
 
 MOCK_ARM = Path(__file__).parents[1] / "config" / "mock_arm.urdf"
 
@@ -74,6 +74,36 @@ def random_tree(seed: int, joints: int = 8) -> str:
             )
         )
     return robot(*elements)
+
+
+def general_tree(seed: int) -> RobotModel:
+    """A random tree on a floating base, with a planar joint, joints that mimic others, and friction, springs, rotors."""
+    rng = np.random.default_rng(seed)
+    follows = '<mimic joint="joint1" multiplier="-0.7" offset="0.2"/></joint>'
+    parts = [
+        random_tree(seed, 4).removesuffix("</robot>"),
+        link("world"),
+        joint("base_joint", "floating", "world", "link0"),
+        random_link(rng, "sled"),
+        joint(
+            "sled_joint", "planar", "link2", "sled", rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3), rng.normal(size=3)
+        ),
+        random_link(rng, "finger"),
+        joint("finger_joint", "revolute", "link3", "finger", axis=rng.normal(size=3)).replace("</joint>", follows),
+        random_link(rng, "nail"),
+        joint("nail_joint", "prismatic", "finger", "nail", axis=(1, 2, 3)).replace("</joint>", follows),
+        "</robot>",
+    ]
+    xml = "".join(parts).replace('name="joint1" type="fixed"', 'name="joint1" type="revolute"')
+    model = RobotModel.from_urdf(xml)
+    numbers = rng.uniform(0.1, 1, size=(len(model.joints), 6))
+    return model.with_drives(
+        {
+            joint.name: Drive(*row[:3], stiffness=row[3], rest=row[4], armature=row[5])
+            for joint, row in zip(model.joints, numbers)
+            if joint.dof == 1
+        }
+    )
 
 
 def random_link(rng: np.random.Generator, name: str) -> str:

@@ -7,13 +7,23 @@ import pytest
 from numpy.testing import assert_allclose
 
 from robots import mock_arm, random_state, random_tree
-from ros2_dyn.dynamics import coriolis, gravity, mass_matrix, rnea
+from ros2_dyn.dynamics import (
+    coriolis,
+    forward_dynamics,
+    forward_kinematics,
+    gravity,
+    jacobian,
+    jacobian_dot,
+    joint_wrenches,
+    mass_matrix,
+    rnea,
+)
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.emit_python import emit_python
 from ros2_dyn.kernels.symbol import Tape
 from ros2_dyn.kernels.trace import Program
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import Payload, RobotModel
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(6)}
 ALL = ("tau", "gravity", "coriolis", "bias", "mass_matrix")
@@ -129,3 +139,86 @@ def test_an_algorithm_that_branches_on_a_value_cannot_be_traced():
     x = Tape().symbol("input", "x")
     with pytest.raises(TypeError, match="must not branch on a value"):
         bool(x)
+
+
+def test_a_payload_is_given_at_run_time():
+    """In any backend's terms it is `RobotModel.carrying`; zero is none. On any link."""
+    model = ROBOTS["mock_arm"]
+    q, qd, qdd = random_state(model, 7)
+    outputs = ("tau", "gravity", "coriolis", "mass_matrix", "qdd", "momentum", "potential_energy")
+    for link in ("tool0", "forearm_link"):
+        box = Payload(2.5, (0.1, -0.2, 0.05), np.diag([0.3, 0.4, 0.5]), link)
+        kernel = compile_kernel(model, outputs, "numpy", ("q", "qd", "qdd", "effort", "payload"), link)
+        for payload, carrier in ((box.parameters, model.carrying(box)), (np.zeros(10), model)):
+            expected = compile_kernel(carrier, outputs, "numpy")(q, qd, qdd, qdd)
+            for name, ours, theirs in zip(outputs, kernel(q, qd, qdd, qdd, payload), expected):
+                assert_allclose(ours, theirs, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(theirs))), err_msg=name)
+
+
+def test_a_push_is_given_at_run_time():
+    """On the kernel's link; it also moves the robot, and goes through the joints."""
+    model = ROBOTS["mock_arm"]
+    q, qd, qdd = random_state(model, 8)
+    push = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
+    external = {"forearm_link": push}
+    inputs = ("q", "qd", "qdd", "effort", "wrench")
+    kernel = compile_kernel(model, ("tau", "qdd", "joint_wrenches"), "numpy", inputs, link="forearm_link")
+    expected = (
+        rnea(model, q, qd, qdd, external=external),
+        forward_dynamics(model, q, qd, qdd, external=external),
+        joint_wrenches(model, q, qd, qdd, external=external),
+    )
+    for ours, theirs in zip(kernel(q, qd, qdd, qdd, push), expected):
+        assert_allclose(ours, theirs, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(theirs))))
+
+
+def test_the_link_of_a_kernel():
+    """Pose and Jacobians are its."""
+    model = ROBOTS["mock_arm"]
+    q, qd, _ = random_state(model, 9)
+    kernel = compile_kernel(model, ("pose", "jacobian", "jacobian_dot"), "numpy", ("q", "qd"), "forearm_link")
+    pose, J, Jd = kernel(q, qd)
+    assert_allclose(pose, forward_kinematics(model, q, "forearm_link"), rtol=0, atol=1e-12)
+    assert_allclose(J, jacobian(model, q, "forearm_link"), rtol=0, atol=1e-12)
+    assert_allclose(Jd, jacobian_dot(model, q, qd, "forearm_link"), rtol=0, atol=1e-12)
+
+
+def test_a_kernel_says_what_it_is():
+    """Its inputs and outputs by name, its link, its source."""
+    kernel = compile_kernel(ROBOTS["mock_arm"], ("gravity", "momentum"), "python", ("q", "qd"))
+    assert (kernel.outputs, kernel.inputs) == (("gravity", "momentum"), ("q", "qd"))
+    assert (kernel.link, kernel.backend) == ("tool0", "python")
+    assert "def kernel(q, qd):" in kernel.source
+    with pytest.raises(TypeError, match="unexpected keyword argument 'qdd'"):
+        kernel([0.0] * 6, qdd=[0.0] * 6)
+
+
+def test_constants_make_a_kernel_shorter():
+    """Gravity that is known, no velocity: what is not an input folds in."""
+    model = ROBOTS["mock_arm"]
+
+    def operations(*inputs):
+        return len(re.findall(r" [-+*] ", compile_kernel(model, ("tau",), "python", inputs).source))
+
+    assert operations("q") < 0.3 * operations("q", "qd", "qdd") < 0.3 * operations("q", "qd", "qdd", "gravity")
+
+
+def test_a_large_program_uses_names_again():
+    """Python reaches the first 256 variables quicker than others."""
+    model = RobotModel.from_urdf(random_tree(3, 24))
+    source = python_kernel(model, ("tau", "mass_matrix")).source
+    names = re.findall(r"^    (t\d+) = ", source, re.MULTILINE)
+    assert len(set(names)) < 0.6 * len(names)
+    q, qd, qdd = random_state(model, 10)
+    tau, M = python_kernel(model, ("tau", "mass_matrix"))(q, qd, qdd)
+    assert_allclose(tau, rnea(model, q, qd, qdd), rtol=0, atol=1e-9)
+    assert_allclose(M, mass_matrix(model, q), rtol=0, atol=1e-9)
+
+
+def test_an_unknown_input_or_link_is_named():
+    """With what there is."""
+    model = ROBOTS["mock_arm"]
+    with pytest.raises(InputError, match=r"inputs: expected some of q, qd, .*, wrench; got velocity"):
+        compile_kernel(model, ("tau",), inputs=("q", "velocity"))
+    with pytest.raises(InputError, match="link: the robot 'mock_arm' has no link 'hand'"):
+        compile_kernel(model, ("jacobian",), link="hand")

@@ -125,7 +125,9 @@ WRONG = {
         "joint 'hinge': it mimics 'hinge', which mimics it",
     ),
     "mimics a fixed joint": (
-        edit("</robot>", joint("weld", "fixed", "arm", "end") + link("end") + "</robot>").replace("</joint>", '<mimic joint="weld"/></joint>', 1),
+        edit("</robot>", joint("weld", "fixed", "arm", "end") + link("end") + "</robot>").replace(
+            "</joint>", '<mimic joint="weld"/></joint>', 1
+        ),
         "joint 'hinge': it mimics 'weld'; expected a joint with one degree of freedom that mimics no other",
     ),
     "infinite mimic": (

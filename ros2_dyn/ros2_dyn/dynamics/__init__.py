@@ -30,8 +30,8 @@ from ros2_dyn.dynamics.rnea_derivatives import RneaDerivatives as RneaDerivative
 from ros2_dyn.dynamics.rnea_derivatives import rnea_derivatives as rnea_derivatives
 from ros2_dyn.dynamics.singularity import Singularity as Singularity
 from ros2_dyn.dynamics.singularity import manipulability as manipulability
-from ros2_dyn.dynamics.singularity import singularity as singularity
 from ros2_dyn.dynamics.singularity import singular_values as singular_values
+from ros2_dyn.dynamics.singularity import singularity as singularity
 from ros2_dyn.dynamics.springs import spring as spring
 from ros2_dyn.dynamics.springs import spring_energy as spring_energy
 from ros2_dyn.dynamics.statics import static_torque as static_torque

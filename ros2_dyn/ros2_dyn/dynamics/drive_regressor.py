@@ -37,7 +37,7 @@ def drive_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
         joint, row = model.joints[i], model.in_qd[i].start
         position = joint.multiplier * q[..., model.in_q[i].start] + joint.offset
         speed, acceleration = (joint.multiplier * x[..., row] for x in (qd, qdd))
-        columns = (speed, *dry_friction(joint.drive, speed), position, -1.0, acceleration)
+        columns: list[Array] = [speed, *dry_friction(joint.drive, speed), position, np.array(-1.0), acceleration]
         for column, value in enumerate(columns, start=6 * k):
             Y[..., row, column] += joint.multiplier * value
     return Y

@@ -20,7 +20,7 @@ def joint_vectors(model: RobotModel, **values: ArrayLike) -> list[Array]:
         InputError: one has another shape, is not finite, or a part of q that stands for a rotation is none.
     """
     arrays = {name: vector(name, value, model.nq if name == "q" else model.n) for name, value in values.items()}
-    if model.nq > model.n and arrays["q"].dtype != object:
+    if "q" in arrays and arrays["q"].dtype != object and model.nq > model.n:
         check_rotations(model, arrays["q"])
     return list(arrays.values())
 
@@ -34,7 +34,9 @@ def check_rotations(model: RobotModel, q: Array) -> None:
     for joint, where in zip(model.joints, model.in_q):
         rotation = q[..., where][..., 3 if joint.type == "floating" else 2 :]
         if rotation.shape[-1] and np.any(np.abs(np.sum(rotation**2, axis=-1) - 1) > 1e-6):
-            expected = "a unit quaternion [x, y, z, w]" if joint.type == "floating" else "the cosine and sine of an angle"
+            expected = (
+                "a unit quaternion [x, y, z, w]" if joint.type == "floating" else "the cosine and sine of an angle"
+            )
             raise InputError("q", f"joint '{joint.name}': expected {expected}, got {rotation}")
 
 

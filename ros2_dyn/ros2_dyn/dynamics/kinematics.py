@@ -126,7 +126,7 @@ def _position(model: RobotModel, X0: list[Transform], link: str | None, point: A
 
 
 def _joint_axes(model: RobotModel, X0: list[Transform], link: str | None) -> Iterator[tuple[int, Array]]:
-    """The joints that move the link, and the columns of their motion subspaces in the base frame as rows (..., dof, 6)."""
+    """The joints that move the link, and their motion subspaces in the base frame, columns as rows (..., dof, 6)."""
     for i in model.support(model.placement(link).body):
         yield i, X0[i].rows().motion_back(model.joints[i].S.T)
 

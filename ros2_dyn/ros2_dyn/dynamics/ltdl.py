@@ -10,8 +10,8 @@ from ros2_dyn.model.spatial import Array
 def solve(H: Array, b: Array) -> Array:
     """``H^-1 b`` for symmetric positive-definite matrices, without a branch on a value, so that kernels can trace it.
 
-    Factors from the last row to the first, as RBDA does: where H is a robot's mass matrix, entries that are zero because
-    two joints lie on different branches stay zero.
+    Factors from the last row to the first, as RBDA does: where H is a robot's mass matrix, entries that are zero
+    because two joints lie on different branches stay zero.
 
     Args:
         H: shape (..., n, n).

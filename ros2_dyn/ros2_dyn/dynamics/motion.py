@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics.inputs import joint_vectors, vector
 from ros2_dyn.dynamics.kinematics import body_transforms, in_axes, link_transform
 from ros2_dyn.dynamics.luh import classical_acceleration
-from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities
+from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, Transform, swap, turn
 
@@ -41,7 +41,7 @@ def link_velocity(
     v = velocities(model, joint_transforms(model, q), qd)
     X = _to_point(model, link, point)
     body = model.placement(link).body
-    return _in_axes(model, q, link, frame, X.motion(np.zeros(6) if body == BASE else v[body]))
+    return _in_axes(model, q, link, frame, X.motion(zeros((6,), q, qd) if body == BASE else v[body]))
 
 
 def link_acceleration(
@@ -68,7 +68,7 @@ def link_acceleration(
     a = accelerations(model, X, v, qd, qdd, np.zeros(3))
     X_p = _to_point(model, link, point)
     body = model.placement(link).body
-    v_p, a_p = (X_p.motion(np.zeros(6) if body == BASE else m[body]) for m in (v, a))
+    v_p, a_p = (X_p.motion(zeros((6,), q, qd, qdd) if body == BASE else m[body]) for m in (v, a))
     return _in_axes(model, q, link, frame, classical_acceleration(v_p, a_p))
 
 

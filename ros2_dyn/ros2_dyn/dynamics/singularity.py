@@ -23,7 +23,8 @@ class Singularity(NamedTuple):
 
     kind: Kind
     lost: Array
-    """Directions [linear; angular] in which the link cannot move, orthonormal rows in the base's axes, shape (k, 6)."""
+    """Directions [linear; angular] in which the link cannot move, though it can elsewhere: orthonormal rows in the
+    base's axes, shape (k, 6); none if q is regular."""
     singular_values: Array
     """Of the Jacobian's rows that count, the largest first."""
 
@@ -49,7 +50,7 @@ def singularity(
     task: Literal["pose", "position", "orientation"] = "pose",
     tolerance: float = 1e-6,
 ) -> Singularity:
-    """Whether the Jacobian has lost rank at q, which directions of motion are lost, and of which kind the place is.
+    """Whether the Jacobian has less rank at q than elsewhere, which directions are lost, and of which kind q is.
 
     A boundary singularity is one of an arm stretched out or folded: in some lost direction every motion of the joints
     that does not move the link at first moves it, at second order, to the same side or not at all. An interior one is
@@ -63,7 +64,7 @@ def singularity(
         link: the link that the point is fixed to; `model.default_tip` for None.
         point: the point in that link's frame, m, shape (3,); the link's origin for None.
         task: what of the link's motion counts.
-        tolerance: a singular value counts as zero below this times the largest.
+        tolerance: a singular value counts as zero below this, or this times the largest.
 
     Raises:
         InputError: a shape is wrong, a value is not finite, the task is unknown or the robot has no such link.
@@ -74,34 +75,36 @@ def singularity(
     (q,) = joint_vectors(model, q=vector("q", q, model.nq).reshape(model.nq))
     rows = tasks[task]
     U, sigma, Vt = np.linalg.svd(jacobian(model, q, link, point)[rows])
-    rank = int(np.sum(sigma > tolerance * max(1.0, sigma[0])))
-    lost = np.zeros((len(U) - rank, 6))
-    lost[:, rows] = U[:, rank:].T
-    lost = _lost_only_here(model, lost, link, point, rank)
-    if not len(lost):
-        return Singularity("regular", lost, sigma)
+    rank = _rank(sigma, tolerance)
+    elsewhere = [jacobian(model, _anywhere(model, seed), link, point)[rows] for seed in range(8)]
+    if rank == max(_rank(np.linalg.svd(J, compute_uv=False), tolerance) for J in elsewhere):
+        return Singularity("regular", np.zeros((0, 6)), sigma)
+    directions = _moved_elsewhere(U[:, rank:].T, elsewhere)
+    lost = np.zeros((len(directions), 6))
+    lost[:, rows] = directions
     forms = [_second_order(model, q, Vt[rank:], u, link, point) for u in lost]
     kind: Kind = "boundary" if _one_sided(np.array(forms), tolerance) else "interior"
     return Singularity(kind, lost, sigma)
 
 
-def _lost_only_here(model: RobotModel, lost: Array, link: str | None, point: ArrayLike | None, rank: int) -> Array:
-    """Those of the directions that the robot has elsewhere: a planar arm leaves its plane nowhere."""
-    rng = np.random.default_rng(0)
-    moves = np.zeros((len(lost), len(lost)))
-    for _ in range(8):
-        along = lost @ jacobian(model, _anywhere(model, rng), link, point)
-        moves += along @ along.T
-    strength, directions = np.linalg.eigh(moves)
-    return directions[:, strength > 1e-9 * max(1.0, strength[-1] if len(strength) else 0.0)].T @ lost
+def _rank(sigma: Array, tolerance: float) -> int:
+    return int(np.sum(sigma > tolerance * max(1.0, sigma[0])))
 
 
-def _anywhere(model: RobotModel, rng: np.random.Generator) -> Array:
-    """A random q."""
+def _anywhere(model: RobotModel, seed: int) -> Array:
+    """A random q; planar and floating joints, whose Jacobians have full rank anywhere, are neutral."""
     q = model.neutral
+    angles = np.random.default_rng(seed).uniform(-np.pi, np.pi, size=model.nq)
     for joint, where in zip(model.joints, model.in_q):
-        q[where] = rng.uniform(-np.pi, np.pi) if joint.dof == 1 else q[where]
+        q[where] = angles[where] if joint.dof == 1 else q[where]
     return q
+
+
+def _moved_elsewhere(lost: Array, elsewhere: list[Array]) -> Array:
+    """Those of the directions in which the link moves somewhere: a planar arm leaves its plane nowhere."""
+    moves = sum(lost @ J @ J.T @ lost.T for J in elsewhere)
+    strength, directions = np.linalg.eigh(moves)
+    return directions[:, strength > 1e-9 * strength[-1]].T @ lost
 
 
 def _second_order(

@@ -47,7 +47,9 @@ def emit_numba(program: Program) -> str:
     outputs = {f"out{i}": output for i, output in enumerate(program.outputs.values())}
     read = [f"{symbol} = {name}[{i}]" for name, symbols in body.inputs.items() for i, symbol in enumerate(symbols)]
     write = [
-        f"{name}[{i}] = {body.operand(value)}" for name, output in outputs.items() for i, value in enumerate(output.flat)
+        f"{name}[{i}] = {body.operand(value)}"
+        for name, output in outputs.items()
+        for i, value in enumerate(output.flat)
     ]
     arguments = [*body.inputs, *outputs]
     dimensions = [1 for _ in body.inputs] + [output.ndim for output in outputs.values()]

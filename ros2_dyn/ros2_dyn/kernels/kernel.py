@@ -56,7 +56,7 @@ def compile_kernel(
         model: the robot; its constants become part of the function.
         outputs: some of ``"tau"`` (inverse dynamics), ``"gravity"``, ``"coriolis"``, ``"bias"`` (Coriolis and gravity),
             ``"friction"``, ``"spring"``, ``"mass_matrix"``, ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an
-            effort), ``"momentum"``, ``"joint_wrenches"``, ``"pose"``, ``"jacobian"`` and ``"jacobian_dot"`` of the link,
+            effort), ``"momentum"``, ``"joint_wrenches"``, of the link ``"pose"``, ``"jacobian"``, ``"jacobian_dot"``,
             ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``, ``"kinetic_energy"``, ``"potential_energy"``.
         backend: ``"python"``: on sequences of finite floats, returns nested tuples of floats; needs nothing installed,
             and checks nothing but the lengths.
@@ -137,7 +137,9 @@ def _numba(program: Program) -> tuple[str, Callable[..., Any]]:
 
     # Written out for the arguments that are used: every indirection costs as much as the dynamics.
     results = [f"out{i}" for i in range(len(shapes))]
-    lines = [f"    {name} = empty({shape[0] if len(shape) == 1 else shape or 1})" for name, shape in zip(results, shapes)]
+    lines = [
+        f"    {name} = empty({shape[0] if len(shape) == 1 else shape or 1})" for name, shape in zip(results, shapes)
+    ]
     lines += [
         "    try:",
         f"        single({', '.join([*module.INPUTS, *results])})",
@@ -154,7 +156,7 @@ def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., 
     fields = ", ".join(program.inputs)
     kernel = _execute(f"def kernel({fields}):\n{body.format(fields=fields)}\n", **names)
     kernel.__defaults__ = tuple(program.defaults.values())
-    return kernel  # type: ignore[no-any-return]
+    return kernel
 
 
 def _as_arrays(program: Program, inputs: Sequence[Any]) -> tuple[list[Array], tuple[int, ...]]:

@@ -29,15 +29,14 @@ class DemoTrajectory:
             InputError: home lies outside the joint limits.
         """
         self.home = np.asarray(home, dtype=float)
-        lower = np.array([joint.lower for joint in model.joints])
-        upper = np.array([joint.upper for joint in model.joints])
+        lower, upper = model.lower, model.upper
         if self.home.shape != lower.shape or not np.all((lower <= self.home) & (self.home <= upper)):
             raise InputError("home", f"expected {model.n} positions within {lower} and {upper}, got {self.home}")
         self.w = 2 * np.pi / (PERIOD * (1 + 0.17 * np.arange(model.n)))
         to_upper, to_lower = upper - self.home, self.home - lower
         side = np.where(to_upper >= to_lower, 1.0, -1.0)
         room = np.minimum(0.4 * np.maximum(to_upper, to_lower), AMPLITUDE)
-        fastest = np.array([0.5 * joint.velocity_limit for joint in model.joints])
+        fastest = 0.5 * model.velocity_limit
         self.A = side * np.minimum(room, fastest / self.w)
 
     def at(self, t: float) -> tuple[Array, Array, Array]:

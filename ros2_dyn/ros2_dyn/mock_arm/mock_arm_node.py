@@ -65,7 +65,7 @@ class MockArmNode(Node):
     def _home(self, home: list[float] | None) -> list[float]:
         if home:
             return list(home)
-        return [min(max(0.0, joint.lower), joint.upper) for joint in self.model.joints]
+        return np.clip(0.0, self.model.lower, self.model.upper).tolist()
 
     def _on_tick(self) -> None:
         """Simulate up to now, and publish that instant."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, replace
 from typing import NamedTuple
 
 from ros2_dyn.model.inertia import SpatialInertia
@@ -27,8 +26,8 @@ class Branch(NamedTuple):
     def content(self) -> tuple[object, ...]:
         """All of it as plain values, equal for equal branches, to compare and to hash."""
         arrays = (self.X.E, self.X.r, self.inertia.parameters)
-        joint = None if self.joint is None else replace(self.joint, axis=tuple(self.joint.axis.tolist()))
-        return (self.link, self.parent, joint and astuple(joint), *(tuple(array.ravel().tolist()) for array in arrays))
+        joint = None if self.joint is None else self.joint.content
+        return (self.link, self.parent, joint, *(tuple(array.ravel().tolist()) for array in arrays))
 
 
 def draw(branches: Sequence[Branch]) -> Iterator[str]:
@@ -37,7 +36,13 @@ def draw(branches: Sequence[Branch]) -> Iterator[str]:
     for link, parent, _, joint, inertia in branches:
         depth[link] = depth[parent] + 1
         mass = f" {inertia.mass:.3g} kg" if inertia.mass > 0 else ""
-        by = "" if parent is None else " (fixed)" if joint is None else f" ({joint.type} '{joint.name}'{_follows(joint)})"
+        by = (
+            ""
+            if parent is None
+            else " (fixed)"
+            if joint is None
+            else f" ({joint.type} '{joint.name}'{_follows(joint)})"
+        )
         yield f"{'  ' * depth[link]}{link}{mass}{by}"
 
 

@@ -59,6 +59,6 @@ def _locked(joints: Sequence[Joint], positions: Mapping[str, ArrayLike]) -> dict
             raise InputError("positions", f"'{name}' is no joint that is locked; those are: {', '.join(locked)}")
         q = np.atleast_1d(np.asarray(position, dtype=float))
         if q.shape != locked[name].shape or not np.all(np.isfinite(q)):
-            raise InputError(f"positions['{name}']", f"expected {len(locked[name])} finite numbers, got {position}")
+            raise InputError(f"positions['{name}']", f"expected {len(locked[name])} finite numbers, got {q}")
         locked[name] = q
     return locked

@@ -68,7 +68,8 @@ class SpatialInertia:
 
     def __add__(self, other: SpatialInertia) -> SpatialInertia:
         """The inertia of two bodies fixed to each other, both given in the same frame."""
-        return SpatialInertia(self.mass + other.mass, self.h + other.h, self.I_origin + other.I_origin)
+        mass = np.asarray(self.mass + other.mass)
+        return SpatialInertia(mass, self.h + other.h, self.I_origin + other.I_origin)
 
     def in_parent(self, X: Transform) -> SpatialInertia:
         """This inertia, given in frame B, in the coordinates of frame A, where X is ``B_X_A`` (RBDA section 2.13)."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -38,12 +39,17 @@ class Joint:
     """rad/s or m/s."""
     effort_limit: float = np.inf
     """N m or N."""
-    drive: Drive = Drive()
+    drive: Drive = field(default_factory=Drive)
     mimics: str | None = None
     """Name of the joint that this one follows."""
     multiplier: float = 1.0
     offset: float = 0.0
     """rad or m."""
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """All of it as plain values, to compare and to hash."""
+        return (tuple(self.axis.tolist()), *(getattr(self, part.name) for part in fields(self) if part.name != "axis"))
 
     @property
     def dof(self) -> int:
@@ -55,7 +61,7 @@ class Joint:
         """The q at which the child link lies where X_tree leads to."""
         return np.array({"planar": [0.0, 0, 1, 0], "floating": [0.0, 0, 0, 0, 0, 0, 1]}.get(self.type, [0.0]))
 
-    @property
+    @cached_property
     def S(self) -> Array:
         """The motion subspace, shape (6, dof): the joint's velocity is S qd (RBDA section 3.5 and Table 4.1)."""
         zero, one = np.zeros((3, 3)), np.eye(3)

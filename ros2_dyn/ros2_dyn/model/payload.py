@@ -26,6 +26,15 @@ class Payload:
     """The link that carries it; the model's `default_tip` for None."""
 
     @property
+    def parameters(self) -> Array:
+        """Mass, first moment and inertia about the link's origin, shape (10,): what a kernel takes as a payload.
+
+        Raises:
+            InputError: as `inertia`.
+        """
+        return self.inertia.parameters
+
+    @property
     def inertia(self) -> SpatialInertia:
         """In the link's frame.
 

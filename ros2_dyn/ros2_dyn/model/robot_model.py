@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -220,12 +221,12 @@ class RobotModel:
     def _content(self) -> tuple[object, ...]:
         return (self.name, *(branch.content for branch in self.branches))
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of degrees of freedom: the length of qd, qdd and tau."""
         return max(where.stop for where in self.in_qd)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """The length of q: n, but for planar and floating joints."""
         return max(where.stop for where in self.in_q)
@@ -273,7 +274,7 @@ class RobotModel:
     def _per_dof(self, attribute: str) -> Array:
         return np.array([getattr(joint, attribute) for joint in self._independent for _ in range(joint.dof)])
 
-    @property
+    @cached_property
     def armature(self) -> Array:
         """Inertia of the rotors about or along each degree of freedom, kg m^2 or kg, shape (n,)."""
         armature = np.zeros(self.n)
@@ -312,7 +313,9 @@ class RobotModel:
 
     def __repr__(self) -> str:
         """The tree: a line for each link, below that which it hangs on."""
-        title = f"RobotModel '{self.name}': {self.n} degrees of freedom, {sum(I.mass for I in self.inertia):.3g} kg move"
+        title = (
+            f"RobotModel '{self.name}': {self.n} degrees of freedom, {sum(I.mass for I in self.inertia):.3g} kg move"
+        )
         return "\n".join([title, *draw(self.branches)])
 
 

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 Array = NDArray[Any]  # floats, or symbols while a kernel is traced
 
 
+YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
 def matvec(A: Array, x: Array) -> Array:
     """Product of a matrix (..., k, k) and a vector (..., k), batch axes broadcast."""
     return (A @ x[..., None])[..., 0]
@@ -29,9 +32,7 @@ def dot(a: Array, b: Array) -> Array:
 
 def cross(a: Array, b: Array) -> Array:
     """Vector product of (..., 3) and (..., 3), batch axes broadcast."""
-    a1, a2, a3 = a[..., 0], a[..., 1], a[..., 2]
-    b1, b2, b3 = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1], axis=-1)
+    return a.take(YZX, -1) * b.take(ZXY, -1) - a.take(ZXY, -1) * b.take(YZX, -1)
 
 
 def skew(a: Array) -> Array:
@@ -44,7 +45,8 @@ def skew(a: Array) -> Array:
 
 def join(angular: Array, linear: Array) -> Array:
     """The spatial vector [angular; linear]."""
-    angular, linear = np.broadcast_arrays(angular, linear)
+    if angular.shape != linear.shape:
+        angular, linear = np.broadcast_arrays(angular, linear)
     return np.concatenate([angular, linear], axis=-1)
 
 
@@ -137,7 +139,7 @@ def rotation_from_rpy(rpy: Array) -> Array:
 
 
 def rotation_from_quaternion(quaternion: Array) -> Array:
-    """The rotation matrix (..., 3, 3) of a unit quaternion [x, y, z, w], shape (..., 4): child coordinates to parent's."""
+    """The rotation matrix (..., 3, 3) of a unit quaternion [x, y, z, w] (..., 4): child coordinates to parent's."""
     x, y, z, w = (quaternion[..., i] for i in range(4))
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -13,8 +13,8 @@ from urdf_parser_py.xml_reflection.core import ParseError
 
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model.branch import Branch
-from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.drive import Drive
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint, JointType
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
 
@@ -177,7 +177,9 @@ def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float
     while joint.mimic is not None:
         label = f"joint '{joint.name}'"
         passed.append(joint.name)
-        factor, shift = (default if x is None else x for x, default in ((joint.mimic.multiplier, 1), (joint.mimic.offset, 0)))
+        factor, shift = (
+            default if x is None else x for x, default in ((joint.mimic.multiplier, 1), (joint.mimic.offset, 0))
+        )
         if not (np.isfinite(factor) and np.isfinite(shift)):
             raise ModelError(label, f"its <mimic> has multiplier {factor} and offset {shift}, expected finite numbers")
         if joint.mimic.joint not in joints:

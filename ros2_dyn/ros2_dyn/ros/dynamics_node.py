@@ -59,7 +59,9 @@ class DynamicsNode(Node):
         """Take a model, or raise and keep the one before."""
         self._robot = Robot(model, self._settings)
         self._message.name = list(model.joint_names)
-        self.get_logger().info(f"using {model}, tip link '{self._robot.tip_link}'")
+        self.get_logger().info(
+            f"using '{model.name}' with the joints {', '.join(model.joint_names)}, tip link '{self._robot.tip_link}'"
+        )
 
     def _on_description(self, message: String) -> None:
         if message.data == self._description:

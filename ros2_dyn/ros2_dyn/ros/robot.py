@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
-from ros2_dyn.errors import MessageError
+from ros2_dyn.errors import MessageError, ModelError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.joint_order import JointOrder, MeasuredState
@@ -28,8 +28,14 @@ class Robot:
         """Compile the kernels.
 
         Raises:
+            ModelError: a joint is planar or floating.
             InputError: the robot has not the tip link that the parameters name.
         """
+        for joint in model.joints:
+            if joint.dof > 1:
+                raise ModelError(
+                    f"joint '{joint.name}'", f"a {joint.type} joint has no place in sensor_msgs/JointState"
+                )
         self.model = model
         self.tip_link = parameters.tip_link or model.default_tip
         model.placement(self.tip_link)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from geometry_msgs.msg import Point, Vector3
 from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
 
-from ros2_dyn.dynamics import gravity, jacobian, jacobian_dot, static_torque
+from ros2_dyn.dynamics import gravity, jacobian, jacobian_dot, manipulability, singular_values, static_torque
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.joint_order import MeasuredState
 
@@ -28,10 +27,10 @@ def fill_jacobian(
     J = jacobian(model, state.q, *where)
     response.jacobian_dot = jacobian_dot(model, state.q, state.qd, *where).ravel().tolist()
     response.jacobian = J.ravel().tolist()
-    singular_values = np.linalg.svd(J, compute_uv=False)
-    response.singular_values = singular_values.tolist()
-    response.manipulability = float(np.prod(singular_values))
-    response.near_singularity = bool(singular_values[-1] < singularity_threshold)
+    sigma = singular_values(J)
+    response.singular_values = sigma.tolist()
+    response.manipulability = float(manipulability(J))
+    response.near_singularity = bool(sigma[-1] < singularity_threshold)
 
 
 def fill_torque(

@@ -1,0 +1,226 @@
+"""Joints of every type move as they should, and robots of all of them at once keep the identities of dynamics."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import general_tree, joint, link, mock_arm, planar_2r, random_positions, robot
+from ros2_dyn import dynamics
+from ros2_dyn.errors import InputError, ModelError
+from ros2_dyn.model import RobotModel
+
+TREES = {seed: general_tree(seed) for seed in range(4)}
+BODY = link("body", 2.0, (0, 0, 0), (0.1, 0, 0, 0.2, 0, 0.3))
+
+
+@pytest.fixture(params=TREES)
+def tree(request) -> RobotModel:
+    """A robot with joints of every type."""
+    return TREES[request.param]
+
+
+def state(model: RobotModel, seed: int):
+    rng = np.random.default_rng(seed)
+    return random_positions(model, rng), *rng.uniform(-2, 2, size=(2, model.n))
+
+
+def close(a, b, tolerance=1e-10):
+    assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(b))))
+
+
+def moved(model: RobotModel, q: np.ndarray, qd: np.ndarray, dt: float) -> np.ndarray:
+    """Where the velocity qd leads to in a short time, to second order in it."""
+    q = q.copy()
+    for part, in_q, in_qd in zip(model.joints, model.in_q, model.in_qd):
+        x, v = q[in_q], qd[in_qd] * dt
+        if part.mimics:
+            continue
+        if part.type == "floating":
+            R = part.transform(x).E.T
+            w = v[3:] / 2
+            a, b = x[3:], np.array([*w, 1 - w @ w / 2])
+            x[:3] += R @ (v[:3] + np.cross(v[3:], v[:3]) / 2)
+            x[3:] = [*(a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])), a[3] * b[3] - a[:3] @ b[:3]]
+            x[3:] /= np.linalg.norm(x[3:])
+        elif part.type == "planar":
+            angle = np.arctan2(x[3], x[2])
+            c, s = np.cos(angle + v[2] / 2), np.sin(angle + v[2] / 2)
+            x[:2] += [c * v[0] - s * v[1], s * v[0] + c * v[1]]
+            x[2:] = [np.cos(angle + v[2]), np.sin(angle + v[2])]
+        else:
+            x += v
+    return q
+
+
+def test_where_the_numbers_are():
+    """A floating joint has 7 and 6, a planar one 4 and 3, one that mimics has none."""
+    model = TREES[0]
+    assert (model.nq, model.n) == (7 + 4 + 6, 6 + 3 + 6) == (len(model.neutral), len(model.effort_limit))
+    assert {"finger_joint", "nail_joint"} == {joint.name for joint in model.joints} - set(model.joint_names)
+    assert model.is_coupled
+
+
+def test_a_free_body_falls():
+    """And turns without moment: Euler's equation, in its own axes."""
+    model = RobotModel.from_urdf(robot(link("world"), BODY, joint("free", "floating", "world", "body")))
+    w = np.array([1.0, 2.0, 3.0])
+    q = [0, 0, 5, *np.array([0.1, 0.2, 0.3, 0.9]) / np.sqrt(0.95)]
+    qdd = dynamics.forward_dynamics(model, q, [0, 0, 0, *w], np.zeros(6))
+    I = np.array([0.1, 0.2, 0.3])
+    R = dynamics.forward_kinematics(model, q)[:3, :3]
+    close(R @ qdd[:3], [0, 0, -9.81])
+    close(qdd[3:], -np.cross(w, I * w) / I)
+    # A velocity in the body's axes turns with it, and is constant only if it is pushed along.
+    qdd = dynamics.forward_dynamics(model, q, [1, 0, 0, *w], np.zeros(6), gravity=(0, 0, 0))
+    close(qdd[:3], -np.cross(w, [1, 0, 0]))
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1), (1, 2, -2), (0, -1, 0), (1, 1, 1)])
+def test_a_planar_joint_moves_in_the_plane_across_its_axis(axis):
+    """And turns about the axis; x and y are those of the frame if the axis is z."""
+    model = RobotModel.from_urdf(robot(link("world"), BODY, joint("slide", "planar", "world", "body", axis=axis)))
+    n = np.array(axis) / np.linalg.norm(axis)
+    T = dynamics.forward_kinematics(model, [0.3, -0.4, np.cos(0.5), np.sin(0.5)])
+    assert_allclose([T[:3, 3] @ n, np.linalg.norm(T[:3, 3])], [0, 0.5], atol=1e-12)
+    assert_allclose(T[:3, :3] @ n, n, atol=1e-12)
+    assert_allclose(np.trace(T[:3, :3]), 1 + 2 * np.cos(0.5), atol=1e-12)
+    plane = model.joints[0].plane
+    assert_allclose(np.cross(*plane.T), n, atol=1e-12)
+    if axis == (0, 0, 1):
+        assert_allclose(T[:3, 3], [0.3, -0.4, 0], atol=1e-12)
+
+
+def test_the_jacobian_is_the_derivative_of_the_position(tree):
+    """For joints of every type, by central differences."""
+    q, qd, _ = state(tree, 1)
+    dt = 1e-6
+    for name in tree.link_names:
+        p = [dynamics.forward_kinematics(tree, moved(tree, q, qd, s * dt), name)[:3, 3] for s in (1, -1)]
+        close((p[0] - p[1]) / (2 * dt), (dynamics.jacobian(tree, q, name) @ qd)[:3], 1e-8)
+
+
+def test_equation_of_motion(tree):
+    """``rnea = M qdd + C qd + g``, forward dynamics inverts it, M is positive, Luh's recursion agrees."""
+    q, qd, qdd = state(tree, 2)
+    M, C = dynamics.mass_matrix(tree, q), dynamics.coriolis_matrix(tree, q, qd)
+    tau = dynamics.rnea(tree, q, qd, qdd)
+    close(M @ qdd + C @ qd + dynamics.gravity(tree, q), tau)
+    close(dynamics.forward_dynamics(tree, q, qd, tau), qdd)
+    close(dynamics.luh_walker_paul(tree, q, qd, qdd), tau)
+    close(M, M.T, 1e-14)
+    assert np.linalg.eigvalsh(M)[0] > 0
+    close(dynamics.momentum(tree, q, qd), M @ qd)
+    close(dynamics.kinetic_energy(tree, q, qd), qd @ M @ qd / 2)
+
+
+def test_the_rate_of_the_mass_matrix(tree):
+    """``Mdot = C + C^T``, so that Mdot - 2C is skew, by central differences."""
+    q, qd, _ = state(tree, 3)
+    dt = 1e-6
+    M = [dynamics.mass_matrix(tree, moved(tree, q, qd, s * dt)) for s in (1, -1)]
+    C = dynamics.coriolis_matrix(tree, q, qd)
+    close((M[0] - M[1]) / (2 * dt), C + C.T, 1e-8)
+
+
+def test_a_mimic_joint_is_a_gear():
+    """Two joints, the second at -2 q + 0.3: what the 2R arm does with its angles so coupled, by the chain rule."""
+    mass = {"mass": 2.0, "com": (0.2, 0.1, 0), "inertia": (0.1, 0, 0, 0.2, 0, 0.3)}
+    xml = planar_2r(0.7, 0.4, mass, mass)
+    free = RobotModel.from_urdf(xml)
+    mimic = '<mimic joint="theta1" multiplier="-2" offset="0.3"/></joint>'
+    at = xml.index("</joint>", xml.index('"theta2"'))
+    geared = RobotModel.from_urdf(xml[:at] + mimic + xml[at + len("</joint>") :])
+    assert (geared.joint_names, geared.n, len(geared.joints)) == (("theta1",), 1, 2)
+    G = np.array([1.0, -2.0])
+    q, qd, qdd = np.array([0.4]), np.array([1.3]), np.array([-0.6])
+    both = G * q + [0, 0.3], G * qd, G * qdd
+    a_g = [1.0, -9.81, 0.0]
+    close(dynamics.rnea(geared, q, qd, qdd, a_g), [G @ dynamics.rnea(free, *both, a_g)])
+    close(dynamics.mass_matrix(geared, q), [[G @ dynamics.mass_matrix(free, both[0]) @ G]])
+    close(dynamics.jacobian(geared, q)[:, 0], dynamics.jacobian(free, both[0]) @ G)
+    close(dynamics.forward_dynamics(geared, q, qd, dynamics.rnea(geared, q, qd, qdd, a_g), a_g), qdd)
+
+
+def test_a_mimic_of_a_mimic_follows_the_first():
+    """Multipliers multiply, offsets add up; the order of the document does not matter."""
+    mimic = '<mimic joint="{}" multiplier="{}" offset="{}"/></joint>'
+    xml = robot(
+        *(link(name, 1.0, (1, 0, 0)) for name in "abcd"),
+        joint("third", "revolute", "c", "d").replace("</joint>", mimic.format("second", 3, 0.1)),
+        joint("second", "revolute", "b", "c").replace("</joint>", mimic.format("first", 2, 0.5)),
+        joint("first", "revolute", "a", "b"),
+    )
+    model = RobotModel.from_urdf(xml)
+    third = next(joint for joint in model.joints if joint.name == "third")
+    assert (third.mimics, third.multiplier, third.offset) == ("first", 6.0, 1.6)
+    turned = dynamics.forward_kinematics(model, [0.1], "d")
+    assert_allclose(turned[0, 0], np.cos(0.1 + (0.2 + 0.5) + (0.6 + 1.6)), atol=1e-12)
+
+
+def test_a_chain_takes_those_along_that_mimic_its_joints(tree):
+    """And locks those that mimic a joint that is locked; a floating base stays where it was put."""
+    tip = next(name for name in reversed(tree.link_names) if name.startswith("link"))
+    q = dict(zip(tree.joint_names, (random_positions(tree, np.random.default_rng(5))[s] for s in _own(tree))))
+    arm = tree.chain("world", tip, {})
+    locked = {name: value for name, value in q.items() if name not in arm.joint_names}
+    arm = tree.chain("world", tip, locked)
+    for part in arm.joints:
+        assert (part.mimics or part.name) in arm.joint_names
+    whole = np.concatenate([q[name] for name in tree.joint_names])
+    mine = np.concatenate([q[name] for name in arm.joint_names])
+    for name in tree.link_names:
+        pose = dynamics.forward_kinematics(tree, whole, name)
+        assert_allclose(dynamics.forward_kinematics(arm, mine, name), pose, rtol=0, atol=1e-10)
+    rows = np.concatenate([np.arange(tree.n)[tree.in_qd[_index(tree, name)]] for name in arm.joint_names])
+    assert_allclose(dynamics.gravity(arm, mine), dynamics.gravity(tree, whole)[rows], rtol=0, atol=1e-10)
+
+
+def _own(model: RobotModel):
+    return [where for part, where in zip(model.joints, model.in_q) if part.mimics is None]
+
+
+def _index(model: RobotModel, name: str) -> int:
+    return [part.name for part in model.joints].index(name)
+
+
+def test_a_rotation_that_is_none_is_named(tree):
+    """Quaternions that are not unit vectors would stretch the robot."""
+    q = tree.neutral
+    dynamics.gravity(tree, q)
+    with pytest.raises(InputError, match=r"q: joint 'base_joint': expected a unit quaternion"):
+        dynamics.gravity(tree, np.where(np.arange(tree.nq) == 6, 0.5, q))
+    planar = tree.in_q[_index(tree, "sled_joint")].start
+    with pytest.raises(InputError, match=r"q: joint 'sled_joint': expected the cosine and sine of an angle"):
+        dynamics.gravity(tree, np.where(np.arange(tree.nq) == planar + 2, 0.5, q))
+    with pytest.raises(InputError, match=rf"q: expected shape \(\.\.\., {tree.nq}\)"):
+        dynamics.gravity(tree, np.zeros(tree.n))
+
+
+def test_what_cannot_be_mimicked_is_named():
+    """A planar joint has no single angle."""
+    xml = robot(link("a"), link("b", 1.0), link("c", 1.0), joint("slide", "planar", "a", "b"))
+    follower = joint("turn", "revolute", "b", "c").replace("</joint>", '<mimic joint="slide"/></joint>')
+    with pytest.raises(
+        ModelError, match="joint 'turn': it mimics 'slide'; expected a joint with one degree of freedom"
+    ):
+        RobotModel.from_urdf(xml.replace("</robot>", follower + "</robot>"))
+
+
+def test_a_model_is_its_content(tree):
+    """Equal if all numbers are, whatever they were read from; different if one of them is."""
+    again = RobotModel.from_branches(tree.name, tree.branches)
+    assert again == tree
+    assert hash(again) == hash(tree)
+    assert len({tree, again, mock_arm(), mock_arm()}) == 2
+    others = [tree.with_drives({"joint1": type(tree.joints[0].drive)()}), tree.chain("world", "link0")]
+    assert all(other != tree for other in others)
+    assert tree != "a tree"
+
+
+def test_a_model_shows_its_tree():
+    """A line a link, indented below the one that it hangs on."""
+    text = repr(TREES[0])
+    assert text.splitlines()[0].startswith("RobotModel 'test': 15 degrees of freedom, ")
+    assert "\nworld\n  link0 " in text
+    assert " kg (floating 'base_joint')\n" in text
+    assert " kg (revolute 'finger_joint' = -0.7 'joint1' + 0.2)\n" in text

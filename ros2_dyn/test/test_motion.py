@@ -1,0 +1,64 @@
+"""Velocity and acceleration carried outwards: the same as the Jacobian's, and as the derivatives of positions."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import mock_arm, planar_2r, random_state, random_tree
+from ros2_dyn.dynamics import forward_kinematics, jacobian, jacobian_dot, link_acceleration, link_velocity
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+
+ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(3)}
+POINT = [0.1, -0.2, 0.3]
+
+
+def close(a, b, tolerance=1e-10):
+    assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(b))))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_they_are_what_the_jacobian_gives(name):
+    """``v = J qd`` and ``a = J qdd + Jdot qd``, for every link, a point of it, and axes of any frame; in batches."""
+    model = ROBOTS[name]
+    q, qd, qdd = random_state(model, 1, 3)
+    for link in model.link_names:
+        J, Jd = jacobian(model, q, link, POINT), jacobian_dot(model, q, qd, link, POINT)
+        v, a = (J @ qd[..., None])[..., 0], (J @ qdd[..., None] + Jd @ qd[..., None])[..., 0]
+        close(link_velocity(model, q, qd, link, POINT), v)
+        close(link_acceleration(model, q, qd, qdd, link, POINT), a)
+        turned = jacobian(model, q, link, POINT, frame=model.default_tip)
+        close(link_velocity(model, q, qd, link, POINT, model.default_tip), (turned @ qd[..., None])[..., 0])
+
+
+def test_acceleration_is_the_second_derivative_of_position():
+    """Along a motion with constant joint accelerations, by central differences."""
+    model = ROBOTS["mock_arm"]
+    q, qd, qdd = random_state(model, 2)
+    dt = 1e-4
+    p = [(forward_kinematics(model, q + s * dt * qd + (s * dt) ** 2 / 2 * qdd) @ [*POINT, 1])[:3] for s in (-1, 0, 1)]
+    close(link_acceleration(model, q, qd, qdd, point=POINT)[:3], (p[0] - 2 * p[1] + p[2]) / dt**2, 1e-6)
+
+
+def test_the_2r_arm_by_hand():
+    """Outward propagation to frame {3}, in its own axes (Craig's example 5.3)."""
+    l1, l2 = 0.7, 0.4
+    model = RobotModel.from_urdf(planar_2r(l1, l2, {"mass": 3.0, "com": (l1, 0, 0)}, {"mass": 2.0, "com": (l2, 0, 0)}))
+    q, (w1, w2) = [0.3, 0.8], (1.5, -0.7)
+    c2, s2 = np.cos(q[1]), np.sin(q[1])
+    close(
+        link_velocity(model, q, [w1, w2], frame="tip"), [l1 * s2 * w1, l1 * c2 * w1 + l2 * (w1 + w2), 0, 0, 0, w1 + w2]
+    )
+    # At constant speed each link's end falls towards its joint.
+    along = [-l2 * (w1 + w2) ** 2 - l1 * c2 * w1**2, l1 * s2 * w1**2, 0, 0, 0, 0]
+    close(link_acceleration(model, q, [w1, w2], [0, 0], frame="tip"), along)
+
+
+def test_what_is_fixed_to_the_base_rests():
+    """Whatever the joints do."""
+    model = ROBOTS["mock_arm"]
+    x = random_state(model, 3)
+    close(link_velocity(model, *x[:2], "base_link"), np.zeros(6))
+    close(link_acceleration(model, *x, "base_link", POINT), np.zeros(6))
+    with pytest.raises(InputError, match="no link 'hand'"):
+        link_velocity(model, *x[:2], "hand")

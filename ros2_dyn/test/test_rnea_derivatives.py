@@ -1,0 +1,62 @@
+"""The exact derivatives of inverse dynamics, against central differences; Pinocchio's are in test_robot_zoo."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import mock_arm, random_state, random_tree
+from ros2_dyn.dynamics import ExternalWrench, RneaDerivatives, mass_matrix, regressor, rnea, rnea_derivatives
+from ros2_dyn.errors import InputError
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+
+ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(3)}
+A_G = [1.0, -2.0, -9.0]
+STEP = 1e-6
+
+
+def differences(function, x: np.ndarray) -> np.ndarray:
+    """The Jacobian matrix of a function, a column for each number in x."""
+    steps = STEP * np.eye(len(x))
+    return np.stack([(function(x + step) - function(x - step)) / (2 * STEP) for step in steps], axis=-1)
+
+
+def close(ours, theirs):
+    assert_allclose(ours, theirs, rtol=0, atol=2e-8 * max(1.0, np.max(np.abs(theirs))))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_derivatives_with_respect_to_the_state(name):
+    """With any gravity, and a wrench that moves with its link."""
+    model = ROBOTS[name]
+    q, qd, qdd = random_state(model, 1)
+    push = [ExternalWrench(model.default_tip, [10.0, -5.0, 3.0, 1.0, 2.0, -1.0], (0.1, 0.2, -0.3))]
+    found = rnea_derivatives(model, q, qd, qdd, A_G, push)
+    assert isinstance(found, RneaDerivatives)
+    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, A_G, push), q))
+    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, A_G, push), qd))
+    close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, A_G, push), qdd))
+
+
+def test_derivatives_with_respect_to_the_parameters():
+    """They are the regressor, whose product with a change of the payload's parameters is the change of the effort."""
+    model = ROBOTS["mock_arm"]
+    q, qd, qdd = random_state(model, 2)
+    kernel = compile_kernel(model, ("tau",), "numpy", ("q", "qd", "qdd", "payload"), link="wrist_3_link")
+    Y = regressor(model, q, qd, qdd)[:, -10:]
+    close(differences(lambda parameters: kernel(q, qd, qdd, parameters)[0], np.full(10, 0.1)), Y)
+
+
+def test_batches():
+    """Leading axes broadcast."""
+    model = ROBOTS["tree_0"]
+    q, qd, qdd = random_state(model, 3, 4)
+    found = rnea_derivatives(model, q, qd[0], qdd)
+    assert found.dtau_dq.shape == found.dtau_dqd.shape == (4, model.n, model.n)
+    assert_allclose(found.dtau_dq[2], rnea_derivatives(model, q[2], qd[0], qdd[2]).dtau_dq, rtol=0, atol=1e-12)
+
+
+def test_wrong_input_is_named():
+    """As by `rnea`."""
+    with pytest.raises(InputError, match=r"qd: expected shape \(\.\.\., 6\), got \(5,\)"):
+        rnea_derivatives(ROBOTS["mock_arm"], np.zeros(6), np.zeros(5), np.zeros(6))

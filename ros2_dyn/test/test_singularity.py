@@ -1,0 +1,94 @@
+"""Singularities of both kinds, where the geometry says that they are."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import joint, link, mock_arm, planar_2r, random_state, robot
+from ros2_dyn.dynamics import jacobian, manipulability, singular_values, singularity
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+
+ARM = mock_arm()
+L1, L2 = 0.7, 0.4
+PLANAR = RobotModel.from_urdf(planar_2r(L1, L2, {"mass": 3.0, "com": (L1, 0, 0)}, {"mass": 2.0, "com": (L2, 0, 0)}))
+
+
+def test_manipulability_of_the_2r_arm():
+    """``|det J| = l1 l2 |sin theta2|``, for the rows that count; and the product of the singular values."""
+    for theta2 in (0.0, 0.3, -1.2):
+        J = jacobian(PLANAR, [0.4, theta2])[:2]
+        assert_allclose(manipulability(J), L1 * L2 * abs(np.sin(theta2)), rtol=0, atol=1e-12)
+        assert_allclose(np.sum(singular_values(J) ** 2), np.sum(J * J), rtol=1e-12)
+
+
+@pytest.mark.parametrize("theta2", [0.0, np.pi, -np.pi])
+def test_a_2r_arm_stretched_or_folded_stands_at_the_edge(theta2):
+    """It cannot move along itself, and all that it can do leads to one side."""
+    place = singularity(PLANAR, [0.4, theta2], task="position")
+    assert place.kind == "boundary"
+    assert place.lost.shape == (1, 6)
+    assert_allclose(abs(place.lost[0, :3] @ [np.cos(0.4), np.sin(0.4), 0]), 1.0, rtol=0, atol=1e-9)
+    assert singularity(PLANAR, [0.4, 1.0], task="position").kind == "regular"
+
+
+def test_the_elbow_of_a_six_axis_arm_is_a_boundary():
+    """Upper arm and forearm in line."""
+    place = singularity(ARM, [0.3, -1.0, 0.0, -1.1, -1.2, 0.4])
+    assert (place.kind, len(place.lost)) == ("boundary", 1)
+
+
+@pytest.mark.parametrize("theta5", [0.0, np.pi])
+def test_the_wrist_of_a_six_axis_arm_is_interior(theta5):
+    """Axes 4 and 6 parallel: the arm may turn them against each other while the tip stays."""
+    place = singularity(ARM, [0.3, -1.0, 1.4, -1.1, theta5, 0.4])
+    assert (place.kind, len(place.lost)) == ("interior", 1)
+
+
+def test_everywhere_else_it_is_regular():
+    """At random poses no direction is lost."""
+    for seed in range(20):
+        q, _, _ = random_state(ARM, seed)
+        place = singularity(ARM, q)
+        assert (place.kind, len(place.lost)) == ("regular", 0)
+        assert_allclose(place.singular_values, singular_values(jacobian(ARM, q)))
+
+
+def test_the_gunner_of_the_book():
+    """Azimuth and elevation: with the barrel upright turning in azimuth does nothing, and it is no edge."""
+    gun = RobotModel.from_urdf(
+        robot(
+            *(link(name, 1.0) for name in ("base", "mount", "barrel", "muzzle")),
+            joint("azimuth", "revolute", "base", "mount"),
+            joint("elevation", "revolute", "mount", "barrel", axis=(0, -1, 0)),
+            joint("end", "fixed", "barrel", "muzzle", xyz=(1, 0, 0)),
+        )
+    )
+    assert singularity(gun, [0.5, 0.7], task="position").kind == "regular"
+    upright = singularity(gun, [0.5, np.pi / 2], task="position")
+    assert upright.kind == "interior"
+    sideways = np.array([-np.sin(0.5), np.cos(0.5), 0])
+    assert_allclose(np.linalg.norm(upright.lost[:, :3] @ sideways), 1.0, rtol=0, atol=1e-9)
+
+
+def test_a_redundant_arm_stretched_out_is_at_the_edge():
+    """Three links in a plane have a motion to spare, which does not bring the tip further out."""
+    arm = RobotModel.from_urdf(
+        robot(
+            *(link(name, 1.0) for name in "abcd"),
+            link("tip"),
+            joint("one", "revolute", "a", "b"),
+            joint("two", "revolute", "b", "c", xyz=(1, 0, 0)),
+            joint("three", "revolute", "c", "d", xyz=(0.7, 0, 0)),
+            joint("end", "fixed", "d", "tip", xyz=(0.4, 0, 0)),
+        )
+    )
+    assert singularity(arm, [0.2, 0.0, 0.0], task="position").kind == "boundary"
+    # Folded at one joint only the tip has room on both sides.
+    assert singularity(arm, [0.2, np.pi, 0.0], task="position").kind == "interior"
+
+
+def test_a_wrong_task_is_named():
+    """With what there is."""
+    with pytest.raises(InputError, match="task: expected one of pose, position, orientation; got 'speed'"):
+        singularity(ARM, np.zeros(6), task="speed")  # type: ignore[arg-type]
