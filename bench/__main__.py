@@ -123,13 +123,14 @@ def growth(picture: Path) -> dict[str, float]:
     for n in SIZES:
         for name, value in interleaved(functions(chain(n, seed=n), f"{n}", "RNEA")).items():
             times.setdefault(name, []).append(value)
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = Figure(figsize=(7.5, 4), layout="constrained")
     axes = figure.subplots()
-    for name, values in times.items():
+    for name, values in sorted(times.items(), key=lambda item: -item[1][-1]):
         axes.loglog(SIZES, values, "o-", label=name)
+    axes.loglog(SIZES, [0.02 * size for size in SIZES], ":", color="gray", label="in proportion")
     axes.set(xlabel="joints", ylabel="inverse dynamics, µs a call from Python", xticks=SIZES, xticklabels=SIZES)
     axes.minorticks_off()
-    axes.legend()
+    figure.legend(loc="outside right center")
     figure.savefig(picture, dpi=120)
     fit = slice(SIZES.index(10), None)
     return {name: float(np.polyfit(np.log(SIZES[fit]), np.log(v[fit]), 1)[0]) for name, v in times.items()}
