@@ -77,7 +77,7 @@ def random_tree(seed: int, joints: int = 8) -> str:
 
 
 def general_tree(seed: int) -> RobotModel:
-    """A random tree on a floating base, with a planar joint, joints that mimic others, and friction, springs, rotors."""
+    """A random tree on a floating base, with a planar joint, joints that mimic others, friction, springs and rotors."""
     rng = np.random.default_rng(seed)
     follows = '<mimic joint="joint1" multiplier="-0.7" offset="0.2"/></joint>'
     parts = [

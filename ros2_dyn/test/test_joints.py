@@ -1,5 +1,8 @@
 """Joints of every type move as they should, and robots of all of them at once keep the identities of dynamics."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -215,6 +218,7 @@ def test_a_model_is_its_content(tree):
     others = [tree.with_drives({"joint1": type(tree.joints[0].drive)()}), tree.chain("world", "link0")]
     assert all(other != tree for other in others)
     assert tree != "a tree"
+    assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == tree
 
 
 def test_a_model_shows_its_tree():

@@ -92,3 +92,31 @@ def test_a_wrong_task_is_named():
     """With what there is."""
     with pytest.raises(InputError, match="task: expected one of pose, position, orientation; got 'speed'"):
         singularity(ARM, np.zeros(6), task="speed")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_collinear_links_in_a_plane(seed):
+    """Links of lengths l_i along the same line, in directions s_i = 1 or -1, reach R = sum s_i l_i.
+
+    To second order the reach changes by -1/2 sum s_i l_i phi_i^2, where the links turn by phi_i and the tip stays in
+    line, sum s_i l_i phi_i = 0. By Sylvester's law that has one sign if all links point one way, or if the longest
+    outweighs all others that point against it.
+    """
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 6))
+    lengths, signs = rng.uniform(0.2, 1.0, n), rng.choice([-1, 1], n)
+    if seed % 3 == 0:
+        signs[:] = [-1] + [1] * (n - 1)
+        lengths[0] = lengths[1:].sum() * rng.choice([0.8, 1.3])
+    parts = [link(f"link{i}", 1.0) for i in range(n + 2)]
+    for i in range(n):
+        parts.append(
+            joint(f"joint{i}", "continuous", f"link{i}", f"link{i + 1}", xyz=(lengths[i - 1] if i else 0, 0, 0))
+        )
+    parts.append(joint("end", "fixed", f"link{n}", f"link{n + 1}", xyz=(lengths[-1], 0, 0)))
+    angles = np.where(signs > 0, 0, np.pi) + 0.4
+    q = np.diff(np.concatenate([[0.0], angles]))
+    c = signs * lengths * np.sign(np.sum(signs * lengths))
+    one_sided = np.all(c > 0) or np.sum(c > 0) == 1
+    place = singularity(RobotModel.from_urdf(robot(*parts)), q, task="position")
+    assert place.kind == ("boundary" if one_sided else "interior")

@@ -25,7 +25,7 @@ def cut(branches: Sequence[Branch], base: str, tip: str, positions: Mapping[str,
     path = _path(by_link, base, tip)
     moving = {branch.joint.name for branch in path if branch.joint is not None}
     joints = [branch.joint for branch in branches if branch.joint is not None]
-    locked = _locked([joint for joint in joints if (joint.mimics or joint.name) not in moving], positions)
+    locked = _locked([joint for joint in joints if joint.name not in moving], positions)
 
     yield by_link[base]._replace(parent=None, joint=None)
     kept = {base}

@@ -171,10 +171,9 @@ class RobotModel:
         """
         link = payload.link or self.default_tip
         self.placement(link)
-        return RobotModel.from_branches(
-            self.name,
-            [b._replace(inertia=b.inertia + payload.inertia) if b.link == link else b for b in self.branches],
-        )
+        added = payload.inertia
+        loaded = [b._replace(inertia=b.inertia + added) if b.link == link else b for b in self.branches]
+        return RobotModel.from_branches(self.name, loaded)
 
     def with_drives(self, drives: Mapping[str, Drive]) -> RobotModel:
         """The same robot with other friction, springs and rotors in some of its joints.
@@ -190,15 +189,11 @@ class RobotModel:
             if name not in by_name or by_name[name].dof > 1:
                 names = ", ".join(joint.name for joint in self.joints if joint.dof == 1)
                 raise InputError("drives", f"the robot '{self.name}' has no joint '{name}' to drive; it has {names}")
-        return RobotModel.from_branches(
-            self.name,
-            [
-                b._replace(joint=replace(b.joint, drive=drives[b.joint.name]))
-                if b.joint is not None and b.joint.name in drives
-                else b
-                for b in self.branches
-            ],
-        )
+        driven = [
+            b._replace(joint=replace(b.joint, drive=drives[b.joint.name])) if b.joint and b.joint.name in drives else b
+            for b in self.branches
+        ]
+        return RobotModel.from_branches(self.name, driven)
 
     def __post_init__(self) -> None:
         """Make every array read-only: kernels have their numbers folded in."""
@@ -206,7 +201,7 @@ class RobotModel:
         inertias = [*self.inertia, self.base_inertia, *(branch.inertia for branch in self.branches)]
         arrays = [array for X in transforms for array in X]
         arrays += [array for I in inertias for array in (I.mass, I.h, I.I_origin)]
-        for array in [*arrays, *(joint.axis for joint in self.joints)]:
+        for array in [*arrays, *(array for joint in self.joints for array in (joint.axis, joint.S))]:
             array.setflags(write=False)
 
     def __eq__(self, other: object) -> bool:
@@ -220,6 +215,10 @@ class RobotModel:
     @property
     def _content(self) -> tuple[object, ...]:
         return (self.name, *(branch.content for branch in self.branches))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Models can be copied, and sent to other processes."""
+        return RobotModel.from_branches, (self.name, self.branches)
 
     @cached_property
     def n(self) -> int:
@@ -280,6 +279,7 @@ class RobotModel:
         armature = np.zeros(self.n)
         for joint, where in zip(self.joints, self.in_qd):
             armature[where] += joint.multiplier**2 * joint.drive.armature
+        armature.setflags(write=False)
         return armature
 
     @property
