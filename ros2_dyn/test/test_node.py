@@ -264,14 +264,14 @@ def test_warnings_come_once_a_second_at_most_and_count_all(listener, dynamics):
         return [log for log in listener.received["/rosout"] if "refused a message on joint_states" in log.msg]
 
     def two_warnings() -> bool:
-        states.publish(JointState(name=["a"], position=[0.0], velocity=[0.0]))
+        states.publish(JointState(name=["elbow_joint"], position=[0.0], velocity=[0.0]))
         return len(warnings()) >= 2
 
     listener.until(two_warnings, "no warning")
     first, second = warnings()[:2]
     times = [log.stamp.sec + 1e-9 * log.stamp.nanosec for log in (first, second)]
     assert times[1] - times[0] > 0.99
-    assert "name: joint missing: 'shoulder_pan_joint' in [a] (" in second.msg
+    assert "name: joint missing: 'shoulder_pan_joint' is not in it, and was never seen (" in second.msg
     assert int(second.msg.split("(")[-1].split()[0]) > 2  # refused so far
 
 

@@ -62,6 +62,7 @@ OUTPUTS: dict[str, Callable[[Task], Array]] = {
     "gravity": lambda t: dynamics.gravity(t.model, t.x.q, t.x.gravity),
     "coriolis": lambda t: dynamics.coriolis(t.model, t.x.q, t.x.qd),
     "bias": lambda t: dynamics.rnea(t.model, t.x.q, t.x.qd, np.zeros(t.model.n), t.x.gravity),  # h = c + g
+    "effort": lambda t: t.rnea() + dynamics.friction(t.model, t.x.qd) + dynamics.spring(t.model, t.x.q),
     "friction": lambda t: dynamics.friction(t.model, t.x.qd),
     "spring": lambda t: dynamics.spring(t.model, t.x.q),
     "mass_matrix": lambda t: dynamics.mass_matrix(t.model, t.x.q),

@@ -1,5 +1,6 @@
 """What the robot is: from a URDF or a Denavit-Hartenberg table to frozen data."""
 
+from ros2_dyn.model.audit import audit as audit
 from ros2_dyn.model.dh import DHRow as DHRow
 from ros2_dyn.model.drive import Drive as Drive
 from ros2_dyn.model.payload import Payload as Payload

@@ -1,8 +1,8 @@
-"""Cut an arm out of a bigger robot."""
+"""Cut an arm out of a bigger robot: lock the joints that are none of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,21 +16,32 @@ from ros2_dyn.model.spatial import Array
 def cut(branches: Sequence[Branch], base: str, tip: str, positions: Mapping[str, ArrayLike]) -> Iterator[Branch]:
     """What hangs on the link `base`, with all joints locked but those between it and the link `tip`.
 
-    Joints that mimic one that moves move with it, and those that mimic one that is locked are locked with it.
-
     Raises:
         InputError: the tip does not hang on the base, or a position is not that of a locked joint.
     """
-    by_link = {branch.link: branch for branch in branches}
-    path = _path(by_link, base, tip)
-    moving = {branch.joint.name for branch in path if branch.joint is not None}
+    path = _path({branch.link: branch for branch in branches}, base, tip)
+    return lock(branches, base, {branch.joint.name for branch in path if branch.joint is not None}, positions)
+
+
+def lock(
+    branches: Sequence[Branch], base: str, moving: Collection[str], positions: Mapping[str, ArrayLike]
+) -> Iterator[Branch]:
+    """What hangs on the link `base`, with all joints locked but the named ones.
+
+    Joints that mimic one that moves move with it, and those that mimic one that is locked are locked with it.
+
+    Raises:
+        InputError: a position is not that of a locked joint.
+    """
     joints = [branch.joint for branch in branches if branch.joint is not None]
     locked = _locked([joint for joint in joints if joint.name not in moving], positions)
 
-    yield by_link[base]._replace(parent=None, joint=None)
-    kept = {base}
+    kept: set[str] = set()
     for branch in branches:
-        if branch.parent in kept and branch.link != base:
+        if branch.link == base:
+            kept.add(base)
+            yield branch._replace(parent=None, joint=None)
+        elif branch.parent in kept:
             kept.add(branch.link)
             joint = branch.joint
             master = joint and (joint.mimics or joint.name)

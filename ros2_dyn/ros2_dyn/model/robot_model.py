@@ -163,6 +163,21 @@ class RobotModel:
         self.placement(base), self.placement(tip)
         return RobotModel.from_branches(self.name, chain.cut(self.branches, base, tip, positions or {}))
 
+    def with_joints(self, names: Sequence[str], positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
+        """The same robot with all joints locked but the named ones (and those that mimic them).
+
+        Args:
+            names: joints of this model, in any order; the model's order stays.
+            positions: where the others are locked, as in `chain`.
+
+        Raises:
+            InputError: the robot has no such joint.
+        """
+        for name in names:
+            if name not in self.joint_names:
+                raise InputError("joints", f"the robot '{self.name}' has no joint '{name}'; it has {self.joint_names}")
+        return RobotModel.from_branches(self.name, chain.lock(self.branches, self.base_link, names, positions or {}))
+
     def carrying(self, payload: Payload) -> RobotModel:
         """The same robot with a payload fixed to one of its links.
 

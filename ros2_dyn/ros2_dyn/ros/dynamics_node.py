@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from traceback import format_exc
 from typing import Any
 
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
+from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
+from ros2_dyn.dynamics import jacobian, singular_values
 from ros2_dyn.errors import MessageError, Ros2DynError
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.node_base import LATCHED, run_node
-from ros2_dyn.ros.joint_order import MeasuredState
-from ros2_dyn.ros.pairing import KEPT, Pair
-from ros2_dyn.ros.parameters import declare_parameters
+from ros2_dyn.ros import diagnostics
+from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.effort_convention import total_effort
+from ros2_dyn.ros.outputs import Outputs
+from ros2_dyn.ros.pairing import KEPT, Pair, Pairing
+from ros2_dyn.ros.parameters import Settings, changed_settings, declare_settings, verdict
 from ros2_dyn.ros.refusals import Refusals
 from ros2_dyn.ros.robot import Efforts, Robot
-from ros2_dyn.ros.services import fill_jacobian, fill_torque
+from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, set_payload
+from ros2_dyn.ros.state_intake import MeasuredState
+from ros2_dyn.ros.trajectory import effort_along
 
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+LOOK_PERIOD = 0.2
+"""How often the node looks who listens, s."""
 
 
 class DynamicsNode(Node):
@@ -33,44 +48,90 @@ class DynamicsNode(Node):
 
     def __init__(self) -> None:
         super().__init__("dynamics")
-        self._settings = declare_parameters(self)
+        self._settings = declare_settings(self)
         self._refusals = Refusals(self.get_logger())
-        self._effort_publishers = {
-            topic: self.create_publisher(JointState, f"~/{topic}", 10) for topic in Efforts._fields
-        }
-        self._message = JointState()
+        self._window = diagnostics.Window()
         self._robot: Robot | None = None
+        self._outputs: Outputs | None = None
+        self._warnings: list[str] = []
         self._description = ""
+        self._last_state_at = -math.inf
+        self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
 
         if self._settings.robot_description:
-            self._use(RobotModel.from_urdf(self._settings.robot_description))
+            self._use(RobotModel.from_urdf(self._settings.robot_description), self._settings)
         elif self._settings.urdf_file:
-            self._use(RobotModel.from_urdf_file(self._settings.urdf_file))
+            self._use(load_file(self._settings.urdf_file), self._settings)
         else:
             self.get_logger().info("waiting for the topic robot_description")
-            self.create_subscription(String, "robot_description", self._on_description, LATCHED)
+            self.create_subscription(String, "robot_description", self._safely(self._on_description), LATCHED)
 
-        self._desired = self.create_subscription(JointTrajectory, "~/desired", self._on_desired, KEPT)
-        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
-        self.create_service(GetJacobian, "~/get_jacobian", self._get_jacobian)
-        self.create_service(WrenchToTorque, "~/wrench_to_torque", self._wrench_to_torque)
+        self._desired = self.create_subscription(JointTrajectory, "~/desired", self._safely(self._on_desired), KEPT)
+        self.create_subscription(JointTrajectory, "~/desired_trajectory", self._safely(self._on_trajectory), 10)
+        self.create_subscription(JointState, "joint_states", self._safely(self._on_state), NEWEST_ONLY)
+        self.create_service(GetJacobian, "~/get_jacobian", self._answer_with(fill_jacobian))
+        self.create_service(WrenchToTorque, "~/wrench_to_torque", self._answer_with(fill_torque))
+        self.create_service(GetDynamics, "~/get_dynamics", self._answer_with(fill_dynamics))
+        self.create_service(SetPayload, "~/set_payload", self._set_payload)
+        self.add_on_set_parameters_callback(self._on_parameters)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # goes on where simulated time stands still
+        self.create_timer(LOOK_PERIOD, self._safely(self._look), clock=steady)
+        self.create_timer(1.0, self._safely(self._report), clock=steady)
 
-    def _use(self, model: RobotModel) -> None:
-        """Take a model, or raise and keep the one before."""
-        self._robot = Robot(model, self._settings)
-        self._message.name = list(model.joint_names)
-        self.get_logger().info(
-            f"using '{model.name}' with the joints {', '.join(model.joint_names)}, tip link '{self._robot.tip_link}'"
-        )
+    def _safely(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """The callback, whose unforeseen errors are logged: a fault of ours must not end what others rely on."""
+
+        def safe(*args: Any) -> None:
+            try:
+                callback(*args)
+            except Exception:
+                if not rclpy.ok():
+                    raise  # the end, not an error
+                self.get_logger().error(f"please report this fault:\n{format_exc()}", throttle_duration_sec=1.0)
+
+        return safe
+
+    # ---- the robot and the parameters
+
+    def _use(self, description: RobotModel, settings: Settings) -> None:
+        """Take a robot, or raise and keep the one before."""
+        robot = Robot(description, settings)
+        warnings = audit(robot.model)
+        if self._outputs is None or not self._outputs.serve(robot.model, settings.marker_scale, settings.marker_rate):
+            if self._outputs is not None:
+                self._outputs.destroy()
+            self._outputs = Outputs(self, robot.model, settings.marker_scale, settings.marker_rate)
+        self._robot, self._settings, self._warnings = robot, settings, warnings
+        names = ", ".join(robot.model.joint_names)
+        self.get_logger().info(f"using '{robot.model.name}' with the joints {names}, tip link '{robot.tip_link}'")
+        for warning in warnings:
+            self.get_logger().warning(f"robot description: {warning}")
 
     def _on_description(self, message: String) -> None:
         if message.data == self._description:
             return
         try:
-            self._use(RobotModel.from_urdf(message.data))
+            self._use(RobotModel.from_urdf(message.data), self._settings)
             self._description = message.data
         except Ros2DynError as error:
-            self.get_logger().error(f"robot_description refused: {error}")
+            kept = f"; '{self._robot.model.name}' is kept" if self._robot else ""
+            self.get_logger().error(f"robot_description refused: {error}{kept}")
+
+    def _on_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
+        """Take all changes or none."""
+        try:
+            settings = changed_settings(self, changes)
+            if settings != self._settings and self._robot is not None:
+                payload = self._robot.payload
+                self._use(self._robot.description, settings)
+                self._robot.keep(payload)
+            self._settings = settings
+            return verdict()
+        except Ros2DynError as error:
+            return verdict(str(error))
+
+    # ---- the state path
 
     def _on_desired(self, message: JointTrajectory) -> None:
         if self._robot is None:
@@ -80,7 +141,8 @@ class DynamicsNode(Node):
         except MessageError as error:
             self._refusals.refuse("~/desired", error)
             return
-        self._publish(self._robot, self._robot.pairing.desired_arrived(desired, time.monotonic()))
+        started = time.perf_counter()
+        self._publish(self._robot.pairing.desired_arrived(desired, time.monotonic()), started)
 
     def _take_waiting_desired(self) -> None:
         """Read all that has come on ~/desired: the executor would bring one a turn, and late when there are many."""
@@ -89,47 +151,100 @@ class DynamicsNode(Node):
                 self._on_desired(taken[0])
 
     def _on_state(self, message: JointState) -> None:
-        if self._robot is None:
+        started = time.perf_counter()
+        robot = self._robot
+        if robot is None:
             return
         self._take_waiting_desired()
+        now = time.monotonic()
+        restarts = robot.intake.restarts
         try:
-            self._robot.state = self._robot.order.measured(message)
+            state = robot.intake.take(message, now, self.get_clock().now().nanoseconds)
         except MessageError as error:
             self._refusals.refuse("joint_states", error)
             return
-        self._publish(self._robot, self._robot.pairing.measured_arrived(self._robot.state, time.monotonic()))
+        if state is None:
+            self._window.foreign += 1
+            if robot.state is None:
+                names = ", ".join(message.name)
+                text = f"joint_states holds [{names}], none of them a joint of '{robot.model.name}'"
+                self.get_logger().warning(text, throttle_duration_sec=5.0)
+            return
+        if robot.intake.restarts != restarts:
+            robot.pairing = Pairing(self._settings.desired_timeout)  # stamps of another time
+            self.get_logger().warning(
+                "the stamps of joint_states went back: starting afresh", throttle_duration_sec=1.0
+            )
+        robot.state = state
+        self._window.states += 1
+        if math.isfinite(self._last_state_at):
+            self._window.periods.append(now - self._last_state_at)
+        self._last_state_at = now
+        self._publish(robot.pairing.measured_arrived(state, now), started)
 
-    def _publish(self, robot: Robot, pairs: list[Pair]) -> None:
+    def _publish(self, pairs: list[Pair], started: float) -> None:
+        robot, outputs = self._robot, self._outputs
+        if not pairs or robot is None or outputs is None:
+            return
+        now = time.monotonic()
         for pair in pairs:
             try:
-                efforts = robot.efforts(pair)
+                efforts = robot.efforts(pair, now)
             except MessageError as error:
                 self._refusals.refuse("joint_states", error)
                 continue
-            stamp = self._message.header.stamp
-            stamp.sec, stamp.nanosec = pair.measured.stamp
-            for publisher, effort in zip(self._effort_publishers.values(), efforts):
-                self._message.effort = array("d", effort)
-                publisher.publish(self._message)
+            outputs.publish(pair.measured.stamp, efforts, now)
+            self._watch(robot, pair.measured, efforts)
+        self._window.latencies.append(time.perf_counter() - started)
 
-    def _get_jacobian(self, request: GetJacobian.Request, response: GetJacobian.Response) -> GetJacobian.Response:
-        return self._answer(request, response, fill_jacobian, self._settings.singularity_threshold)
+    def _watch(self, robot: Robot, state: MeasuredState, efforts: Efforts) -> None:
+        """Keep for the next report."""
+        source = robot.acceleration_source
+        self._window.accelerations[source] = self._window.accelerations.get(source, 0) + 1
+        if state.effort is not None:
+            expected, settings = efforts.inverse_dynamics, self._settings
+            measured = total_effort(
+                settings.measured_effort, robot.effort_gain, state.effort, expected, efforts.gravity
+            )
+            self._window.squared_errors.append([(m - e) ** 2 for m, e in zip(measured, expected)])
 
-    def _wrench_to_torque(
-        self, request: WrenchToTorque.Request, response: WrenchToTorque.Response
-    ) -> WrenchToTorque.Response:
-        return self._answer(request, response, fill_torque, self._settings.gravity)
+    # ---- trajectories and services
 
-    def _answer(self, request: Any, response: Any, fill: Callable[..., None], *parameters: Any) -> Any:
-        """Fill a response at the requested state, or say in it why that cannot be done."""
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        robot = self._robot
         try:
-            robot, state = self._requested(request.state)
-            fill(request, response, robot.model, state, robot.tip_link, *parameters)
-            response.joint_names = list(robot.model.joint_names)
-            response.success = True
-        except Ros2DynError as error:
-            response.message = str(error)
-        return response
+            if robot is None:
+                raise MessageError("robot_description", "no robot yet", "none has been received")
+            effort_along(
+                message,
+                robot.model.joint_names,
+                robot.batch,
+                np.array(self._settings.gravity),
+                np.array(robot.payload.at(time.monotonic())),
+                self._settings.command_effort == "raw",
+            )
+        except MessageError as error:
+            self._refusals.refuse("~/desired_trajectory", error)
+            return
+        self._with_effort.publish(message)
+
+    def _answer_with(self, fill: Callable[..., None]) -> Callable[[Any, Any], Any]:
+        """Fill a response at the requested state, or say in it why that cannot be done."""
+
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                robot, state = self._requested(request.state)
+                fill(request, response, robot, state, time.monotonic())
+                response.joint_names = list(robot.model.joint_names)
+                response.success = True
+            except Ros2DynError as error:
+                response.message = str(error)
+            except Exception as error:
+                self.get_logger().error(f"please report this fault:\n{format_exc()}")
+                response.message = f"a fault of the node: {error!r}"
+            return response
+
+        return answer
 
     def _requested(self, message: JointState) -> tuple[Robot, MeasuredState]:
         if self._robot is None:
@@ -139,6 +254,69 @@ class DynamicsNode(Node):
         if self._robot.state is None:
             raise MessageError("state", "empty", "no usable message has been received on joint_states either")
         return self._robot, self._robot.state
+
+    def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+        try:
+            if self._robot is None:
+                raise MessageError("link", "no robot yet", "no robot_description has been received")
+            set_payload(request, self._robot, time.monotonic())
+            response.success = True
+        except Ros2DynError as error:
+            response.message = str(error)
+        return response
+
+    # ---- now and then
+
+    def _look(self) -> None:
+        if self._outputs is not None:
+            self._outputs.look()
+
+    def _report(self) -> None:
+        robot, window = self._robot, self._window
+        refused = self._refusals.since_last_time()
+        states = {reason: count for (topic, reason), count in refused.items() if topic == "joint_states"}
+        others = {f"{topic}: {reason}": count for (topic, reason), count in refused.items() if topic != "joint_states"}
+        age = time.monotonic() - self._last_state_at
+        statuses = [
+            diagnostics.states_status(window, age, self.count_publishers("joint_states"), states),
+            diagnostics.tick_status(window),
+            diagnostics.status(
+                "inputs",
+                diagnostics.WARN if others else diagnostics.OK,
+                f"{sum(others.values())} messages refused" if others else "fine",
+                others,
+            ),
+            diagnostics.status("mode", diagnostics.OK, "monitor", {"mode": "monitor"}),
+            self._model_status(robot),
+        ]
+        if robot is not None and robot.state is not None:
+            statuses.append(self._singularity_status(robot, robot.state))
+        name = "none" if robot is None else robot.model.name
+        self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
+        window.clear()
+
+    def _model_status(self, robot: Robot | None) -> DiagnosticStatus:
+        if robot is None:
+            return diagnostics.status("model", diagnostics.STALE, "waiting for robot_description", {})
+        model, mass = robot.model, robot.payload.at(time.monotonic())[0]
+        values = {
+            "robot": model.name,
+            "joints": ", ".join(model.joint_names),
+            "moving mass (kg)": float(sum(body.mass for body in model.inertia)),
+            "tip link": robot.tip_link,
+            "payload (kg)": float(mass),
+            **{f"warning {i}": text for i, text in enumerate(self._warnings, start=1)},
+        }
+        if self._warnings:
+            return diagnostics.status("model", diagnostics.WARN, f"{len(self._warnings)} warnings", values)
+        return diagnostics.status("model", diagnostics.OK, "fine", values)
+
+    def _singularity_status(self, robot: Robot, state: MeasuredState) -> DiagnosticStatus:
+        least = float(singular_values(jacobian(robot.model, state.q, robot.tip_link))[-1])
+        near = least < self._settings.singularity_threshold
+        values = {"smallest singular value": least, "threshold": self._settings.singularity_threshold}
+        level, message = (diagnostics.WARN, "near a singularity") if near else (diagnostics.OK, "far from any")
+        return diagnostics.status("singularity", level, message, values)
 
 
 def main() -> int:

@@ -10,15 +10,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
-
-
-class MeasuredState(NamedTuple):
-    """A measured state in the model's joint order."""
-
-    stamp: tuple[int, int]
-    """Seconds and nanoseconds of the message's header."""
-    q: list[float]
-    qd: list[float]
+from ros2_dyn.ros.state_intake import MeasuredState
 
 
 class DesiredState(NamedTuple):
@@ -38,21 +30,11 @@ class JointOrder:
         self._names: tuple[str, ...] | None = None
         self._indices: list[int] = []
 
-    def measured(self, message: JointState) -> MeasuredState:
-        """Read a state; header and effort play no part in whether it is good.
-
-        Raises:
-            MessageError: a joint is missing or named twice, an array has the wrong length, or a number is not finite.
-        """
-        names = message.name
-        q = self._pick(names, "position", message.position)
-        return MeasuredState(_stamp(message), q, self._pick(names, "velocity", message.velocity))
-
     def given(self, message: JointState) -> MeasuredState:
         """Read a state from a request, where an empty velocity means zero velocity.
 
         Raises:
-            MessageError: as `measured`.
+            MessageError: a joint is missing or named twice, an array has the wrong length, or a number is not finite.
         """
         q = self._pick(message.name, "position", message.position)
         qd = self._pick_optional(message.name, "velocity", message.velocity)
@@ -62,7 +44,7 @@ class JointOrder:
         """Read the first point of a trajectory.
 
         Raises:
-            MessageError: there is no point, or its accelerations are empty, or as `measured`.
+            MessageError: there is no point, or its accelerations are empty, or as `given`.
         """
         if not message.points:
             raise MessageError("points", "empty", "expected one point with accelerations")

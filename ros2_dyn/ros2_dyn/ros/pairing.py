@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ros2_dyn.ros.joint_order import DesiredState, MeasuredState
+from ros2_dyn.ros.joint_order import DesiredState
+from ros2_dyn.ros.state_intake import MeasuredState
 
 KEPT = 32
 """Desired states that wait for their measured state at most."""

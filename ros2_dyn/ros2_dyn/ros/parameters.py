@@ -1,50 +1,181 @@
-"""The parameters of the node `dynamics`: declared with their meaning, and checked before anything else is made."""
+"""The parameters of the node `dynamics`: declared with meaning, unit and range; a change is checked as a whole."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from typing import Any, get_args
 
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY, gravity_vector
-from ros2_dyn.node_base import declare
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.ros.effort_convention import CommandEffort, MeasuredEffort
+from ros2_dyn.ros.state_intake import IntakePolicy
+
+DOUBLES, STRINGS = Parameter.Type.DOUBLE_ARRAY, Parameter.Type.STRING_ARRAY
+ACCELERATIONS = ("zero", "estimated")
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """The values, in SI units; config/dynamics.yaml says what each is for."""
+class Declaration:
+    """One parameter; config/dynamics.yaml says the same with more words."""
+
+    default: Any
+    """Its default; or its type, for one that may be left out, and is None then."""
+    description: str
+    low: float = 0.0
+    high: float | None = None
+    """Greatest value of a number; None: no number, or one of any size."""
+    read_only: bool = False
+
+
+DECLARATIONS = {
+    "robot_description": Declaration("", "Robot as URDF text. Empty: urdf_file, or the topic.", read_only=True),
+    "urdf_file": Declaration("", "Path of a URDF or xacro file. Empty: the topic robot_description.", read_only=True),
+    "joints": Declaration(STRINGS, "Joints that belong to the arm, others are locked at 0. Not set: all."),
+    "tip_link": Declaration("", "Link that services and payload mean when they name none. Empty: the outermost."),
+    "gravity": Declaration(list(STANDARD_GRAVITY), "Acceleration of free fall in the base frame, m/s^2, 3 numbers."),
+    "viscous_friction": Declaration(DOUBLES, "Of each joint in `joints`, N m s/rad or N s/m. Not set: the URDF's."),
+    "coulomb_friction": Declaration(DOUBLES, "Of each joint in `joints`, N m or N. Not set: the URDF's."),
+    "armature": Declaration(
+        DOUBLES, "Rotor inertia times gear ratio squared, of each joint in `joints`, kg m^2 or kg."
+    ),
+    "desired_timeout": Declaration(0.1, "Age up to which a desired state serves states of other stamps, s.", 0, 10.0),
+    "acceleration": Declaration("zero", f"Where no desired state is young enough: {' or '.join(ACCELERATIONS)}."),
+    "acceleration_cutoff": Declaration(10.0, "Of the filter that estimates accelerations, Hz.", 0.1, 1000.0),
+    "merge_timeout": Declaration(
+        0.1, "Age up to which joints that a state lacks are taken from earlier ones, s.", 0, 10.0
+    ),
+    "estimate_velocity": Declaration(False, "Replace velocities that are missing or NaN by filtered differences."),
+    "velocity_cutoff": Declaration(20.0, "Of the filter that estimates velocities, Hz.", 0.1, 1000.0),
+    "measured_effort": Declaration("raw", f"What drivers call effort: {', '.join(get_args(MeasuredEffort))}."),
+    "effort_gain": Declaration(DOUBLES, "Measured effort to N m or N, of each joint in `joints`. Not set: 1."),
+    "command_effort": Declaration("raw", f"What controllers want: {', '.join(get_args(CommandEffort))}."),
+    "singularity_threshold": Declaration(0.02, "Smallest singular value that counts as near a singularity.", 0, 10.0),
+    "marker_scale": Declaration(0.01, "Length of an arrow of ~/wrench_markers, m/N, and per N m tenfold.", 0, 10.0),
+    "marker_rate": Declaration(20.0, "Greatest rate of ~/wrench_markers, Hz.", 0.1, 1000.0),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Valid values of all parameters, in SI units."""
 
     robot_description: str
     urdf_file: str
+    joints: tuple[str, ...]
     tip_link: str
     gravity: tuple[float, ...]
+    viscous_friction: tuple[float, ...]
+    coulomb_friction: tuple[float, ...]
+    armature: tuple[float, ...]
     desired_timeout: float
+    acceleration: str
+    acceleration_cutoff: float
+    merge_timeout: float
+    estimate_velocity: bool
+    velocity_cutoff: float
+    measured_effort: MeasuredEffort
+    effort_gain: tuple[float, ...]
+    command_effort: CommandEffort
     singularity_threshold: float
+    marker_scale: float
+    marker_rate: float
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> Settings:
+        """From values of all parameters, None for those that are not set.
+
+        Raises:
+            InputError: a value is none of those allowed, not finite, or a list has another length than `joints`.
+        """
+        plain = {name: _frozen(values[name]) for name in DECLARATIONS}
+        plain["gravity"] = tuple(gravity_vector(plain["gravity"]).tolist())
+        choices = {
+            "acceleration": ACCELERATIONS,
+            "measured_effort": get_args(MeasuredEffort),
+            "command_effort": get_args(CommandEffort),
+        }
+        for name, allowed in choices.items():
+            if plain[name] not in allowed:
+                raise InputError(name, f"expected one of {', '.join(allowed)}; got '{plain[name]}'")
+        for name in ("viscous_friction", "coulomb_friction", "armature", "effort_gain"):
+            numbers = plain[name]
+            if numbers and len(numbers) != len(plain["joints"]):
+                raise InputError(name, f"expected {len(plain['joints'])} numbers as `joints` has, got {len(numbers)}")
+            if not all(map(isfinite, numbers)) or (name != "effort_gain" and any(x < 0 for x in numbers)):
+                raise InputError(name, f"expected finite numbers, not negative, got {list(numbers)}")
+        return cls(**plain)
+
+    @property
+    def policy(self) -> IntakePolicy:
+        """Of incomplete messages."""
+        return IntakePolicy(self.merge_timeout, self.estimate_velocity, self.velocity_cutoff)
+
+    def apply(self, model: RobotModel) -> RobotModel:
+        """The model with the joints, and their friction and rotors, that the parameters name.
+
+        Raises:
+            InputError: the robot has no such joint, or no such tip link.
+        """
+        if self.joints:
+            model = model.with_joints(self.joints)
+        model.placement(self.tip_link or None)
+        own = {joint.name: joint.drive for joint in model.joints}
+        drives = {}
+        for i, name in enumerate(self.joints):
+            viscous, coulomb, armature = (
+                numbers[i] if numbers else default
+                for numbers, default in (
+                    (self.viscous_friction, own[name].viscous),
+                    (self.coulomb_friction, own[name].coulomb),
+                    (self.armature, own[name].armature),
+                )
+            )
+            drives[name] = Drive(viscous=viscous, coulomb=coulomb, armature=armature)
+        return model.with_drives(drives)
+
+    def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
+        """Numbers that are given in the order of `joints`, in the model's; the default for those not given."""
+        by_name = dict(zip(self.joints, numbers))
+        return [by_name.get(name, default) for name in model.joint_names]
 
 
-def declare_parameters(node: Node) -> Parameters:
+def _frozen(value: Any) -> Any:
+    return (
+        () if value is None else tuple(value) if isinstance(value, (list, tuple)) or hasattr(value, "tolist") else value
+    )
+
+
+def declare_settings(node: Node) -> Settings:
     """Declare every parameter and read its value.
 
     Raises:
-        InputError: gravity is not three finite numbers.
+        InputError: what `Settings.checked` raises.
     """
-    robot_description = declare(
-        node, "robot_description", "", "The robot as URDF text. Empty: urdf_file, or else the topic robot_description."
-    )
-    urdf_file = declare(node, "urdf_file", "", "Path of a URDF file, used where robot_description is empty.")
-    tip_link = declare(
-        node, "tip_link", "", "Link that services mean when they name none. Empty: that with the most joints behind it."
-    )
-    gravity = declare(node, "gravity", list(STANDARD_GRAVITY), "Free-fall acceleration in the base frame, m/s^2.")
-    desired_timeout = declare(
-        node, "desired_timeout", 0.1, "Age up to which a desired state serves states of other stamps, s.", high=10.0
-    )
-    singularity_threshold = declare(
-        node,
-        "singularity_threshold",
-        0.02,
-        "Smallest singular value of the Jacobian below which get_jacobian reports near_singularity.",
-        high=10.0,
-    )
-    a_g = tuple(gravity_vector(gravity).tolist())
-    return Parameters(robot_description, urdf_file, tip_link, a_g, desired_timeout, singularity_threshold)
+    for name, about in DECLARATIONS.items():
+        descriptor = ParameterDescriptor(description=about.description, read_only=about.read_only)
+        if about.high is not None:
+            descriptor.floating_point_range = [FloatingPointRange(from_value=float(about.low), to_value=about.high)]
+        node.declare_parameter(name, about.default, descriptor)
+    return changed_settings(node, ())
+
+
+def changed_settings(node: Node, changes: Sequence[Parameter]) -> Settings:
+    """What the settings would be with some changes.
+
+    Raises:
+        InputError: what `Settings.checked` raises.
+    """
+    values = {name: node.get_parameter_or(name, Parameter(name)).value for name in DECLARATIONS}
+    return Settings.checked(values | {change.name: change.value for change in changes if change.name in DECLARATIONS})
+
+
+def verdict(reason: str = "") -> SetParametersResult:
+    """The answer to a change of parameters: refused for a reason, or taken."""
+    return SetParametersResult(successful=not reason, reason=reason)

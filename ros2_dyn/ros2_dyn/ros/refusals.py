@@ -16,6 +16,7 @@ class Refusals:
         self.count: Counter[tuple[str, str]] = Counter()
         """Number of refused messages by topic and reason."""
         self._logger = logger
+        self._reported: Counter[tuple[str, str]] = Counter()
 
     def refuse(self, topic: str, error: MessageError) -> None:
         """Count a message that is not used."""
@@ -23,3 +24,9 @@ class Refusals:
         self._logger.warning(
             f"refused a message on {topic}: {error} ({self.count.total()} refused so far)", throttle_duration_sec=1.0
         )
+
+    def since_last_time(self) -> Counter[tuple[str, str]]:
+        """What was refused since this was last asked."""
+        new = self.count - self._reported
+        self._reported = self.count.copy()
+        return new

@@ -2,66 +2,142 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import NamedTuple
+from functools import cached_property
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
-from ros2_dyn.errors import MessageError, ModelError
-from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.joint_order import JointOrder, MeasuredState
+from ros2_dyn.errors import InputError, MessageError, ModelError
+from ros2_dyn.estimation.filtered_difference import FilteredDifference
+from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.ros.joint_order import JointOrder
 from ros2_dyn.ros.pairing import Pair, Pairing
-from ros2_dyn.ros.parameters import Parameters
+from ros2_dyn.ros.parameters import Settings
+from ros2_dyn.ros.payload_ramp import PayloadRamp
+from ros2_dyn.ros.state_intake import MeasuredState, StateIntake
+
+TICK = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
+STATE_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 
 
 class Efforts(NamedTuple):
-    """What one tick publishes: joint efforts in the model's order, N m or N. The names are those of the topics."""
+    """What one tick computes, in the model's order, N m or N; the names of the first four are those of the topics."""
 
     inverse_dynamics: tuple[float, ...]
+    """All that the joints must exert, friction included."""
     gravity: tuple[float, ...]
     coriolis: tuple[float, ...]
+    friction: tuple[float, ...]
+    joint_wrenches: tuple[tuple[float, ...], ...]
+    """[force; moment] through each joint, N and N m, in its child link's frame."""
 
 
 class Robot:
     """The model, its kernels, and the newest state of one robot."""
 
-    def __init__(self, model: RobotModel, parameters: Parameters) -> None:
+    def __init__(self, description: RobotModel, settings: Settings) -> None:
         """Compile the kernels.
 
         Raises:
             ModelError: a joint is planar or floating.
-            InputError: the robot has not the tip link that the parameters name.
+            InputError: the robot has not the joints or the tip link that the settings name.
         """
+        self.description = description
+        self.model = model = settings.apply(description)
         for joint in model.joints:
             if joint.dof > 1:
-                raise ModelError(
-                    f"joint '{joint.name}'", f"a {joint.type} joint has no place in sensor_msgs/JointState"
-                )
-        self.model = model
-        self.tip_link = parameters.tip_link or model.default_tip
-        model.placement(self.tip_link)
+                raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")
+        self.settings = settings
+        self.tip_link = settings.tip_link or model.default_tip
         self.order = JointOrder(model.joint_names)
-        self.pairing = Pairing(parameters.desired_timeout)
+        self.intake = StateIntake(model, settings.policy)
+        self.pairing = Pairing(settings.desired_timeout)
         self.state: MeasuredState | None = None
-        self._a_g = parameters.gravity
-        self._inverse_dynamics = compile_kernel(model, ("tau",), backend="python")
-        self._state_terms = compile_kernel(model, ("gravity", "coriolis"), backend="python")
+        self.acceleration_source = "zero"
+        self.effort_gain = settings.in_order(settings.effort_gain, model, 1.0)
+        self._zero = [0.0] * model.n
+        self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
+        self._compile(PayloadRamp(self.tip_link))
 
-    def efforts(self, pair: Pair) -> Efforts:
-        """The efforts at a measured state: inverse dynamics where desired, gravity and Coriolis where measured.
+    def _compile(self, payload: PayloadRamp) -> None:
+        """Kernels for a payload on a link."""
+        inputs = ("q", "qd", "qdd", "gravity", "payload")
+        self._tick = compile_kernel(self.model, TICK, "python", inputs, payload.link)
+        self._effort = compile_kernel(self.model, ("effort",), "python", inputs, payload.link)
+        self._terms = compile_kernel(self.model, STATE_TERMS, "python", inputs, payload.link)
+        self.payload = payload
+        self.__dict__.pop("batch", None)
 
-        Without a desired state the acceleration is zero.
+    @cached_property
+    def batch(self) -> Kernel:
+        """Efforts and gravity of many states at once, for trajectories; made when first asked for."""
+        inputs = ("q", "qd", "qdd", "gravity", "payload")
+        return compile_kernel(self.model, ("effort", "gravity"), "numpy", inputs, self.payload.link)
+
+    def keep(self, payload: PayloadRamp) -> None:
+        """Carry what another robot of the same description carried, where the link still moves."""
+        if any(payload.at(inf)) and self.model.placement(payload.link).body != BASE:
+            self._compile(payload)
+
+    def efforts(self, pair: Pair, now: float) -> Efforts:
+        """The efforts at a measured state: inverse dynamics where desired, the others where measured.
+
+        Args:
+            pair: the measured state, and the desired one; without that the acceleration is estimated or zero.
+            now: time of a steady clock, s.
 
         Raises:
             MessageError: the numbers are so large that an effort is not finite.
         """
         q, qd = pair.measured.q, pair.measured.qd
-        terms = self._state_terms(q, qd, gravity=self._a_g)
-        if pair.desired is None:
-            (tau,) = self._inverse_dynamics(q, qd, gravity=self._a_g)
-        else:
-            q, qd = pair.desired.q or q, pair.desired.qd or qd
-            (tau,) = self._inverse_dynamics(q, qd, pair.desired.qdd, gravity=self._a_g)
-        efforts = Efforts(tau, *terms)
-        if not all(isfinite(effort) for term in efforts for effort in term):
+        a_g, payload = self.settings.gravity, self.payload.at(now)
+        try:
+            efforts = Efforts(*self._tick(q, qd, self._acceleration(pair), a_g, payload))
+            desired = pair.desired
+            if desired is not None and not (desired.q is None and desired.qd is None):
+                (tau,) = self._effort(desired.q or q, desired.qd or qd, desired.qdd, a_g, payload)
+                efforts = efforts._replace(inverse_dynamics=tau)
+            finite = all(isfinite(sum(term)) for term in efforts[:4])
+        except (OverflowError, ValueError):
+            finite = False
+        if not finite:
             raise MessageError("velocity", "too large", "an effort would not be finite")
         return efforts
+
+    def _acceleration(self, pair: Pair) -> list[float]:
+        """That of the desired state, or an estimate of the measured one, or zero."""
+        estimate = None
+        if self.settings.acceleration == "estimated":
+            sec, nanosec = pair.measured.stamp
+            estimate = self._qdd.update(sec + 1e-9 * nanosec, pair.measured.qd)
+        if pair.desired is not None:
+            self.acceleration_source = "desired"
+            return pair.desired.qdd
+        self.acceleration_source = "zero" if estimate is None else "estimated"
+        return self._zero if estimate is None else estimate
+
+    def terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
+        """Every term of the equation of motion at a state, by name."""
+        values = self._terms(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
+        return dict(zip(STATE_TERMS, values))
+
+    def carry(self, link: str, parameters: list[float], ramp_time: float, now: float) -> None:
+        """Pass to another payload.
+
+        Args:
+            link: the link that carries it; the tip for an empty name.
+            parameters: its inertial parameters in the link's frame; zeros: none.
+            ramp_time: over which the efforts pass to it, s.
+            now: time of a steady clock, s.
+
+        Raises:
+            InputError: the robot has no such link, the time is wrong, or another link carries a payload already.
+        """
+        link = link or self.tip_link
+        if self.model.placement(link).body == BASE:
+            raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
+        if link != self.payload.link:
+            if any(self.payload.at(now)):
+                raise InputError("link", f"'{self.payload.link}' carries a payload; remove it first, with mass 0")
+            self._compile(PayloadRamp(link))
+        self.payload.pass_to(parameters, ramp_time, now)

@@ -1,0 +1,42 @@
+"""What looks wrong about a robot description, though it can be computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ros2_dyn.model.branch import Branch
+from ros2_dyn.model.robot_model import RobotModel
+
+
+def audit(model: RobotModel) -> list[str]:
+    """Warnings about a model, each naming its link or joint; none for a model without fault."""
+    return [*_links(model), *_joints(model)]
+
+
+def _links(model: RobotModel) -> Iterator[str]:
+    for branch in model.branches:
+        mass, I_com = float(branch.inertia.mass), branch.inertia.I_com
+        if mass == 0 and np.any(I_com):
+            yield f"link '{branch.link}' has rotational inertia but no mass"
+        principal = np.linalg.eigvalsh(I_com)
+        if principal[0] < -1e-9:
+            yield f"link '{branch.link}' has a negative principal moment of inertia, {principal[0]:.2g} kg m^2"
+        elif 2 * principal.max() > 1.001 * principal.sum() + 1e-9:
+            yield f"link '{branch.link}' has an inertia that no body has: one principal moment exceeds the others' sum"
+        if mass > 0 and not np.any(I_com) and _moves(model, branch):
+            yield f"link '{branch.link}' has mass but no rotational inertia"
+
+
+def _moves(model: RobotModel, branch: Branch) -> bool:
+    return model.links[branch.link].body >= 0
+
+
+def _joints(model: RobotModel) -> Iterator[str]:
+    for i, joint in enumerate(model.joints):
+        beyond = [j for j in range(len(model.joints)) if i in model.support(j)]
+        if not any(model.inertia[j].mass > 0 for j in beyond):
+            yield f"joint '{joint.name}' moves no mass"
+        if joint.dof == 1 and joint.mimics is None and not 0 < joint.effort_limit < np.inf:
+            yield f"joint '{joint.name}' has no effort limit"

@@ -1,0 +1,88 @@
+"""How the node is: a status for each concern, once a second on /diagnostics, as diagnostic_updater has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
+
+
+class Window:
+    """What was counted and measured since the last report."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin the next one."""
+        self.states = 0
+        self.foreign = 0
+        self.periods: list[float] = []
+        self.latencies: list[float] = []
+        self.squared_errors: list[list[float]] = []
+        self.accelerations: dict[str, int] = {}
+
+
+def status(name: str, level: bytes, message: str, values: Mapping[str, Any]) -> DiagnosticStatus:
+    """One concern."""
+    pairs = [KeyValue(key=key, value=_text(value)) for key, value in values.items()]
+    return DiagnosticStatus(name=f"dynamics: {name}", level=level, message=message, values=pairs)
+
+
+def states_status(window: Window, age: float, publishers: int, refused: Mapping[str, int]) -> DiagnosticStatus:
+    """The stream of measured states; `refused` counts those of the window by reason."""
+    values = {
+        "rate (Hz)": window.states,
+        "jitter (ms)": 1e3 * float(np.std(window.periods)) if window.periods else math.nan,
+        "age (s)": age,
+        "publishers": publishers,
+        "without any of the joints": window.foreign,
+        **{f"refused: {reason}": count for reason, count in refused.items()},
+    }
+    if age == math.inf:
+        why = "; messages come, but hold none of the joints" if window.foreign else ""
+        return status("joint_states", STALE, f"no usable state yet{why}", values)
+    if age > 1:
+        return status("joint_states", ERROR, f"no usable state for {age:.1f} s", values)
+    if refused:
+        return status("joint_states", WARN, f"{sum(refused.values())} messages refused", values)
+    if publishers > 1:
+        return status("joint_states", WARN, f"{publishers} publishers on one topic", values)
+    return status("joint_states", OK, "fine", values)
+
+
+def tick_status(window: Window) -> DiagnosticStatus:
+    """How long it takes from a state's arrival to the last publication."""
+    ordered = sorted(window.latencies)
+    values: dict[str, Any] = {f"latency {name} (ms)": 1e3 * _quantile(ordered, q) for name, q in QUANTILES.items()}
+    values |= {f"acceleration: {source}": count for source, count in window.accelerations.items()}
+    if window.squared_errors:
+        rms = np.sqrt(np.mean(window.squared_errors, axis=0))
+        values["measured effort, less the model's, RMS (N m or N)"] = ", ".join(f"{x:.3g}" for x in rms)
+    source = max(window.accelerations, key=lambda name: window.accelerations[name], default="")
+    return status("tick", OK, f"acceleration: {source}" if source else "idle", values)
+
+
+QUANTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+
+
+def _quantile(ordered: list[float], q: float) -> float:
+    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else math.nan
+
+
+def report(stamp: Any, statuses: list[DiagnosticStatus], robot: str) -> DiagnosticArray:
+    """All concerns, of one robot."""
+    for each in statuses:
+        each.hardware_id = robot
+    message = DiagnosticArray(status=statuses)
+    message.header.stamp = stamp
+    return message
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

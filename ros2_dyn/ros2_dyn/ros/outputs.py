@@ -1,0 +1,82 @@
+"""What one tick publishes: efforts, joint wrenches and their markers, on messages that are made once."""
+
+from __future__ import annotations
+
+from array import array
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from visualization_msgs.msg import MarkerArray
+
+from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.robot import Efforts
+from ros2_dyn.ros.wrench_markers import WrenchMarkers
+
+EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
+
+
+class Outputs:
+    """The publishers of one robot. Those that nobody subscribes to cost nothing but a look now and then."""
+
+    def __init__(self, node: Node, model: RobotModel, marker_scale: float, marker_rate: float) -> None:
+        self._node = node
+        self._made_for = _key(model, marker_scale, marker_rate)
+        self._names = [joint.name for joint in model.joints]
+        self._effort = JointState(name=list(model.joint_names))
+        self._wrenches = [WrenchStamped() for _ in model.joints]
+        self._links = [next(name for name, at in model.links.items() if at.body == i) for i in range(len(model.joints))]
+        for message, link in zip(self._wrenches, self._links):
+            message.header.frame_id = link
+        self._markers = WrenchMarkers(self._links, marker_scale)
+        self._marker_period = 1 / marker_rate
+        self._next_markers = 0.0
+        self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
+        self._wrench_publishers = [node.create_publisher(WrenchStamped, f"~/joint_wrench/{n}", 10) for n in self._names]
+        self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
+        self.look()
+
+    def serve(self, model: RobotModel, marker_scale: float, marker_rate: float) -> bool:
+        """Whether they are right for a robot: if not, new ones have to be made."""
+        return self._made_for == _key(model, marker_scale, marker_rate)
+
+    def look(self) -> None:
+        """See who listens. To be called a few times a second."""
+        heard = [bool(publisher.get_subscription_count()) for publisher in self._wrench_publishers]
+        self._wrenches_heard = [i for i, somebody in enumerate(heard) if somebody]
+        self._efforts_heard = [
+            i for i, publisher in enumerate(self._effort_publishers) if publisher.get_subscription_count()
+        ]
+        self._markers_heard = bool(self._marker_publisher.get_subscription_count())
+
+    def publish(self, stamp: tuple[int, int], efforts: Efforts, now: float) -> None:
+        """Publish what somebody listens to.
+
+        Args:
+            stamp: of the measured state, s and ns.
+            efforts: of the tick.
+            now: time of a steady clock, s.
+        """
+        effort = self._effort
+        effort.header.stamp.sec, effort.header.stamp.nanosec = stamp
+        for i in self._efforts_heard:
+            effort.effort = array("d", efforts[i])
+            self._effort_publishers[i].publish(effort)
+        for i in self._wrenches_heard:
+            message = self._wrenches[i]
+            message.header.stamp = effort.header.stamp
+            force, torque = message.wrench.force, message.wrench.torque
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = efforts.joint_wrenches[i]
+            self._wrench_publishers[i].publish(message)
+        if self._markers_heard and now >= self._next_markers:
+            self._next_markers = now + self._marker_period
+            self._marker_publisher.publish(self._markers.of(effort.header.stamp, efforts.joint_wrenches))
+
+    def destroy(self) -> None:
+        """Take the publishers down."""
+        for publisher in (*self._effort_publishers, *self._wrench_publishers, self._marker_publisher):
+            self._node.destroy_publisher(publisher)
+
+
+def _key(model: RobotModel, marker_scale: float, marker_rate: float) -> tuple[object, ...]:
+    return tuple(joint.name for joint in model.joints), model.link_names, marker_scale, marker_rate

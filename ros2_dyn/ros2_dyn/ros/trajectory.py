@@ -1,0 +1,97 @@
+"""Effort for every point of a trajectory, for controllers that take it as feed-forward."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_dyn.errors import MessageError
+from ros2_dyn.kernels import Kernel
+
+Array = NDArray[np.float64]
+
+
+def effort_along(
+    trajectory: JointTrajectory,
+    joint_names: tuple[str, ...],
+    kernel: Kernel,
+    gravity: Array,
+    payload: Array,
+    total: bool,
+) -> None:
+    """Fill in the effort of every point of a trajectory.
+
+    Where points lack accelerations, they are those of a spline through what the points give: a cubic Hermite spline
+    through positions and velocities; or, through positions alone, the cubic spline with continuous acceleration that
+    starts and ends at rest. Joints that the robot has not get an effort of zero.
+
+    Args:
+        trajectory: the message, which is changed.
+        joint_names: the model's joints.
+        kernel: for the outputs "effort" and "gravity" of q, qd, qdd, gravity and payload, on arrays.
+        gravity: acceleration of free fall in the base frame, m/s^2.
+        payload: inertial parameters of the payload.
+        total: whether gravity is part of the effort; not so where the robot itself compensates it.
+
+    Raises:
+        MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not increase.
+    """
+    names = list(trajectory.joint_names)
+    for joint in joint_names:
+        if names.count(joint) != 1:
+            reason = "joint named twice" if joint in names else "joint missing"
+            raise MessageError("joint_names", reason, f"'{joint}' in [{', '.join(names)}]")
+    columns = [names.index(joint) for joint in joint_names]
+    q, qd, qdd = (_table(trajectory, field, len(names)) for field in ("positions", "velocities", "accelerations"))
+    if q is None:
+        raise MessageError("points", "empty", "expected points, each with positions")
+    if qd is None or qdd is None:
+        rates = _spline(_times(trajectory), q, qd)
+        qd, qdd = rates[0] if qd is None else qd, rates[1] if qdd is None else qdd
+    effort, weight = kernel(q[:, columns], qd[:, columns], qdd[:, columns], gravity, payload)
+    if not total:
+        effort = effort - weight
+    if not np.all(np.isfinite(effort)):
+        raise MessageError("points", "too large", "an effort would not be finite")
+    table = np.zeros((len(q), len(names)))
+    table[:, columns] = effort
+    for point, row in zip(trajectory.points, table):
+        point.effort = row.tolist()
+
+
+def _table(trajectory: JointTrajectory, field: str, count: int) -> Array | None:
+    """One quantity of all points, a row each; None where no point gives it."""
+    rows = [getattr(point, field) for point in trajectory.points]
+    if not any(len(row) for row in rows):
+        return None
+    for i, row in enumerate(rows):
+        if len(row) != count:
+            raise MessageError(f"points[{i}].{field}", "wrong length", f"expected {count}, got {len(row)}")
+    table = np.array(rows, dtype=float)
+    if not np.all(np.isfinite(table)):
+        raise MessageError(f"points.{field}", "not finite", "expected finite numbers")
+    return table
+
+
+def _times(trajectory: JointTrajectory) -> Array:
+    times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in trajectory.points]
+    if np.any(np.diff(times) <= 0):
+        raise MessageError("points.time_from_start", "not increasing", "accelerations follow from increasing times")
+    return np.array(times)
+
+
+def _spline(t: Array, q: Array, qd: Array | None) -> tuple[Array, Array]:
+    """Velocities and accelerations at the points."""
+    if len(t) == 1:
+        return (np.zeros_like(q) if qd is None else qd), np.zeros_like(q)
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline  # takes a third of a second
+
+    if qd is None:
+        spline = CubicSpline(t, q, bc_type="clamped")
+        return spline(t, 1), spline(t, 2)
+    curve = CubicHermiteSpline(t, q, qd)
+    before, after = curve(np.nextafter(t, -np.inf), 2), curve(t, 2)  # its acceleration jumps at the points
+    qdd = (before + after) / 2
+    qdd[0], qdd[-1] = after[0], before[-1]
+    return qd, qdd
