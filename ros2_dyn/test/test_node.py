@@ -6,18 +6,37 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM, mock_arm
+from robots import MOCK_ARM, joint, link, mock_arm, robot
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from geometry_msgs.msg import Point, Vector3, Wrench, WrenchStamped
+from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Inertia, Point, Vector3, Wrench, WrenchStamped
 from rcl_interfaces.msg import Log
-from ros2_dyn_interfaces.srv import GetJacobian, WrenchToTorque
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
+from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, WrenchToTorque
+from scipy.interpolate import CubicSpline
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from visualization_msgs.msg import MarkerArray
 
-from ros2_dyn.dynamics import coriolis, gravity, jacobian, jacobian_dot, rnea, static_torque
+from ros2_dyn.dynamics import (
+    coriolis,
+    gravity,
+    jacobian,
+    jacobian_dot,
+    joint_wrenches,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+    rnea,
+    static_torque,
+)
+from ros2_dyn.dynamics import friction as friction_of
+from ros2_dyn.model import Drive, Payload, RobotModel
 from ros2_dyn.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process
 
@@ -356,3 +375,239 @@ def test_a_wrong_parameter_ends_the_node_with_one_line(start, arguments, problem
     assert process.process.returncode == 1
     assert problem in printed
     assert "Traceback" not in printed
+
+
+def test_joint_wrenches_and_friction(listener, start):
+    """The reaction through each joint in its link's frame; friction as the parameter file says, and in the effort."""
+    names = ", ".join(MODEL.joint_names)
+    friction = [
+        "-p",
+        "viscous_friction:=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]",
+        "-p",
+        "coulomb_friction:=[1.0, 1.0, 1.0, 1.0, 1.0, 1.0]",
+    ]
+    start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={MOCK_ARM}", "-p", f"joints:=[{names}]", *friction)
+    wrench, markers = "dynamics/joint_wrench/elbow_joint", "dynamics/wrench_markers"
+    listener.listen(wrench, type=WrenchStamped)
+    listener.listen(markers, type=MarkerArray)
+    listener.listen("dynamics/friction", *TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+    stamps = iter(range(1, 10**9))
+
+    def answered() -> bool:
+        states.publish(state(next(stamps)))
+        return all(listener.received[topic] for topic in (wrench, markers, "dynamics/friction", TOPICS[0]))
+
+    listener.until(answered, "not all topics came")
+    drives = [Drive(viscous=i + 1.0, coulomb=1.0) for i in range(6)]
+    model = MODEL.with_drives(dict(zip(MODEL.joint_names, drives)))
+    expected = friction_of(model, QD)
+    assert_allclose(listener.received["dynamics/friction"][-1].effort, expected, rtol=0, atol=1e-10)
+    tau = rnea(MODEL, Q, QD, np.zeros(6)) + expected
+    assert_allclose(listener.received[TOPICS[0]][-1].effort, tau, rtol=0, atol=1e-10)
+    message = listener.received[wrench][-1]
+    f, m = message.wrench.force, message.wrench.torque
+    assert message.header.frame_id == "forearm_link"
+    assert_allclose([f.x, f.y, f.z, m.x, m.y, m.z], joint_wrenches(MODEL, Q, QD, np.zeros(6))[2], rtol=0, atol=1e-10)
+    arrows = listener.received[markers][-1].markers
+    assert len(arrows) == 12
+    assert_allclose([arrows[4].points[1].x, arrows[4].points[1].z], [0.01 * f.x, 0.01 * f.z], rtol=0, atol=1e-12)
+
+
+def test_a_trajectory_gets_its_efforts(listener, dynamics):
+    """In every point; what it leaves out follows from a spline; a wrong one is refused and the node goes on."""
+    listener.listen("dynamics/trajectory_with_effort", type=JointTrajectory)
+    sent = listener.publisher(JointTrajectory, "dynamics/desired_trajectory")
+    answers = listener.received["dynamics/trajectory_with_effort"]
+    times = np.linspace(0.5, 2.5, 9)
+
+    def trajectory(velocities=True, accelerations=True) -> JointTrajectory:
+        message = JointTrajectory(joint_names=["extra", *MODEL.joint_names[::-1]])
+        for t in times:
+            q = [9.0, *(np.array(Q)[::-1] + t**3)]
+            point = JointTrajectoryPoint(positions=q, time_from_start=Duration(sec=int(t), nanosec=round(t % 1 * 1e9)))
+            point.velocities = [0.0, *np.full(6, 3 * t**2)] if velocities else []
+            point.accelerations = [0.0, *np.full(6, 6 * t)] if accelerations else []
+            message.points.append(point)
+        return message
+
+    def answer(message: JointTrajectory) -> np.ndarray:
+        answers.clear()
+        sent.publish(message)
+        listener.until(lambda: bool(answers), "no answer")
+        efforts = np.array([point.effort for point in answers[-1].points])
+        assert not np.any(efforts[:, 0])
+        return efforts[:, :0:-1]
+
+    qs, ones = np.array(Q) + times[:, None] ** 3, np.ones(6)
+    expected = rnea(MODEL, qs, 3 * times[:, None] ** 2 * ones, 6 * times[:, None] * ones)
+    assert_allclose(answer(trajectory()), expected, rtol=0, atol=1e-9)
+    # A cubic is its own Hermite spline, so that accelerations may be missing.
+    assert_allclose(answer(trajectory(accelerations=False)), expected, rtol=0, atol=1e-4)
+    at_rest = answer(trajectory(False, False))
+    spline = CubicSpline(times, qs, bc_type="clamped")
+    assert_allclose(at_rest, rnea(MODEL, qs, spline(times, 1), spline(times, 2)), rtol=0, atol=1e-9)
+
+    backwards = trajectory(False, False)
+    backwards.points[3].time_from_start.sec = 0
+    for bad in (JointTrajectory(), backwards):
+        sent.publish(bad)
+    assert_allclose(answer(trajectory()), expected, rtol=0, atol=1e-9)
+
+
+def test_get_dynamics(listener, dynamics):
+    """Every term; the acceleration in the order of the request's state."""
+    given = listener.call(GetDynamics, "dynamics/get_dynamics", state=state(), acceleration=QDD)
+    assert given.success, given.message
+    assert_allclose(np.reshape(given.mass_matrix, (6, 6)), mass_matrix(MODEL, Q), rtol=0, atol=1e-12)
+    assert_allclose(given.coriolis, coriolis(MODEL, Q, QD), rtol=0, atol=1e-10)
+    assert_allclose(given.gravity, gravity(MODEL, Q), rtol=0, atol=1e-10)
+    assert_allclose(given.effort, rnea(MODEL, Q, QD, QDD), rtol=0, atol=1e-10)
+    assert_allclose(given.kinetic_energy, kinetic_energy(MODEL, Q, QD), rtol=1e-12)
+    assert_allclose(given.potential_energy, potential_energy(MODEL, Q), rtol=0, atol=1e-10)
+    turned = state(names=MODEL.joint_names[::-1], position=Q[::-1], velocity=QD[::-1])
+    other = listener.call(GetDynamics, "dynamics/get_dynamics", state=turned, acceleration=QDD[::-1])
+    assert_allclose(other.effort, given.effort, rtol=0, atol=1e-12)
+    refused = listener.call(GetDynamics, "dynamics/get_dynamics", state=state(), acceleration=[1.0])
+    assert not refused.success
+    assert "acceleration: wrong: expected 6 finite numbers" in refused.message
+
+
+def test_a_payload_is_ramped_in_and_removed(listener, dynamics):
+    """Efforts pass from without to with it; mass 0 takes it off again; a wrong one changes nothing."""
+    listener.listen(*TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+
+    def weight() -> np.ndarray:
+        return np.array(
+            efforts_of(listener, lambda stamp: states.publish(state(stamp, velocity=[0.0] * 6)))[TOPICS[1]].effort
+        )
+
+    box = Inertia(m=2.0, com=Vector3(z=0.1), ixx=0.1, iyy=0.1, izz=0.1)
+    loaded = gravity(MODEL.carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3))), Q)
+    bare = gravity(MODEL, Q)
+    assert listener.call(SetPayload, "dynamics/set_payload", inertia=box, ramp_time=2.0).success
+    between = weight()
+    share = (between - bare)[1] / (loaded - bare)[1]
+    assert 0 <= share < 1
+    assert_allclose(between, bare + share * (loaded - bare), rtol=0, atol=1e-10)
+    listener.until(lambda: np.allclose(weight(), loaded, rtol=0, atol=1e-10), "the payload was not taken")
+    elsewhere = listener.call(SetPayload, "dynamics/set_payload", inertia=box, link="forearm_link")
+    assert "'tool0' carries a payload; remove it first" in elsewhere.message
+    for wrong in ({"inertia": Inertia(m=-1.0)}, {"inertia": box, "ramp_time": -1.0}, {"inertia": box, "link": "hand"}):
+        assert not listener.call(SetPayload, "dynamics/set_payload", **wrong).success
+    assert_allclose(weight(), loaded, rtol=0, atol=1e-10)
+    assert listener.call(SetPayload, "dynamics/set_payload").success
+    listener.until(lambda: np.allclose(weight(), bare, rtol=0, atol=1e-10), "the payload was not removed")
+
+
+def test_parameters_change_as_a_whole(listener, dynamics):
+    """All or none; what is refused says why, and the efforts are as before."""
+    listener.listen(*TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+
+    def weight() -> list[float]:
+        return efforts_of(listener, lambda stamp: states.publish(state(stamp)))[TOPICS[1]].effort
+
+    def set_parameters(**values):
+        parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+        return listener.call(
+            SetParametersAtomically, "dynamics/set_parameters_atomically", parameters=parameters
+        ).result
+
+    assert set_parameters(gravity=[0.0, 0.0, 9.81], tip_link="forearm_link").successful
+    assert_allclose(weight(), gravity(MODEL, Q, (0, 0, 9.81)), rtol=0, atol=1e-10)
+    for values, reason in (
+        ({"gravity": [0.0, 0.0, -1.0], "tip_link": "hand"}, "no link 'hand'"),
+        ({"gravity": [1.0]}, "gravity: expected shape"),
+        ({"acceleration": "guessed"}, "acceleration: expected one of zero, estimated; got 'guessed'"),
+        ({"joints": ["elbow_joint", "nose"]}, "no joint 'nose'"),
+        ({"armature": [1.0, 2.0]}, "armature: expected 0 numbers as `joints` has, got 2"),
+        ({"urdf_file": "/other.urdf"}, "read"),
+    ):
+        result = set_parameters(**values)
+        assert not result.successful
+        assert reason in result.reason
+    assert_allclose(weight(), gravity(MODEL, Q, (0, 0, 9.81)), rtol=0, atol=1e-10)
+
+
+def test_diagnostics_tell_how_it_is(listener, dynamics):
+    """A status for each concern, once a second: silent, fed with nonsense, fed well."""
+    listener.listen("/diagnostics", type=DiagnosticArray)
+
+    def concern(name: str):
+        reports = listener.received["/diagnostics"]
+        statuses = reports[-1].status if reports else []
+        return next((status for status in statuses if status.name == f"dynamics: {name}"), None)
+
+    def says(name: str, text: str) -> Callable[[], bool]:
+        return lambda: concern(name) is not None and text in concern(name).message
+
+    listener.until(says("joint_states", "no usable state yet"), "not silent")
+    states = listener.publisher(JointState, "joint_states")
+    stamps = iter(range(1, 10**9))
+
+    def feed(message: JointState, until: Callable[[], bool]) -> Callable[[], bool]:
+        def step() -> bool:
+            message.header.stamp.nanosec = next(stamps)
+            states.publish(message)
+            return until()
+
+        return step
+
+    listener.until(feed(JointState(name=["finger"]), says("joint_states", "hold none of the joints")), "not seen")
+    listener.until(feed(state(position=[np.nan] * 6), says("joint_states", "refused")), "not refused")
+    assert "refused: not finite" in {pair.key for pair in concern("joint_states").values}
+    listener.until(feed(state(), says("joint_states", "fine")), "not fine")
+    assert concern("tick").message == "acceleration: zero"
+    assert {"latency p50 (ms)", "latency p99 (ms)"} <= {pair.key for pair in concern("tick").values}
+    assert says("model", "fine")()
+    assert says("mode", "monitor")()
+    listener.until(feed(state(position=[0.0] * 6), says("singularity", "near a singularity")), "no singularity")
+    assert all(status.hardware_id == "mock_arm" for status in listener.received["/diagnostics"][-1].status)
+
+
+def test_a_new_robot_takes_over_and_a_wrong_one_does_not(listener, start):
+    """On the topic robot_description, while states come."""
+    start("ros2_dyn.ros.dynamics_node")
+    listener.listen(*TOPICS)
+    descriptions = listener.publisher(String, "robot_description", LATCHED)
+    states = listener.publisher(JointState, "joint_states")
+    xml = MOCK_ARM.read_text(encoding="utf-8")
+
+    def weight() -> list[float]:
+        return efforts_of(listener, lambda stamp: states.publish(state(stamp)))[TOPICS[1]].effort
+
+    descriptions.publish(String(data=xml))
+    assert_allclose(weight(), gravity(MODEL, Q), rtol=0, atol=1e-10)
+    floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
+    for wrong in ("<robot", floating):
+        descriptions.publish(String(data=wrong))
+    assert_allclose(weight(), gravity(MODEL, Q), rtol=0, atol=1e-10)
+    heavier = xml.replace('<mass value="3.7"/>', '<mass value="5.7"/>').replace(
+        '<mass value="8.393"/>', '<mass value="9.393"/>'
+    )
+    assert heavier != xml
+    descriptions.publish(String(data=heavier))
+    listener.until(
+        lambda: np.allclose(weight(), gravity(RobotModel.from_urdf(heavier), Q), rtol=0, atol=1e-10),
+        "the old robot stays",
+    )
+
+
+def test_a_xacro_file_will_do(listener, start, tmp_path):
+    """It is expanded; a broken one ends the node with one line."""
+    pytest.importorskip("xacro", reason="xacro is not installed")
+    text = MOCK_ARM.read_text(encoding="utf-8").replace(
+        "<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1
+    )
+    good, bad = tmp_path / "arm.urdf.xacro", tmp_path / "bad.urdf.xacro"
+    good.write_text(text, encoding="utf-8")
+    bad.write_text('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="${no}"/></robot>')
+    start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={good}")
+    given = listener.call(GetDynamics, "dynamics/get_dynamics", state=state())
+    assert_allclose(given.gravity, gravity(MODEL, Q), rtol=0, atol=1e-10)
+    process = start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={bad}")
+    printed = process.process.communicate(timeout=PATIENCE)[0]
+    assert "xacro cannot expand it" in printed
+    assert process.process.returncode == 1

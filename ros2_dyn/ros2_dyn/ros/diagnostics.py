@@ -46,6 +46,7 @@ def states_status(window: Window, age: float, publishers: int, refused: Mapping[
     }
     if age == math.inf:
         why = "; messages come, but hold none of the joints" if window.foreign else ""
+        why = f"; {sum(refused.values())} messages refused" if refused else why
         return status("joint_states", STALE, f"no usable state yet{why}", values)
     if age > 1:
         return status("joint_states", ERROR, f"no usable state for {age:.1f} s", values)

@@ -1,0 +1,113 @@
+"""`make bench-node`: the node `dynamics` and a floor that computes nothing, in turns in one run; and its memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import rclpy
+from driver import Driver
+from rich.console import Console
+from rich.table import Table
+
+from ros2_dyn.cli.processes import stay_on_this_machine
+from ros2_dyn.model import RobotModel
+
+URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
+FLOOR, OURS = "floor", "dynamics"
+COMMANDS = {FLOOR: [str(Path(__file__).with_name("floor.py"))], OURS: ["-m", "ros2_dyn.ros.dynamics_node"]}
+RATES = (125, 250, 500, 1000)
+TURNS, TURN_LENGTH = 5, 4.0
+
+
+def main() -> None:
+    """Measure, print, and write it to the folder given first; the second argument is the length of the soak, s."""
+    folder, soak = Path(sys.argv[1]), float(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    stay_on_this_machine()
+    os.environ["ROS_DOMAIN_ID"] = "93"
+    rclpy.init()
+    model = RobotModel.from_urdf_file(URDF)
+    drivers = {name: Driver(name, model) for name in COMMANDS}
+    started = {name: time.monotonic() for name in COMMANDS}
+    processes = {name: start(name) for name in COMMANDS}
+    try:
+        for name, driver in drivers.items():
+            driver.wait()
+            print(f"{name}: first effort {time.monotonic() - started[name]:.2f} s after its process was started")
+        report = {"by_rate": {rate: compare(drivers, processes, rate) for rate in RATES}}
+        report["by_rate"]["60 s at 500"] = {OURS: summary(drivers[OURS], processes[OURS], 500, 60.0)}
+        show(report["by_rate"])
+        report["memory_kib"] = memory(drivers[OURS], processes[OURS], soak)
+    finally:
+        for process in processes.values():
+            process.kill()
+    (folder / "node.json").write_text(json.dumps(report, indent=2), encoding="utf-8")
+    print(json.dumps(report["memory_kib"]))
+
+
+def start(name: str) -> subprocess.Popen[bytes]:
+    """One of the two nodes, in its namespace."""
+    arguments = ["--ros-args", "-r", f"__ns:=/{name}", "-p", f"urdf_file:={URDF}"]
+    return subprocess.Popen([sys.executable, *COMMANDS[name], *arguments])
+
+
+def compare(drivers: dict[str, Driver], processes: dict[str, subprocess.Popen[bytes]], rate: int) -> dict[str, dict]:
+    """Turns of the two at one rate; the medians of each figure."""
+    turns: dict[str, list[dict[str, float]]] = {name: [] for name in drivers}
+    for _ in range(TURNS):
+        for name, driver in drivers.items():
+            turns[name].append(summary(driver, processes[name], rate, TURN_LENGTH))
+    return {name: {key: float(np.median([t[key] for t in ts])) for key in ts[0]} for name, ts in turns.items()}
+
+
+def summary(driver: Driver, process: subprocess.Popen[bytes], rate: float, seconds: float) -> dict[str, float]:
+    """What one turn shows."""
+    before = cpu(process)
+    sent, latencies = driver.drive(rate, seconds)
+    p50, p99, most = 1e6 * np.percentile(latencies, [50, 99, 100])
+    used = cpu(process) - before
+    return {"cpu_us": 1e6 * used / sent, "p50_us": p50, "p99_us": p99, "max_us": most, "lost": sent - len(latencies)}
+
+
+def cpu(process: subprocess.Popen[bytes]) -> float:
+    """Seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(process: subprocess.Popen[bytes]) -> int:
+    """KiB in memory."""
+    lines = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+def memory(driver: Driver, process: subprocess.Popen[bytes], seconds: float) -> dict[int, int]:
+    """KiB by seconds of running at 250 Hz."""
+    found = {0: resident(process)}
+    for i in range(round(seconds / 30)):
+        driver.drive(250, 30.0)
+        found[30 * (i + 1)] = resident(process)
+    return found
+
+
+def show(by_rate: dict) -> None:
+    """A table of both, and our share of the floor's."""
+    table = Table("Hz", "", "CPU us/message", "p50 us", "p99 us", "max us", "lost")
+    for rate, figures in by_rate.items():
+        for name, row in figures.items():
+            floor = figures.get(FLOOR, row)
+            cells = (
+                f"{row[key]:.0f} ({row[key] / floor[key]:.2f})" for key in ("cpu_us", "p50_us", "p99_us", "max_us")
+            )
+            table.add_row(str(rate), name, *cells, f"{row['lost']:.0f}")
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    main()
