@@ -8,13 +8,13 @@ from array import array
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.node_base import run_node
-from ros2_dyn.ros.dynamics_node import NEWEST_ONLY
 from ros2_dyn.ros.outputs import EFFORTS
 from ros2_dyn.ros.pairing import KEPT
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
@@ -42,7 +42,7 @@ class Floor(Node):
         self._marker_out = self.create_publisher(MarkerArray, "~/wrench_markers", 10)
         self._desired = self.create_subscription(JointTrajectory, "~/desired", lambda _: None, KEPT)
         self.create_subscription(JointTrajectory, "~/desired_trajectory", lambda _: None, 10)
-        self.create_subscription(JointState, "joint_states", self._on_state, NEWEST_ONLY)
+        self.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
 
     def _on_state(self, message: JointState) -> None:
         stamp = message.header.stamp

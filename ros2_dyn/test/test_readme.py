@@ -20,10 +20,11 @@ def test_the_library_example_runs(monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not README.is_file(), reason="the package is tested outside of a checkout of the repository")
-def test_every_file_and_test_that_the_sources_page_names_exists():
+@pytest.mark.parametrize("page", ["sources.md", "node.md"])
+def test_every_file_and_test_that_a_page_names_exists(page):
     """So that the page cannot go stale."""
     package, tests = README.parent / "ros2_dyn" / "ros2_dyn", README.parent / "ros2_dyn" / "test"
-    names = re.findall(r"`([^`]+)`", (README.parent / "docs" / "sources.md").read_text(encoding="utf-8"))
+    names = re.findall(r"`([^`]+)`", (README.parent / "docs" / page).read_text(encoding="utf-8"))
     defined = "\n".join(file.read_text(encoding="utf-8") for file in tests.glob("test_*.py"))
     for name in names:
         if name.startswith("test_"):

@@ -16,7 +16,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import qos_profile_sensor_data
 from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, WrenchToTorque
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -38,7 +38,6 @@ from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, set
 from ros2_dyn.ros.state_intake import MeasuredState
 from ros2_dyn.ros.trajectory import effort_along
 
-NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_PERIOD, LOOKS_PER_REPORT = 0.2, 5
 """How often the node looks who listens, s; and how often between two reports."""
 
@@ -70,7 +69,7 @@ class DynamicsNode(Node):
 
         self._desired = self.create_subscription(JointTrajectory, "~/desired", self._safely(self._on_desired), KEPT)
         self.create_subscription(JointTrajectory, "~/desired_trajectory", self._safely(self._on_trajectory), 10)
-        self.create_subscription(JointState, "joint_states", self._safely(self._on_state), NEWEST_ONLY)
+        self.create_subscription(JointState, "joint_states", self._safely(self._on_state), qos_profile_sensor_data)
         self.create_service(GetJacobian, "~/get_jacobian", self._answer_with(fill_jacobian))
         self.create_service(WrenchToTorque, "~/wrench_to_torque", self._answer_with(fill_torque))
         self.create_service(GetDynamics, "~/get_dynamics", self._answer_with(fill_dynamics))
