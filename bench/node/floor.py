@@ -28,7 +28,7 @@ class Floor(Node):
     def __init__(self) -> None:
         super().__init__("dynamics")
         model = RobotModel.from_urdf_file(self.declare_parameter("urdf_file", "").value)
-        links = [next(name for name, at in model.links.items() if at.body == i) for i in range(model.n)]
+        links = model.moved_links
         self._numbers = array("d", [0.1] * model.n)
         self._wrench = (0.1,) * 6
         self._effort = JointState(name=list(model.joint_names))

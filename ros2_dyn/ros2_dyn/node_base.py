@@ -19,8 +19,16 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Of robot_description: reliable, and kept for those who come later."""
 
 
-def declare(node: Node, name: str, default: Any, description: str, low: float = 0.0, high: float | None = None) -> Any:
-    """Declare a parameter that is set once, at the start, and return its value.
+def declare(
+    node: Node,
+    name: str,
+    default: Any,
+    description: str,
+    low: float = 0.0,
+    high: float | None = None,
+    read_only: bool = True,
+) -> Any:
+    """Declare a parameter and return its value.
 
     Args:
         node: the node.
@@ -29,10 +37,11 @@ def declare(node: Node, name: str, default: Any, description: str, low: float = 
         description: its meaning and unit.
         low: least value of a number, where `high` is given.
         high: greatest value of a number; None: not a number, or one of any size.
+        read_only: whether it is set once, at the start.
     """
-    descriptor = ParameterDescriptor(description=description, read_only=True)
+    descriptor = ParameterDescriptor(description=description, read_only=read_only)
     if high is not None:
-        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+        descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=high)]
     return node.declare_parameter(name, default, descriptor).value
 
 

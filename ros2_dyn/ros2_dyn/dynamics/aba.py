@@ -9,11 +9,11 @@ from ros2_dyn.dynamics.crba import mass_matrix
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.ltdl import solve
-from ros2_dyn.dynamics.passes import joint_motions, joint_transforms, velocities
+from ros2_dyn.dynamics.passes import base_acceleration, joint_motions, joint_transforms, velocities
 from ros2_dyn.dynamics.rnea import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, join, matvec
+from ros2_dyn.model.spatial import Array, cross_force, cross_motion, matvec
 
 
 def forward_dynamics(
@@ -84,7 +84,7 @@ def _articulated(model: RobotModel, q: Array, qd: Array, tau: Array, a_g: Array,
     a: list[Array] = []
     qdd: list[Array] = []
     for i, parent in enumerate(model.lambda_):
-        a_i = X[i].motion(join(np.zeros(3), -a_g) if parent == BASE else a[parent]) + c[i]
+        a_i = X[i].motion(base_acceleration(a_g) if parent == BASE else a[parent]) + c[i]
         qdd.append(solve(D[i], (u[i] - matvec(np.swapaxes(U[i], -1, -2), a_i))[..., None])[..., 0])
         a.append(a_i + matvec(model.joints[i].S, qdd[i]))
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in qdd))

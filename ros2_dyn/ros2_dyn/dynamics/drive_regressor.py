@@ -35,7 +35,7 @@ def drive_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLi
     Y = zeros((model.n, 6 * len(driven)), q, qd, qdd)
     for k, i in enumerate(driven):
         joint, row = model.joints[i], model.in_qd[i].start
-        position = joint.multiplier * q[..., model.in_q[i].start] + joint.offset
+        position = joint.position(q[..., model.in_q[i]])[..., 0]
         speed, acceleration = (joint.multiplier * x[..., row] for x in (qd, qdd))
         columns: list[Array] = [speed, *dry_friction(joint.drive, speed), position, np.array(-1.0), acceleration]
         for column, value in enumerate(columns, start=6 * k):

@@ -41,5 +41,6 @@ def dry_friction(drive: Drive, speed: Array) -> tuple[Array, Array]:
     sign = np.tanh(speed / drive.transition_velocity)
     if drive.static is None:
         return sign, 0 * speed
-    sticking = np.exp(-((speed / drive.stribeck_velocity) * (speed / drive.stribeck_velocity)))
+    ratio = speed / drive.stribeck_velocity
+    sticking = np.exp(-(ratio * ratio))
     return sign * (1 - sticking), sign * sticking

@@ -41,9 +41,13 @@ def accelerations(
     a: list[Array] = []
     for i, (vJ, aJ) in enumerate(zip(joint_motions(model, qd), joint_motions(model, qdd))):
         parent = model.lambda_[i]
-        a_parent = join(np.zeros(3), -a_g) if parent == BASE else a[parent]
-        a.append(X[i].motion(a_parent) + aJ + cross_motion(v[i], vJ))
+        a.append(X[i].motion(base_acceleration(a_g) if parent == BASE else a[parent]) + aJ + cross_motion(v[i], vJ))
     return a
+
+
+def base_acceleration(a_g: Array) -> Array:
+    """``a_0 = -a_g``, (..., 6): a base that accelerates upwards stands for gravity (RBDA section 5.3)."""
+    return join(np.zeros(3), -a_g)
 
 
 def forces(model: RobotModel, v: Sequence[Array], a: Sequence[Array]) -> list[Array]:

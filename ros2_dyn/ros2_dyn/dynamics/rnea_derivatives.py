@@ -10,9 +10,17 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics.coriolis_matrix import composites
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import accelerations, carry_inwards, forces, joint_transforms, velocities, zeros
+from ros2_dyn.dynamics.passes import (
+    accelerations,
+    base_acceleration,
+    carry_inwards,
+    forces,
+    joint_transforms,
+    velocities,
+    zeros,
+)
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.model.spatial import Array, cross_force, cross_motion, join
+from ros2_dyn.model.spatial import Array, cross_force, cross_motion
 
 
 class RneaDerivatives(NamedTuple):
@@ -43,7 +51,8 @@ def rnea_derivatives(
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
+    a_g = gravity_vector(gravity)
+    a = accelerations(model, X, v, qd, qdd, a_g)
     f_ext = external_forces(model, q, external)
     f_c = carry_inwards(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)])
     I_c, B_c = composites(model, X, v)
@@ -54,9 +63,8 @@ def rnea_derivatives(
     da_dq: list[Array] = []
     da_dqd: list[Array] = []
     for i, parent in enumerate(model.lambda_):
-        at_rest = join(np.zeros(3), np.zeros(3))
-        v_p = (X[i].motion(at_rest) if parent == BASE else X[i].motion(v[parent]))[..., None, :]
-        a_p = X[i].motion(join(np.zeros(3), -gravity_vector(gravity)) if parent == BASE else a[parent])[..., None, :]
+        v_p = X[i].motion(np.zeros(6) if parent == BASE else v[parent])[..., None, :]
+        a_p = X[i].motion(base_acceleration(a_g) if parent == BASE else a[parent])[..., None, :]
         dv_dq.append(cross_motion(v_p, S[i]))
         da_dq.append(cross_motion(a_p, S[i]) + cross_motion(v_p, dv_dq[i]))
         da_dqd.append(dv_dq[i] + cross_motion(v[i][..., None, :], S[i]))

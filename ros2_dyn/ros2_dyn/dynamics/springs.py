@@ -27,7 +27,7 @@ def spring(model: RobotModel, q: ArrayLike) -> Array:
     tau = zeros((model.n,), q)
     for joint, in_q, where in zip(model.joints, model.in_q, model.in_qd):
         if joint.dof == 1:
-            stretched = joint.multiplier * q[..., in_q] + joint.offset - joint.drive.rest
+            stretched = joint.position(q[..., in_q]) - joint.drive.rest
             tau[..., where] += joint.multiplier * joint.drive.stiffness * stretched
     return tau
 
@@ -38,6 +38,6 @@ def spring_energy(model: RobotModel, q: ArrayLike) -> Array:
     energy = zeros((), q)
     for joint, in_q in zip(model.joints, model.in_q):
         if joint.dof == 1:
-            stretched = (joint.multiplier * q[..., in_q] + joint.offset - joint.drive.rest)[..., 0]
+            stretched = joint.position(q[..., in_q])[..., 0] - joint.drive.rest
             energy = energy + joint.drive.stiffness / 2 * stretched * stretched
     return energy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from ros2_dyn import dynamics
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.symbol import Symbol, Tape
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 
@@ -122,7 +122,8 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     }
     x = constants._replace(**symbols)
     link = model.default_tip if link is None else link
-    task = Task(_carrying(model, link, x.payload), link, x)
+    carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
+    task = Task(carrying, link, x)
     return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](task), dtype=object) for name in outputs})
 
 
@@ -130,12 +131,3 @@ def _check(argument: str, names: Sequence[str], known: Sequence[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise InputError(argument, f"expected some of {', '.join(known)}; got {', '.join(unknown) or 'none'}")
-
-
-def _carrying(model: RobotModel, link: str, parameters: Array) -> RobotModel:
-    """`RobotModel.carrying` for a payload of symbols."""
-    body, X = model.placement(link)
-    added = SpatialInertia.from_parameters(parameters).in_parent(X)
-    if body == BASE:
-        return replace(model, base_inertia=model.base_inertia + added)
-    return replace(model, inertia=tuple(I + added if i == body else I for i, I in enumerate(model.inertia)))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ros2_dyn.model.branch import Branch
-from ros2_dyn.model.robot_model import RobotModel
+from ros2_dyn.model.robot_model import BASE, RobotModel
 
 
 def audit(model: RobotModel) -> list[str]:
@@ -25,12 +24,8 @@ def _links(model: RobotModel) -> Iterator[str]:
             yield f"link '{branch.link}' has a negative principal moment of inertia, {principal[0]:.2g} kg m^2"
         elif 2 * principal.max() > 1.001 * principal.sum() + 1e-9:
             yield f"link '{branch.link}' has an inertia that no body has: one principal moment exceeds the others' sum"
-        if mass > 0 and not np.any(I_com) and _moves(model, branch):
+        if mass > 0 and not np.any(I_com) and model.links[branch.link].body != BASE:
             yield f"link '{branch.link}' has mass but no rotational inertia"
-
-
-def _moves(model: RobotModel, branch: Branch) -> bool:
-    return model.links[branch.link].body >= 0
 
 
 def _joints(model: RobotModel) -> Iterator[str]:

@@ -36,15 +36,11 @@ def draw(branches: Sequence[Branch]) -> Iterator[str]:
     for link, parent, _, joint, inertia in branches:
         depth[link] = depth[parent] + 1
         mass = f" {inertia.mass:.3g} kg" if inertia.mass > 0 else ""
-        by = (
-            ""
-            if parent is None
-            else " (fixed)"
-            if joint is None
-            else f" ({joint.type} '{joint.name}'{_follows(joint)})"
-        )
-        yield f"{'  ' * depth[link]}{link}{mass}{by}"
+        yield f"{'  ' * depth[link]}{link}{mass}{'' if parent is None else f' ({_held_by(joint)})'}"
 
 
-def _follows(joint: Joint) -> str:
-    return "" if joint.mimics is None else f" = {joint.multiplier:g} '{joint.mimics}' + {joint.offset:g}"
+def _held_by(joint: Joint | None) -> str:
+    if joint is None:
+        return "fixed"
+    follows = "" if joint.mimics is None else f" = {joint.multiplier:g} '{joint.mimics}' + {joint.offset:g}"
+    return f"{joint.type} '{joint.name}'{follows}"

@@ -89,10 +89,14 @@ class Joint:
             return Transform(np.swapaxes(rotation_from_quaternion(q[..., 3:]), -1, -2), q[..., :3])
         if self.type == "planar":
             return Transform(self._turn(q[..., 2:3], q[..., 3:4]), matvec(self.plane, q[..., :2]))
-        q = self.multiplier * q + self.offset
+        position = self.position(q)
         if self.type == "prismatic":
-            return Transform(np.eye(3), self.axis * q)
-        return Transform(self._turn(np.cos(q), np.sin(q)), np.zeros(3))
+            return Transform(np.eye(3), self.axis * position)
+        return Transform(self._turn(np.cos(position), np.sin(position)), np.zeros(3))
+
+    def position(self, q: Array) -> Array:
+        """Where a joint of one degree of freedom is, rad or m, shape (..., 1), for q as `transform` takes it."""
+        return self.multiplier * q + self.offset
 
     def _turn(self, cos: Array, sin: Array) -> Array:
         """Rodrigues' formula, transposed (RBDA 2.15), as a sum of constant matrices: a constant 0 or 1 stays one."""

@@ -184,10 +184,16 @@ class RobotModel:
         Raises:
             InputError: the robot has no such link, or the payload's numbers make no sense.
         """
-        link = payload.link or self.default_tip
+        return self.with_body(payload.link or self.default_tip, payload.inertia)
+
+    def with_body(self, link: str, inertia: SpatialInertia) -> RobotModel:
+        """The same robot with a body fixed to a link, given in that link's frame.
+
+        Raises:
+            InputError: the robot has no such link.
+        """
         self.placement(link)
-        added = payload.inertia
-        loaded = [b._replace(inertia=b.inertia + added) if b.link == link else b for b in self.branches]
+        loaded = [b._replace(inertia=b.inertia + inertia) if b.link == link else b for b in self.branches]
         return RobotModel.from_branches(self.name, loaded)
 
     def with_drives(self, drives: Mapping[str, Drive]) -> RobotModel:
@@ -264,6 +270,11 @@ class RobotModel:
     def link_names(self) -> tuple[str, ...]:
         """Names of all links, the root first."""
         return tuple(self.links)
+
+    @property
+    def moved_links(self) -> tuple[str, ...]:
+        """The link that each joint moves, whose frame is its body's."""
+        return tuple(branch.link for branch in self.branches if branch.joint is not None)
 
     @property
     def effort_limit(self) -> Array:

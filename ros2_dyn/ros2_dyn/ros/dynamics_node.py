@@ -228,41 +228,45 @@ class DynamicsNode(Node):
         self._with_effort.publish(message)
 
     def _answer_with(self, fill: Callable[..., None]) -> Callable[[Any, Any], Any]:
-        """Fill a response at the requested state, or say in it why that cannot be done."""
+        """A service that fills its response at the requested state."""
 
         def answer(request: Any, response: Any) -> Any:
-            try:
+            def act() -> None:
                 robot, state = self._requested(request.state)
                 fill(request, response, robot, state, time.monotonic())
                 response.joint_names = list(robot.model.joint_names)
-                response.success = True
-            except Ros2DynError as error:
-                response.message = str(error)
-            except Exception as error:
-                self.get_logger().error(f"please report this fault:\n{format_exc()}")
-                response.message = f"a fault of the node: {error!r}"
-            return response
+
+            return self._answer(response, act)
 
         return answer
 
-    def _requested(self, message: JointState) -> tuple[Robot, MeasuredState]:
-        if self._robot is None:
-            raise MessageError("state", "no robot yet", "no robot_description has been received")
-        if message.name:
-            return self._robot, self._robot.order.given(message)
-        if self._robot.state is None:
-            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
-        return self._robot, self._robot.state
-
-    def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+    def _answer(self, response: Any, act: Callable[[], None]) -> Any:
+        """Say in a response that something was done, or why it cannot be."""
         try:
-            if self._robot is None:
-                raise MessageError("link", "no robot yet", "no robot_description has been received")
-            set_payload(request, self._robot, time.monotonic())
+            act()
             response.success = True
         except Ros2DynError as error:
             response.message = str(error)
+        except Exception as error:
+            self.get_logger().error(f"please report this fault:\n{format_exc()}")
+            response.message = f"a fault of the node: {error!r}"
         return response
+
+    def _requested(self, message: JointState) -> tuple[Robot, MeasuredState]:
+        robot = self._loaded("state")
+        if message.name:
+            return robot, robot.order.given(message)
+        if robot.state is None:
+            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
+        return robot, robot.state
+
+    def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+        return self._answer(response, lambda: set_payload(request, self._loaded("link"), time.monotonic()))
+
+    def _loaded(self, field: str) -> Robot:
+        if self._robot is None:
+            raise MessageError(field, "no robot yet", "no robot_description has been received")
+        return self._robot
 
     # ---- now and then
 

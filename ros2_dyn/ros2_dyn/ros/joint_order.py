@@ -71,12 +71,22 @@ class JointOrder:
     def _indices_of(self, names: tuple[str, ...]) -> list[int]:
         """Where the model's joints stand among the names; remembered, as publishers keep to one order."""
         if names != self._names:
-            for joint in self.joint_names:
-                if names.count(joint) != 1:
-                    reason = "joint named twice" if joint in names else "joint missing"
-                    raise MessageError("name", reason, f"'{joint}' in [{', '.join(names)}]")
-            self._names, self._indices = names, [names.index(joint) for joint in self.joint_names]
+            self._indices = places(self.joint_names, names, "name")
+            self._names = names
         return self._indices
+
+
+def places(joints: Sequence[str], names: Sequence[str], field: str) -> list[int]:
+    """Where each of the joints stands among the names of a message.
+
+    Raises:
+        MessageError: a joint is missing or named twice.
+    """
+    for joint in joints:
+        if names.count(joint) != 1:
+            reason = "joint named twice" if joint in names else "joint missing"
+            raise MessageError(field, reason, f"'{joint}' in [{', '.join(names)}]")
+    return [names.index(joint) for joint in joints]
 
 
 def _stamp(message: JointState | JointTrajectory) -> tuple[int, int]:

@@ -22,17 +22,17 @@ class Outputs:
     def __init__(self, node: Node, model: RobotModel, marker_scale: float, marker_rate: float) -> None:
         self._node = node
         self._made_for = _key(model, marker_scale, marker_rate)
-        self._names = [joint.name for joint in model.joints]
         self._effort = JointState(name=list(model.joint_names))
         self._wrenches = [WrenchStamped() for _ in model.joints]
-        self._links = [next(name for name, at in model.links.items() if at.body == i) for i in range(len(model.joints))]
-        for message, link in zip(self._wrenches, self._links):
+        for message, link in zip(self._wrenches, model.moved_links):
             message.header.frame_id = link
-        self._markers = WrenchMarkers(self._links, marker_scale)
+        self._markers = WrenchMarkers(model.moved_links, marker_scale)
         self._marker_period = 1 / marker_rate
         self._next_markers = 0.0
         self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
-        self._wrench_publishers = [node.create_publisher(WrenchStamped, f"~/joint_wrench/{n}", 10) for n in self._names]
+        self._wrench_publishers = [
+            node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints
+        ]
         self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
         self.look()
 
@@ -42,11 +42,10 @@ class Outputs:
 
     def look(self) -> None:
         """See who listens. To be called a few times a second."""
-        heard = [bool(publisher.get_subscription_count()) for publisher in self._wrench_publishers]
-        self._wrenches_heard = [i for i, somebody in enumerate(heard) if somebody]
-        self._efforts_heard = [
-            i for i, publisher in enumerate(self._effort_publishers) if publisher.get_subscription_count()
-        ]
+        self._efforts_heard, self._wrenches_heard = (
+            [i for i, publisher in enumerate(publishers) if publisher.get_subscription_count()]
+            for publishers in (self._effort_publishers, self._wrench_publishers)
+        )
         self._markers_heard = bool(self._marker_publisher.get_subscription_count())
 
     def publish(self, stamp: tuple[int, int], efforts: Efforts, now: float) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from math import isfinite
 from typing import Any, get_args
 
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY, gravity_vector
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model import RobotModel
+from ros2_dyn.node_base import declare
 from ros2_dyn.ros.effort_convention import CommandEffort, MeasuredEffort
 from ros2_dyn.ros.state_intake import IntakePolicy
 
@@ -127,18 +128,11 @@ class Settings:
             model = model.with_joints(self.joints)
         model.placement(self.tip_link or None)
         own = {joint.name: joint.drive for joint in model.joints}
-        drives = {}
-        for i, name in enumerate(self.joints):
-            viscous, coulomb, armature = (
-                numbers[i] if numbers else default
-                for numbers, default in (
-                    (self.viscous_friction, own[name].viscous),
-                    (self.coulomb_friction, own[name].coulomb),
-                    (self.armature, own[name].armature),
-                )
-            )
-            drives[name] = Drive(viscous=viscous, coulomb=coulomb, armature=armature)
-        return model.with_drives(drives)
+        lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
+        given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
+        return model.with_drives(
+            {name: replace(own[name], **{key: by_name[name] for key, by_name in given.items()}) for name in self.joints}
+        )
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
         """Numbers that are given in the order of `joints`, in the model's; the default for those not given."""
@@ -147,9 +141,10 @@ class Settings:
 
 
 def _frozen(value: Any) -> Any:
-    return (
-        () if value is None else tuple(value) if isinstance(value, (list, tuple)) or hasattr(value, "tolist") else value
-    )
+    """A list as a tuple, an empty one where it is not set."""
+    if value is None:
+        return ()
+    return value if isinstance(value, (str, int, float)) else tuple(value)
 
 
 def declare_settings(node: Node) -> Settings:
@@ -159,10 +154,7 @@ def declare_settings(node: Node) -> Settings:
         InputError: what `Settings.checked` raises.
     """
     for name, about in DECLARATIONS.items():
-        descriptor = ParameterDescriptor(description=about.description, read_only=about.read_only)
-        if about.high is not None:
-            descriptor.floating_point_range = [FloatingPointRange(from_value=float(about.low), to_value=about.high)]
-        node.declare_parameter(name, about.default, descriptor)
+        declare(node, name, *astuple(about))
     return changed_settings(node, ())
 
 

@@ -8,6 +8,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
+from ros2_dyn.ros.joint_order import places
 
 Array = NDArray[np.float64]
 
@@ -38,11 +39,7 @@ def effort_along(
         MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not increase.
     """
     names = list(trajectory.joint_names)
-    for joint in joint_names:
-        if names.count(joint) != 1:
-            reason = "joint named twice" if joint in names else "joint missing"
-            raise MessageError("joint_names", reason, f"'{joint}' in [{', '.join(names)}]")
-    columns = [names.index(joint) for joint in joint_names]
+    columns = places(joint_names, names, "joint_names")
     q, qd, qdd = (_table(trajectory, field, len(names)) for field in ("positions", "velocities", "accelerations"))
     if q is None:
         raise MessageError("points", "empty", "expected points, each with positions")
