@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,7 @@ def run_node(make_node: Callable[[], Node]) -> int:
     node = None
     try:
         node = make_node()
+        gc.freeze()  # what is there now stays: the collector need not look at it again and again
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

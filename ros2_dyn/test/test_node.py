@@ -1,6 +1,8 @@
 """The node, end to end: a process of its own, real messages over DDS, and a mock arm in another process."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
+from threading import Event
 
 import numpy as np
 import pytest
@@ -38,6 +40,8 @@ from ros2_dyn.dynamics import (
 from ros2_dyn.dynamics import friction as friction_of
 from ros2_dyn.model import Drive, Payload, RobotModel
 from ros2_dyn.node_base import LATCHED
+from ros2_dyn.ros import dynamics_node
+from ros2_dyn.ros.dynamics_node import DynamicsNode
 from ros_harness import PATIENCE, Listener, Process
 
 MODEL = mock_arm()
@@ -88,19 +92,17 @@ def desired(stamp=1, accelerations=QDD, positions=(), velocities=()) -> JointTra
     return message
 
 
+STAMPS = count(1000)
 TOPICS = ("dynamics/inverse_dynamics", "dynamics/gravity", "dynamics/coriolis")
 
 
 def efforts_of(listener: Listener, publish: Callable[[int], None]) -> dict[str, JointState]:
     """Publish, with ever new stamps, until the efforts of one of them have come on every topic."""
-    stamp = 1000
 
     def complete() -> bool:
-        nonlocal stamp
         if all(listener.received[topic] for topic in TOPICS):
             return len({listener.received[topic][-1].header.stamp.nanosec for topic in TOPICS}) == 1
-        stamp += 1
-        publish(stamp)
+        publish(next(STAMPS))
         return False
 
     for topic in TOPICS:
@@ -219,7 +221,7 @@ def test_a_burst_of_desired_states_is_paired_by_stamp(listener, dynamics):
     states = listener.publisher(JointState, "joint_states")
     wanted = listener.publisher(JointTrajectory, "dynamics/desired")
     efforts_of(listener, lambda stamp: states.publish(state(stamp)))  # discovery is over
-    for first in range(10_000, 10_200, 20):
+    for first in range(10**8, 10**8 + 200, 20):
         for stamp in range(first, first + 20):
             wanted.publish(desired(stamp, accelerations=[float(stamp - first)] * 6))
         states.publish(state(first + 10))
@@ -501,6 +503,63 @@ def test_a_payload_is_ramped_in_and_removed(listener, dynamics):
     listener.until(lambda: np.allclose(weight(), bare, rtol=0, atol=1e-10), "the payload was not removed")
 
 
+def test_states_do_not_wait_for_kernels(listener, monkeypatch):
+    """A payload on another link, a robot and a trajectory need kernels, which are made aside."""
+    node = DynamicsNode()
+    listener.executor.add_node(node)
+    descriptions = listener.publisher(String, "robot_description", LATCHED)
+    states = listener.publisher(JointState, "joint_states")
+    trajectories = listener.publisher(JointTrajectory, "dynamics/desired_trajectory")
+    listener.listen(*TOPICS)
+    listener.listen("dynamics/trajectory_with_effort", type=JointTrajectory)
+
+    def publish(stamp: int) -> None:
+        states.publish(state(stamp))
+
+    xml = MOCK_ARM.read_text(encoding="utf-8")
+    descriptions.publish(String(data=xml))
+    efforts_of(listener, publish)
+    gate, entered = Event(), Event()
+
+    def slow(function):
+        def wait(*arguments):
+            entered.set()
+            assert gate.wait(PATIENCE)
+            return function(*arguments)
+
+        return wait
+
+    monkeypatch.setattr(dynamics_node, "kernels", slow(dynamics_node.kernels))
+    monkeypatch.setattr(dynamics_node, "effort_along", slow(dynamics_node.effort_along))
+    client = listener.node.create_client(SetPayload, "dynamics/set_payload")
+    listener.until(client.service_is_ready, "no service")
+    box = Inertia(m=2.0, com=Vector3(z=0.1))
+    point = JointTrajectoryPoint(positions=Q, velocities=QD, accelerations=QDD)
+    for begin, done in (
+        (lambda: client.call_async(SetPayload.Request(inertia=box, link="forearm_link")).done, None),
+        (
+            lambda: trajectories.publish(JointTrajectory(joint_names=list(MODEL.joint_names), points=[point])),
+            lambda: bool(listener.received["dynamics/trajectory_with_effort"]),
+        ),
+        (
+            lambda: descriptions.publish(String(data=xml.replace('"mock_arm"', '"other"'))),
+            lambda: node._robot.model.name == "other",
+        ),
+    ):
+        gate.clear()
+        entered.clear()
+        done = begin() or done
+        listener.until(entered.is_set, "the work has not begun")
+        for _ in range(5):
+            efforts_of(listener, publish)
+        assert not done()
+        gate.set()
+        listener.until(done, "the work was not done")
+    loaded = MODEL.carrying(Payload(2.0, (0, 0, 0.1), np.zeros((3, 3)), "forearm_link"))  # the other carries it, too
+    assert_allclose(efforts_of(listener, publish)[TOPICS[1]].effort, gravity(loaded, Q), rtol=0, atol=1e-10)
+    node.destroy_node()
+
+
 def test_parameters_change_as_a_whole(listener, dynamics):
     """All or none; what is refused says why, and the efforts are as before."""
     listener.listen(*TOPICS)
@@ -515,7 +574,10 @@ def test_parameters_change_as_a_whole(listener, dynamics):
             SetParametersAtomically, "dynamics/set_parameters_atomically", parameters=parameters
         ).result
 
+    weight()
     assert set_parameters(gravity=[0.0, 0.0, 9.81], tip_link="forearm_link").successful
+    kept = listener.call(GetDynamics, "dynamics/get_dynamics")  # at the measured state, which is still known
+    assert_allclose(kept.gravity, gravity(MODEL, Q, (0, 0, 9.81)), rtol=0, atol=1e-10)
     assert_allclose(weight(), gravity(MODEL, Q, (0, 0, 9.81)), rtol=0, atol=1e-10)
     for values, reason in (
         ({"gravity": [0.0, 0.0, -1.0], "tip_link": "hand"}, "no link 'hand'"),

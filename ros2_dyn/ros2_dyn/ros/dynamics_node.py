@@ -6,13 +6,16 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from traceback import format_exc
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
+from rclpy import task
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -29,17 +32,22 @@ from ros2_dyn.node_base import LATCHED, run_node
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.effort_convention import total_effort
+from ros2_dyn.ros.on_demand import OnDemand
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.pairing import KEPT, Pair, Pairing
 from ros2_dyn.ros.parameters import Settings, changed_settings, declare_settings, verdict
 from ros2_dyn.ros.refusals import Refusals
-from ros2_dyn.ros.robot import Efforts, Robot
+from ros2_dyn.ros.robot import Efforts, Robot, kernels
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, set_payload
 from ros2_dyn.ros.state_intake import MeasuredState
 from ros2_dyn.ros.trajectory import effort_along
 
 LOOK_PERIOD, LOOKS_PER_REPORT = 0.2, 5
 """How often the node looks who listens, s; and how often between two reports."""
+
+SWITCH_INTERVAL = 2e-4
+"""How long, s, work that is done aside may keep a state waiting: Python's default is 5 ms."""
+T = TypeVar("T")
 
 
 class DynamicsNode(Node):
@@ -54,6 +62,8 @@ class DynamicsNode(Node):
         self._outputs: Outputs | None = None
         self._warnings: list[str] = []
         self._description = ""
+        self._worker = ThreadPoolExecutor(1)
+        sys.setswitchinterval(SWITCH_INTERVAL)
         self._looks = 0
         self._last_state_at = -math.inf
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
@@ -67,13 +77,20 @@ class DynamicsNode(Node):
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._safely(self._on_description), LATCHED)
 
-        self._desired = self.create_subscription(JointTrajectory, "~/desired", self._safely(self._on_desired), KEPT)
+        self._desired = self.create_subscription(
+            JointTrajectory,
+            "~/desired",
+            self._safely(self._on_desired),
+            KEPT,
+            callback_group=OnDemand(lambda: self._robot is not None and self._robot.pairing.waits),
+        )
         self.create_subscription(JointTrajectory, "~/desired_trajectory", self._safely(self._on_trajectory), 10)
         self.create_subscription(JointState, "joint_states", self._safely(self._on_state), qos_profile_sensor_data)
         self.create_service(GetJacobian, "~/get_jacobian", self._answer_with(fill_jacobian))
         self.create_service(WrenchToTorque, "~/wrench_to_torque", self._answer_with(fill_torque))
         self.create_service(GetDynamics, "~/get_dynamics", self._answer_with(fill_dynamics))
-        self.create_service(SetPayload, "~/set_payload", self._set_payload)
+        alone = MutuallyExclusiveCallbackGroup()  # states go on while it waits for kernels
+        self.create_service(SetPayload, "~/set_payload", self._set_payload, callback_group=alone)
         self.add_on_set_parameters_callback(self._on_parameters)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goes on where simulated time stands still
         self.create_timer(LOOK_PERIOD, self._safely(self._look), clock=steady)
@@ -91,12 +108,20 @@ class DynamicsNode(Node):
 
         return safe
 
+    def _aside(self, work: Callable[[], T], then: Callable[[Future[T]], None]) -> None:
+        """Do slow work in another thread, so that no state has to wait for it, and go on in this one."""
+        self._worker.submit(work).add_done_callback(lambda done: self.executor.create_task(self._safely(then), done))
+
     # ---- the robot and the parameters
 
     def _use(self, description: RobotModel, settings: Settings) -> None:
         """Take a robot, or raise and keep the one before."""
         robot = Robot(description, settings)
         warnings = audit(robot.model)
+        if self._robot is not None and not robot.succeed(self._robot):
+            self.get_logger().warning(
+                f"the payload is gone: no joint moves a link '{self._robot.payload.link}' any more"
+            )
         if self._outputs is None or not self._outputs.serve(robot.model, settings.marker_scale, settings.marker_rate):
             if self._outputs is not None:
                 self._outputs.destroy()
@@ -108,11 +133,17 @@ class DynamicsNode(Node):
             self.get_logger().warning(f"robot description: {warning}")
 
     def _on_description(self, message: String) -> None:
-        if message.data == self._description:
-            return
+        def prepare() -> None:
+            model = self._settings.apply(RobotModel.from_urdf(message.data))
+            kernels(model, self._settings.tip_link or model.default_tip)
+
+        if message.data != self._description:
+            self._aside(prepare, lambda _: self._take_description(message.data))
+
+    def _take_description(self, xml: str) -> None:
         try:
-            self._use(RobotModel.from_urdf(message.data), self._settings)
-            self._description = message.data
+            self._use(RobotModel.from_urdf(xml), self._settings)
+            self._description = xml
         except Ros2DynError as error:
             kept = f"; '{self._robot.model.name}' is kept" if self._robot else ""
             self.get_logger().error(f"robot_description refused: {error}{kept}")
@@ -122,9 +153,7 @@ class DynamicsNode(Node):
         try:
             settings = changed_settings(self, changes)
             if settings != self._settings and self._robot is not None:
-                payload = self._robot.payload
                 self._use(self._robot.description, settings)
-                self._robot.keep(payload)
             self._settings = settings
             return verdict()
         except Ros2DynError as error:
@@ -144,7 +173,7 @@ class DynamicsNode(Node):
         self._publish(self._robot.pairing.desired_arrived(desired, time.monotonic()), started)
 
     def _take_waiting_desired(self) -> None:
-        """Read all that has come on ~/desired: the executor would bring one a turn, and late when there are many."""
+        """Read all that has come on ~/desired, which is read by the executor only while a state waits for it."""
         with self._desired.handle:
             while (taken := self._desired.handle.take_message(JointTrajectory, False)) is not None:
                 self._on_desired(taken[0])
@@ -210,10 +239,8 @@ class DynamicsNode(Node):
     # ---- trajectories and services
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        robot = self._robot
-        try:
-            if robot is None:
-                raise MessageError("robot_description", "no robot yet", "none has been received")
+        def fill() -> None:
+            robot = self._loaded("joint_names")
             effort_along(
                 message,
                 robot.model.joint_names,
@@ -222,10 +249,16 @@ class DynamicsNode(Node):
                 np.array(robot.payload.at(time.monotonic())),
                 self._settings.command_effort == "raw",
             )
-        except MessageError as error:
-            self._refusals.refuse("~/desired_trajectory", error)
-            return
-        self._with_effort.publish(message)
+
+        def publish(filled: Future[None]) -> None:
+            try:
+                filled.result()
+            except MessageError as error:
+                self._refusals.refuse("~/desired_trajectory", error)
+                return
+            self._with_effort.publish(message)
+
+        self._aside(fill, publish)
 
     def _answer_with(self, fill: Callable[..., None]) -> Callable[[Any, Any], Any]:
         """A service that fills its response at the requested state."""
@@ -260,7 +293,11 @@ class DynamicsNode(Node):
             raise MessageError("state", "empty", "no usable message has been received on joint_states either")
         return robot, robot.state
 
-    def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+    async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+        robot, prepared = self._robot, task.Future(executor=self.executor)
+        if robot is not None and request.link in robot.model.link_names:
+            self._aside(lambda: kernels(robot.model, request.link), prepared.set_result)
+            await prepared
         return self._answer(response, lambda: set_payload(request, self._loaded("link"), time.monotonic()))
 
     def _loaded(self, field: str) -> Robot:
@@ -274,6 +311,7 @@ class DynamicsNode(Node):
         """See who listens, and report once a second: every timer costs the executor time at each message."""
         if self._outputs is not None:
             self._outputs.look()
+        self._take_waiting_desired()  # where no states come, those that are refused are reported all the same
         self._looks += 1
         if self._looks % LOOKS_PER_REPORT == 0:
             self._report()

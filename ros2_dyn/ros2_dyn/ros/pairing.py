@@ -41,6 +41,11 @@ class Pairing:
         self._last_stamp: tuple[int, int] | None = None
         self._matches = 0
 
+    @property
+    def waits(self) -> bool:
+        """Whether a measured state is held until its desired state comes."""
+        return self._held is not None
+
     def desired_arrived(self, desired: DesiredState, now: float) -> list[Pair]:
         """Take a desired state; the pair that it completes, if any.
 

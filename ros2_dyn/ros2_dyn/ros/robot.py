@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ros2_dyn.ros.payload_ramp import PayloadRamp
 from ros2_dyn.ros.state_intake import MeasuredState, StateIntake
 
 TICK = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
+INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 STATE_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 
 
@@ -30,6 +31,15 @@ class Efforts(NamedTuple):
     friction: tuple[float, ...]
     joint_wrenches: tuple[tuple[float, ...], ...]
     """[force; moment] through each joint, N and N m, in its child link's frame."""
+
+
+@lru_cache(maxsize=8)
+def kernels(model: RobotModel, link: str) -> tuple[Kernel, Kernel, Kernel]:
+    """Of the tick, of an effort alone, and of all terms, with a payload on a link; those made before are at hand."""
+    tick, effort, terms = (
+        compile_kernel(model, names, "python", INPUTS, link) for names in (TICK, TICK[:1], STATE_TERMS)
+    )
+    return tick, effort, terms
 
 
 class Robot:
@@ -61,23 +71,30 @@ class Robot:
 
     def _compile(self, payload: PayloadRamp) -> None:
         """Kernels for a payload on a link."""
-        inputs = ("q", "qd", "qdd", "gravity", "payload")
-        self._tick = compile_kernel(self.model, TICK, "python", inputs, payload.link)
-        self._effort = compile_kernel(self.model, ("effort",), "python", inputs, payload.link)
-        self._terms = compile_kernel(self.model, STATE_TERMS, "python", inputs, payload.link)
+        self._tick, self._effort, self._terms = kernels(self.model, payload.link)
         self.payload = payload
         self.__dict__.pop("batch", None)
 
     @cached_property
     def batch(self) -> Kernel:
         """Efforts and gravity of many states at once, for trajectories; made when first asked for."""
-        inputs = ("q", "qd", "qdd", "gravity", "payload")
-        return compile_kernel(self.model, ("effort", "gravity"), "numpy", inputs, self.payload.link)
+        return compile_kernel(self.model, ("effort", "gravity"), "numpy", INPUTS, self.payload.link)
 
-    def keep(self, payload: PayloadRamp) -> None:
-        """Carry what another robot of the same description carried, where the link still moves."""
-        if any(payload.at(inf)) and self.model.placement(payload.link).body != BASE:
+    def succeed(self, before: Robot) -> bool:
+        """Go on from another robot: with its state if the joints are the same, and with its payload.
+
+        Returns:
+            whether it carries the same payload: it does not if the link is gone, or is moved by no joint any more.
+        """
+        if self.model.joint_names == before.model.joint_names:
+            self.state = before.state
+        payload = before.payload
+        if not any(payload.at(inf)):
+            return True
+        keeps = payload.link in self.model.link_names and self.model.placement(payload.link).body != BASE
+        if keeps:
             self._compile(payload)
+        return keeps
 
     def efforts(self, pair: Pair, now: float) -> Efforts:
         """The efforts at a measured state: inverse dynamics where desired, the others where measured.
