@@ -19,10 +19,11 @@ from ros2_dyn.cli.processes import stay_on_this_machine
 from ros2_dyn.model import RobotModel
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
-FLOOR, OURS = "floor", "dynamics"
+FLOOR, OURS, RATIO = "floor", "dynamics", "ratio"
+SHOWN = ("cpu_us", "p50_us", "p99_us", "max_us")
 COMMANDS = {FLOOR: [str(Path(__file__).with_name("floor.py"))], OURS: ["-m", "ros2_dyn.ros.dynamics_node"]}
 RATES = (125, 250, 500, 1000)
-TURNS, TURN_LENGTH = 5, 4.0
+TURNS, TURN_LENGTH = 15, 2.0
 
 
 def main() -> None:
@@ -58,12 +59,16 @@ def start(name: str) -> subprocess.Popen[bytes]:
 
 
 def compare(drivers: dict[str, Driver], processes: dict[str, subprocess.Popen[bytes]], rate: int) -> dict[str, dict]:
-    """Turns of the two at one rate; the medians of each figure."""
+    """Turns of the two at one rate; the medians of each figure, and of ours over the floor's of the same turn."""
     turns: dict[str, list[dict[str, float]]] = {name: [] for name in drivers}
     for _ in range(TURNS):
         for name, driver in drivers.items():
             turns[name].append(summary(driver, processes[name], rate, TURN_LENGTH))
-    return {name: {key: float(np.median([t[key] for t in ts])) for key in ts[0]} for name, ts in turns.items()}
+    medians = {name: {key: float(np.median([t[key] for t in ts])) for key in ts[0]} for name, ts in turns.items()}
+    pairs = list(zip(turns[OURS], turns[FLOOR]))
+    return medians | {
+        RATIO: {key: float(np.median([ours[key] / floor[key] for ours, floor in pairs])) for key in SHOWN}
+    }
 
 
 def summary(driver: Driver, process: subprocess.Popen[bytes], rate: float, seconds: float) -> dict[str, float]:
@@ -97,15 +102,12 @@ def memory(driver: Driver, process: subprocess.Popen[bytes], seconds: float) -> 
 
 
 def show(by_rate: dict) -> None:
-    """A table of both, and our share of the floor's."""
+    """A table of both, and of ours over the floor's."""
     table = Table("Hz", "", "CPU us/message", "p50 us", "p99 us", "max us", "lost")
     for rate, figures in by_rate.items():
         for name, row in figures.items():
-            floor = figures.get(FLOOR, row)
-            cells = (
-                f"{row[key]:.0f} ({row[key] / floor[key]:.2f})" for key in ("cpu_us", "p50_us", "p99_us", "max_us")
-            )
-            table.add_row(str(rate), name, *cells, f"{row['lost']:.0f}")
+            digits = 2 if name == RATIO else 0
+            table.add_row(str(rate), name, *(f"{row[key]:.{digits}f}" for key in SHOWN), f"{row.get('lost', 0):.0f}")
     Console(width=110).print(table)
 
 

@@ -1,5 +1,8 @@
-"""The node `dynamics`, to be started beside the driver of any arm."""
+"""The node `dynamics`, to be started beside the driver of any arm; on request robot_state_publisher and RViz, too."""
 
+from pathlib import Path
+
+import xacro
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -25,32 +28,82 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "use_sim_time", default_value="false", choices=["true", "false"], description="Follow the topic /clock."
     ),
+    DeclareLaunchArgument(
+        "robot_state_publisher",
+        default_value="false",
+        choices=["true", "false"],
+        description="Start robot_state_publisher as well; needs robot_description or urdf_file.",
+    ),
+    DeclareLaunchArgument(
+        "rviz",
+        default_value="false",
+        choices=["true", "false"],
+        description="Start RViz with the robot and its wrenches.",
+    ),
+    DeclareLaunchArgument("fixed_frame", default_value="base_link", description="Root link of the robot, for RViz."),
 ]
+RVIZ_TOPICS = ["robot_description", *(f"dynamics/{name}" for name in ("wrench_markers", "inverse_dynamics", "gravity"))]
+"""What the RViz configuration names by absolute names, which a namespace has to replace."""
 
 
-def dynamics_node(context: LaunchContext) -> list[Node]:
-    """The node; a description that is not given here is left to the parameter file."""
+def nodes(context: LaunchContext) -> list[Node]:
+    """The nodes that are asked for; a description that is not given here is left to the parameter file."""
     texts = {name: LaunchConfiguration(name).perform(context) for name in ("robot_description", "urdf_file")}
-    return [
+    sim_time = {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
+    namespace, joint_states = LaunchConfiguration("namespace"), ("joint_states", LaunchConfiguration("joint_states"))
+    started = [
         Node(
             package="ros2_dyn",
             executable="dynamics_node",
             name="dynamics",
-            namespace=LaunchConfiguration("namespace"),
+            namespace=namespace,
             parameters=[
                 ParameterFile(LaunchConfiguration("params_file")),
                 {name: ParameterValue(text, value_type=str) for name, text in texts.items() if text},
-                {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)},
+                sim_time,
             ],
-            remappings=[
-                ("joint_states", LaunchConfiguration("joint_states")),
-                ("~/desired", LaunchConfiguration("desired")),
-            ],
+            remappings=[joint_states, ("~/desired", LaunchConfiguration("desired"))],
             output="screen",
         )
     ]
+    if is_true(context, "robot_state_publisher"):
+        xml = ParameterValue(texts["robot_description"] or read(texts["urdf_file"]), value_type=str)
+        started.append(
+            Node(
+                package="robot_state_publisher",
+                executable="robot_state_publisher",
+                namespace=namespace,
+                parameters=[{"robot_description": xml}, sim_time],
+                remappings=[joint_states],
+            )
+        )
+    if is_true(context, "rviz"):
+        config = PathJoinSubstitution([FindPackageShare("ros2_dyn"), "config", "dynamics.rviz"])
+        started.append(
+            Node(
+                package="rviz2",
+                executable="rviz2",
+                namespace=namespace,
+                arguments=["-d", config, "-f", LaunchConfiguration("fixed_frame")],
+                parameters=[sim_time],
+                remappings=[(f"/{topic}", topic) for topic in RVIZ_TOPICS],
+            )
+        )
+    return started
+
+
+def is_true(context: LaunchContext, name: str) -> bool:
+    """The value of an argument."""
+    return LaunchConfiguration(name).perform(context) == "true"
+
+
+def read(path: str) -> str:
+    """The URDF text of a URDF or xacro file."""
+    if not path:
+        raise RuntimeError("robot_state_publisher:=true needs robot_description:=... or urdf_file:=...")
+    return xacro.process_file(path).toxml() if path.endswith(".xacro") else Path(path).read_text(encoding="utf-8")
 
 
 def generate_launch_description() -> LaunchDescription:
     """Called by `ros2 launch`."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=dynamics_node)])
+    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=nodes)])

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from threading import Event
+from threading import Event, Thread
 
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose
 
 from robots import MOCK_ARM, joint, link, mock_arm, robot
@@ -17,6 +18,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Inertia, Point, Vector3, Wrench, WrenchStamped
 from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, WrenchToTorque
 from scipy.interpolate import CubicSpline
@@ -413,7 +415,7 @@ def test_joint_wrenches_and_friction(listener, start):
     assert_allclose([f.x, f.y, f.z, m.x, m.y, m.z], joint_wrenches(MODEL, Q, QD, np.zeros(6))[2], rtol=0, atol=1e-10)
     arrows = listener.received[markers][-1].markers
     assert len(arrows) == 12
-    assert_allclose([arrows[4].points[1].x, arrows[4].points[1].z], [0.01 * f.x, 0.01 * f.z], rtol=0, atol=1e-12)
+    assert_allclose([arrows[4].points[1].x, arrows[4].points[1].z], [0.002 * f.x, 0.002 * f.z], rtol=0, atol=1e-12)
 
 
 def test_a_trajectory_gets_its_efforts(listener, dynamics):
@@ -503,10 +505,41 @@ def test_a_payload_is_ramped_in_and_removed(listener, dynamics):
     listener.until(lambda: np.allclose(weight(), bare, rtol=0, atol=1e-10), "the payload was not removed")
 
 
+def test_rviz_is_told_of_topics_that_are_there(listener, dynamics):
+    """Every topic of the RViz configuration is one of the node's, of the type that the display wants."""
+    types = {
+        "rviz_default_plugins/Effort": "sensor_msgs/msg/JointState",
+        "rviz_default_plugins/MarkerArray": "visualization_msgs/msg/MarkerArray",
+        "rviz_default_plugins/Wrench": "geometry_msgs/msg/WrenchStamped",
+    }
+
+    def wanted(displays) -> dict[str, str]:
+        """Topics and types of some displays, and of the groups among them."""
+        topics = {d["Topic"]["Value"]: types[d["Class"]] for d in displays if "Topic" in d}
+        return topics | {k: v for d in displays for k, v in wanted(d.get("Displays", [])).items()}
+
+    config = yaml.safe_load((MOCK_ARM.parent / "dynamics.rviz").read_text(encoding="utf-8"))
+    topics = wanted(config["Visualization Manager"]["Displays"])
+    assert len(topics) == 9
+    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == MODEL.base_link
+
+    def there() -> dict[str, str]:
+        return {name: found for name, (found, *_) in listener.node.get_topic_names_and_types()}
+
+    listener.until(lambda: topics.items() <= there().items(), "topics that RViz shows are missing")
+    # Displays drop what has no frame.
+    listener.listen(*TOPICS)
+    states = listener.publisher(JointState, "joint_states")
+    efforts = efforts_of(listener, lambda stamp: states.publish(state(stamp)))
+    assert all(message.header.frame_id == MODEL.base_link for message in efforts.values())
+
+
 def test_states_do_not_wait_for_kernels(listener, monkeypatch):
     """A payload on another link, a robot and a trajectory need kernels, which are made aside."""
-    node = DynamicsNode()
-    listener.executor.add_node(node)
+    node, executor = DynamicsNode(), SingleThreadedExecutor()
+    executor.add_node(node)
+    thread = Thread(target=executor.spin, daemon=True)
+    thread.start()
     descriptions = listener.publisher(String, "robot_description", LATCHED)
     states = listener.publisher(JointState, "joint_states")
     trajectories = listener.publisher(JointTrajectory, "dynamics/desired_trajectory")
@@ -557,6 +590,8 @@ def test_states_do_not_wait_for_kernels(listener, monkeypatch):
         listener.until(done, "the work was not done")
     loaded = MODEL.carrying(Payload(2.0, (0, 0, 0.1), np.zeros((3, 3)), "forearm_link"))  # the other carries it, too
     assert_allclose(efforts_of(listener, publish)[TOPICS[1]].effort, gravity(loaded, Q), rtol=0, atol=1e-10)
+    executor.shutdown()
+    thread.join()
     node.destroy_node()
 
 
@@ -626,6 +661,10 @@ def test_diagnostics_tell_how_it_is(listener, dynamics):
     assert says("model", "fine")()
     assert says("mode", "monitor")()
     listener.until(feed(state(position=[0.0] * 6), says("singularity", "near a singularity")), "no singularity")
+    other = listener.node.create_publisher(JointState, "joint_states", 10)
+    listener.until(feed(state(), says("joint_states", "2 publishers on one topic")), "the second is not seen")
+    listener.node.destroy_publisher(other)
+    listener.until(feed(state(), says("joint_states", "fine")), "the second is still seen")
     assert all(status.hardware_id == "mock_arm" for status in listener.received["/diagnostics"][-1].status)
 
 

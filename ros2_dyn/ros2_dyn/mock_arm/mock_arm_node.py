@@ -56,6 +56,7 @@ class MockArmNode(Node):
         self._description.publish(String(data=Path(path).read_text(encoding="utf-8")))
         names = list(self.model.joint_names)
         self._state_message = JointState(name=names)
+        self._state_message.header.frame_id = self.model.base_link
         self._reference_message = JointTrajectory(joint_names=names, points=[JointTrajectoryPoint()])
 
         self._commands = self.create_subscription(Float64MultiArray, "effort_controller/commands", self._on_command, 10)

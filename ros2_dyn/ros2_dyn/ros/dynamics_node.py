@@ -138,12 +138,12 @@ class DynamicsNode(Node):
             kernels(model, self._settings.tip_link or model.default_tip)
 
         if message.data != self._description:
+            self._description = message.data
             self._aside(prepare, lambda _: self._take_description(message.data))
 
     def _take_description(self, xml: str) -> None:
         try:
             self._use(RobotModel.from_urdf(xml), self._settings)
-            self._description = xml
         except Ros2DynError as error:
             kept = f"; '{self._robot.model.name}' is kept" if self._robot else ""
             self.get_logger().error(f"robot_description refused: {error}{kept}")

@@ -23,6 +23,7 @@ class Outputs:
         self._node = node
         self._made_for = _key(model, marker_scale, marker_rate)
         self._effort = JointState(name=list(model.joint_names))
+        self._effort.header.frame_id = model.base_link  # RViz drops messages without a frame
         self._wrenches = [WrenchStamped() for _ in model.joints]
         for message, link in zip(self._wrenches, model.moved_links):
             message.header.frame_id = link

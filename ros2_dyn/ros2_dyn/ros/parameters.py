@@ -58,7 +58,7 @@ DECLARATIONS = {
     "effort_gain": Declaration(DOUBLES, "Measured effort to N m or N, of each joint in `joints`. Not set: 1."),
     "command_effort": Declaration("raw", f"What controllers want: {', '.join(get_args(CommandEffort))}."),
     "singularity_threshold": Declaration(0.02, "Smallest singular value that counts as near a singularity.", 0, 10.0),
-    "marker_scale": Declaration(0.01, "Length of an arrow of ~/wrench_markers, m/N, and per N m tenfold.", 0, 10.0),
+    "marker_scale": Declaration(0.002, "Length of an arrow of ~/wrench_markers, m/N, and per N m fivefold.", 0, 10.0),
     "marker_rate": Declaration(20.0, "Greatest rate of ~/wrench_markers, Hz.", 0.1, 1000.0),
 }
 

@@ -9,7 +9,7 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-MOMENT_SCALE = 10.0
+MOMENT_SCALE = 5.0
 """Arrows of moments are this much longer, per N m, than those of forces per N."""
 SHAFT, HEAD, HEAD_LENGTH = 0.012, 0.024, 0.03
 """Diameters and the head's length, m."""
