@@ -35,7 +35,7 @@ def message(names="abc", position=(1.0, 2.0, 3.0), velocity=(4.0, 5.0, 6.0), sta
 
 
 def take(taker: StateIntake, state: JointState, now: float = 0.0, clock: float = 0.0):
-    return taker.take(state, now, round(clock * 1e9))
+    return taker.take(state, now, lambda: round(clock * 1e9))
 
 
 def refused(taker: StateIntake, state: JointState, text: str, now: float = 0.0) -> None:

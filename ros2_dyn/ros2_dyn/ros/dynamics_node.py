@@ -42,7 +42,7 @@ from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, set
 from ros2_dyn.ros.state_intake import MeasuredState
 from ros2_dyn.ros.trajectory import effort_along
 
-LOOK_PERIOD, LOOKS_PER_REPORT = 0.2, 5
+LOOK_PERIOD, LOOKS_PER_REPORT = 0.5, 2
 """How often the node looks who listens, s; and how often between two reports."""
 
 SWITCH_INTERVAL = 2e-4
@@ -187,7 +187,7 @@ class DynamicsNode(Node):
         now = time.monotonic()
         restarts = robot.intake.restarts
         try:
-            state = robot.intake.take(message, now, self.get_clock().now().nanoseconds)
+            state = robot.intake.take(message, now, self._nanoseconds)
         except MessageError as error:
             self._refusals.refuse("joint_states", error)
             return
@@ -209,6 +209,9 @@ class DynamicsNode(Node):
             self._window.periods.append(now - self._last_state_at)
         self._last_state_at = now
         self._publish(robot.pairing.measured_arrived(state, now), started)
+
+    def _nanoseconds(self) -> int:
+        return self.get_clock().now().nanoseconds
 
     def _publish(self, pairs: list[Pair], started: float) -> None:
         robot, outputs = self._robot, self._outputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import NamedTuple
@@ -61,13 +61,13 @@ class StateIntake:
         self._qd = [nan] * len(self.joint_names)
         self._taken_at = [-1e9] * len(self.joint_names)
 
-    def take(self, message: JointState, now: float, clock: int) -> MeasuredState | None:
+    def take(self, message: JointState, now: float, clock: Callable[[], int]) -> MeasuredState | None:
         """Read a message; None if it holds none of the robot's joints, as that of a gripper beside it.
 
         Args:
             message: the message.
             now: time of a steady clock, s.
-            clock: time of the node's clock, ns.
+            clock: gives the time of the node's clock, ns; asked where the message has no stamp.
 
         Raises:
             MessageError: it cannot be used. Nothing of it is kept.
@@ -91,12 +91,11 @@ class StateIntake:
             self._check_complete(taken_at, now)
         self._q, self._qd, self._taken_at = q, qd, taken_at
         self._last = stamp or self._last
-        t = 1e-9 * (stamp or clock)
-        stamp = stamp or clock
+        stamp = stamp or clock()
         effort = (
             [message.effort[k] for _, k in self._places] if whole and len(message.effort) == len(self._names) else None
         )
-        qd = self._complete_velocity(t, q, qd)
+        qd = self._complete_velocity(1e-9 * stamp, q, qd)
         return MeasuredState((stamp // 10**9, stamp % 10**9), q, qd, effort)
 
     def _find(self, names: Sequence[str]) -> list[tuple[int, int]]:
