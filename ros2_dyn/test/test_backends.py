@@ -27,6 +27,7 @@ BOOK = {
     "coriolis_matrix": lambda model, q, qd, qdd, effort: dynamics.coriolis_matrix(model, q, qd),
     "qdd": lambda model, q, qd, qdd, effort: dynamics.forward_dynamics(model, q, qd, effort, A_G),
     "momentum": lambda model, q, qd, qdd, effort: dynamics.momentum(model, q, qd),
+    "transposed_coriolis": lambda model, q, qd, qdd, effort: dynamics.transposed_coriolis(model, q, qd),
     "joint_wrenches": lambda model, q, qd, qdd, effort: dynamics.joint_wrenches(model, q, qd, qdd, A_G),
     "jacobian": lambda model, q, qd, qdd, effort: dynamics.jacobian(model, q),
     "regressor": lambda model, q, qd, qdd, effort: dynamics.regressor(model, q, qd, qdd, A_G),

@@ -21,6 +21,7 @@ from ros2_dyn.dynamics import (
     regressor,
     rnea,
     static_torque,
+    transposed_coriolis,
 )
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -100,6 +101,16 @@ def test_momentum_is_mass_matrix_times_velocity(model):
     """``p = M qd``, in a batch."""
     q, qd, _ = random_state(model, 8, 4)
     close(momentum(model, q, qd), (mass_matrix(model, q) @ qd[..., None])[..., 0])
+
+
+def test_momentum_changes_with_the_efforts(model):
+    """``d/dt p = tau - g + C^T qd``: C^T qd is that of the Coriolis matrix, and dT/dq by differences."""
+    q, qd, _ = random_state(model, 8, 4)
+    C = coriolis_matrix(model, q, qd)
+    close(transposed_coriolis(model, q, qd), (np.swapaxes(C, -1, -2) @ qd[..., None])[..., 0])
+    step = 1e-6 * np.eye(model.n)
+    T = [kinetic_energy(model, q[0] + sign * step, np.tile(qd[0], (model.n, 1))) for sign in (1, -1)]
+    close(transposed_coriolis(model, q[0], qd[0]), (T[0] - T[1]) / 2e-6, 1e-7)
 
 
 def test_inverse_dynamics_is_linear_in_the_inertial_parameters(model):

@@ -113,6 +113,7 @@ def test_equation_of_motion(tree):
     close(M, M.T, 1e-14)
     assert np.linalg.eigvalsh(M)[0] > 0
     close(dynamics.momentum(tree, q, qd), M @ qd)
+    close(dynamics.transposed_coriolis(tree, q, qd), C.T @ qd)
     close(dynamics.kinetic_energy(tree, q, qd), qd @ M @ qd / 2)
 
 

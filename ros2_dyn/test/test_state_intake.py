@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 
 from robots import joint, link, robot
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.filtered_difference import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDifference
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.state_intake import IntakePolicy, StateIntake
 

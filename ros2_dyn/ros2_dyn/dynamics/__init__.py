@@ -18,6 +18,7 @@ from ros2_dyn.dynamics.kinematics import jacobian_dot as jacobian_dot
 from ros2_dyn.dynamics.luh import classical_acceleration as classical_acceleration
 from ros2_dyn.dynamics.luh import luh_walker_paul as luh_walker_paul
 from ros2_dyn.dynamics.momentum import momentum as momentum
+from ros2_dyn.dynamics.momentum import transposed_coriolis as transposed_coriolis
 from ros2_dyn.dynamics.motion import link_acceleration as link_acceleration
 from ros2_dyn.dynamics.motion import link_velocity as link_velocity
 from ros2_dyn.dynamics.regressor import inertial_parameters as inertial_parameters

@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import along_axes, carry_inwards, joint_transforms, velocities
+from ros2_dyn.dynamics.passes import along_axes, carry_inwards, joint_transforms, velocities, zeros
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, cross_motion, matvec
 
 
 def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -25,7 +25,38 @@ def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
         InputError: a shape is wrong or a value is not finite.
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
+    _, H = _carried_momenta(model, q, qd)
+    return along_axes(model, H) + model.armature * qd
+
+
+def transposed_coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
+    """``C(q, qd)^T qd``, of the C for which ``Mdot = C + C^T``: how momentum changes because the axes move.
+
+    ``d/dt p = tau - g(q) + C^T qd`` (De Luca and Mattone 2005, eq. 8); for joints of one freedom it is dT/dq. With the
+    momentum H_i of body i and all that hangs on it, ``p_i = S_i^T H_i``, it is ``(v_i x S_i)^T H_i``: neither C nor
+    Mdot is needed.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., nq).
+        qd: joint velocities, rad/s or m/s, shape (..., n).
+
+    Returns:
+        N m or N, shape (..., n).
+
+    Raises:
+        InputError: a shape is wrong or a value is not finite.
+    """
+    q, qd = joint_vectors(model, q=q, qd=qd)
+    v, H = _carried_momenta(model, q, qd)
+    beta = zeros((model.n,), q, qd)
+    for joint, where, v_i, H_i in zip(model.joints, model.in_qd, v, H):
+        beta[..., where] += matvec(cross_motion(v_i[..., None, :], joint.S.T), H_i)
+    return beta
+
+
+def _carried_momenta(model: RobotModel, q: Array, qd: Array) -> tuple[list[Array], list[Array]]:
+    """Velocity, and momentum together with all that hangs on it, of each body: both (..., 6) in its own frame."""
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    p = carry_inwards(model, X, [I.momentum(v_i) for I, v_i in zip(model.inertia, v)])
-    return along_axes(model, p) + model.armature * qd
+    return v, carry_inwards(model, X, [I.momentum(v_i) for I, v_i in zip(model.inertia, v)])

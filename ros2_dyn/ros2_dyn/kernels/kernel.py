@@ -56,9 +56,10 @@ def compile_kernel(
         model: the robot; its constants become part of the function.
         outputs: some of ``"tau"`` (inverse dynamics), ``"effort"`` (with friction and springs), ``"gravity"``,
             ``"coriolis"``, ``"bias"`` (Coriolis and gravity), ``"friction"``, ``"spring"``, ``"mass_matrix"``,
-            ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an effort), ``"momentum"``, ``"joint_wrenches"``,
-            ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``, ``"kinetic_energy"``, ``"potential_energy"``, and of the
-            link ``"pose"``, ``"jacobian"``, ``"jacobian_dot"``.
+            ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an effort), ``"momentum"``,
+            ``"transposed_coriolis"``, ``"joint_wrenches"``, ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``,
+            ``"kinetic_energy"``, ``"potential_energy"``, and of the link ``"pose"``, ``"jacobian"``,
+            ``"jacobian_dot"``.
         backend: ``"python"``: on sequences of finite floats, returns nested tuples of floats; needs nothing installed,
             and checks nothing but the lengths.
             ``"numpy"``: on arrays (..., n), returns arrays with the same leading axes.

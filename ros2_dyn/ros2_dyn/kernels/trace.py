@@ -69,6 +69,7 @@ OUTPUTS: dict[str, Callable[[Task], Array]] = {
     "coriolis_matrix": lambda t: dynamics.coriolis_matrix(t.model, t.x.q, t.x.qd),
     "qdd": lambda t: dynamics.forward_dynamics(t.model, t.x.q, t.x.qd, t.x.effort, t.x.gravity, t.external),
     "momentum": lambda t: dynamics.momentum(t.model, t.x.q, t.x.qd),
+    "transposed_coriolis": lambda t: dynamics.transposed_coriolis(t.model, t.x.q, t.x.qd),
     "joint_wrenches": lambda t: dynamics.joint_wrenches(t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity, t.external),
     "pose": lambda t: dynamics.forward_kinematics(t.model, t.x.q, t.link),
     "jacobian": lambda t: dynamics.jacobian(t.model, t.x.q, t.link),

@@ -7,7 +7,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from ros2_dyn.errors import InputError, MessageError, ModelError
-from ros2_dyn.estimation.filtered_difference import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDifference
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.ros.joint_order import JointOrder

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sensor_msgs.msg import JointState
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.filtered_difference import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDifference
 from ros2_dyn.model import RobotModel
 
 CLOCK_JUMP = 1.0

@@ -1,20 +1,16 @@
-"""The rate of a measured quantity: differences between samples, low-passed."""
+"""Velocity from positions, and acceleration from velocities: differences between samples, low-passed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, pi, remainder, tau
+from math import inf, pi, remainder, sqrt, tau
 
 LONGEST_GAP = 0.5
 """Samples further apart than this, s, say nothing about a rate."""
 
 
 class FilteredDifference:
-    """Backward differences through a first-order low-pass.
-
-    At the cutoff f a rate lags by 1 / (2 pi f) plus half a sample; noise of standard deviation s in samples dt apart
-    becomes about s sqrt(2 pi f / dt) where 2 pi f dt is small.
-    """
+    """Backward differences through a first-order low-pass; two in a row make accelerations from positions."""
 
     def __init__(self, cutoff: float, turns: Sequence[bool]) -> None:
         """Make it.
@@ -26,6 +22,19 @@ class FilteredDifference:
         self._time_constant = 1 / (2 * pi * cutoff)
         self._periods = [tau if turn else inf for turn in turns]
         self.restart()
+
+    def delay(self, dt: float) -> float:
+        """By how much, s, a steadily changing rate comes late, for samples dt apart: that of the filter, and dt / 2."""
+        return dt * (1 / self._weight(dt) - 1) + dt / 2
+
+    def noise_gain(self, dt: float) -> float:
+        """Standard deviation of the rate over that of white noise on the samples, 1/s, for samples dt apart."""
+        weight = self._weight(dt)
+        return weight / dt * sqrt(2 / (2 - weight))
+
+    def _weight(self, dt: float) -> float:
+        """Of the newest difference."""
+        return dt / (dt + self._time_constant)
 
     def restart(self) -> None:
         """Forget all samples."""
@@ -48,7 +57,7 @@ class FilteredDifference:
                 (b - a if period == inf else remainder(b - a, period)) / dt
                 for a, b, period in zip(before, x, self._periods)
             ]
-            weight = dt / (dt + self._time_constant)
+            weight = self._weight(dt)
             old = raw if self._rate is None else self._rate
             self._rate = [o + weight * (r - o) for o, r in zip(old, raw)]
         self._t, self._x = t, list(x)

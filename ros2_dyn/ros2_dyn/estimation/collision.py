@@ -1,0 +1,97 @@
+"""When external efforts are a collision: thresholds for each joint, with hysteresis, latched until they are reset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isnan
+
+from ros2_dyn.errors import InputError
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """``constant + per_velocity |qd| + per_acceleration |qdd|`` of each joint: errors of the model grow with motion."""
+
+    constant: tuple[float, ...]
+    """N m or N, shape (n,); infinite where a joint is not watched."""
+    per_velocity: tuple[float, ...] = ()
+    """N m s/rad or N s/m, shape (n,); empty: zero."""
+    per_acceleration: tuple[float, ...] = ()
+    """N m s^2/rad or N s^2/m, shape (n,); empty: zero."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            InputError: a number is negative or NaN, none is given, or the lists have different lengths.
+        """
+        for name, values in vars(self).items():
+            if values and len(values) != len(self.constant):
+                raise InputError(name, f"expected {len(self.constant)} numbers, got {len(values)}")
+            if any(isnan(x) or x < 0 for x in values):
+                raise InputError(name, f"expected numbers, not negative, got {list(values)}")
+
+    def at(self, qd: Sequence[float], qdd: Sequence[float] | None = None) -> list[float]:
+        """Those that hold in a motion, N m or N, shape (n,)."""
+        e = list(self.constant)
+        if self.per_velocity:
+            e = [x + k * abs(v) for x, k, v in zip(e, self.per_velocity, qd)]
+        if self.per_acceleration and qdd is not None:
+            e = [x + k * abs(a) for x, k, a in zip(e, self.per_acceleration, qdd)]
+        return e
+
+
+def no_thresholds(n: int) -> Thresholds:
+    """Those of n joints that are not watched."""
+    return Thresholds((inf,) * n)
+
+
+class CollisionDetector:
+    """Watches external efforts.
+
+    A joint stands out from the sample on that is the last of `samples` in a row above its threshold, until it is below
+    `hysteresis` times the threshold. One joint that stands out is a collision.
+    """
+
+    def __init__(self, thresholds: Thresholds, samples: int = 2, hysteresis: float = 0.8) -> None:
+        """Make it.
+
+        Args:
+            thresholds: of each joint.
+            samples: above the threshold, in a row, that are needed; each delays the detection by a period.
+            hysteresis: share of the threshold below which a joint stands out no more.
+
+        Raises:
+            InputError: there is no sample, or the share is not between 0 and 1.
+        """
+        if samples < 1 or not 0 <= hysteresis <= 1:
+            raise InputError("samples, hysteresis", f"expected at least 1, and 0 to 1, got {samples} and {hysteresis}")
+        self.thresholds, self._samples, self._hysteresis = thresholds, samples, hysteresis
+        n = len(thresholds.constant)
+        self.threshold: list[float] = list(thresholds.constant)
+        """Those of the newest sample, N m or N."""
+        self.exceeded = [False] * n
+        """Which joints stand out now."""
+        self.collision = False
+        """Whether a joint has stood out since the last reset."""
+        self._count = [0] * n
+
+    def update(self, residual: Sequence[float], qd: Sequence[float], qdd: Sequence[float] | None = None) -> bool:
+        """Take external efforts, N m or N, at joint velocities and accelerations; whether a collision begins."""
+        self.threshold = self.thresholds.at(qd, qdd)
+        for i, (r, e) in enumerate(zip(residual, self.threshold)):
+            self._count[i] = self._count[i] + 1 if abs(r) > e else 0
+            if self._count[i] >= self._samples:
+                self.exceeded[i] = True
+            elif abs(r) < self._hysteresis * e:
+                self.exceeded[i] = False
+        begins = not self.collision and any(self.exceeded)
+        self.collision = self.collision or begins
+        return begins
+
+    def reset(self) -> None:
+        """Forget the collision; a joint that still stands out is a new one."""
+        self.collision = False
+        self.exceeded = [False] * len(self.exceeded)
+        self._count = [0] * len(self._count)
