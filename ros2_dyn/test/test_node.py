@@ -94,7 +94,7 @@ def desired(stamp=1, accelerations=QDD, positions=(), velocities=()) -> JointTra
     return message
 
 
-STAMPS = count(1000)
+STAMPS = count(1001)
 TOPICS = ("dynamics/inverse_dynamics", "dynamics/gravity", "dynamics/coriolis")
 
 

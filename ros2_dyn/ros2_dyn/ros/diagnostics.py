@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from ros2_dyn.ros.collision_monitor import CollisionMonitor
+
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
 
 
@@ -67,6 +69,21 @@ def tick_status(window: Window) -> DiagnosticStatus:
         values["measured effort, less the model's, RMS (N m or N)"] = ", ".join(f"{x:.3g}" for x in rms)
     source = max(window.accelerations, key=lambda name: window.accelerations[name], default="")
     return status("tick", OK, f"acceleration: {source}" if source else "idle", values)
+
+
+def collision_status(monitor: CollisionMonitor) -> DiagnosticStatus:
+    """What the collision detector knows."""
+    names, detector = monitor.model.joint_names, monitor.detector
+    values: dict[str, Any] = {f"external effort, {name} (N m or N)": r for name, r in zip(names, monitor.residual)}
+    values |= {f"threshold, {name} (N m or N)": e for name, e in zip(names, detector.threshold)}
+    values["observer begun anew"] = max(0, monitor.restarts)
+    if detector.collision:
+        return status("collision", ERROR, "collision: ~/reset_collision ends it", values)
+    if monitor.state is None:
+        return status("collision", STALE, "joint_states gives no effort of all joints", values)
+    if all(math.isinf(e) for e in detector.threshold):
+        return status("collision", OK, "no thresholds are set: see ~/calibrate_collision", values)
+    return status("collision", OK, "none", values)
 
 
 QUANTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}

@@ -30,6 +30,7 @@ from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.node_base import LATCHED, run_node
 from ros2_dyn.ros import diagnostics
+from ros2_dyn.ros.collision_services import CollisionServices
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.effort_convention import total_effort
 from ros2_dyn.ros.on_demand import OnDemand
@@ -37,7 +38,7 @@ from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.pairing import KEPT, Pair, Pairing
 from ros2_dyn.ros.parameters import Settings, changed_settings, declare_settings, verdict
 from ros2_dyn.ros.refusals import Refusals
-from ros2_dyn.ros.robot import Efforts, Robot, kernels
+from ros2_dyn.ros.robot import Efforts, Robot
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, set_payload
 from ros2_dyn.ros.state_intake import MeasuredState
 from ros2_dyn.ros.trajectory import effort_along
@@ -68,6 +69,7 @@ class DynamicsNode(Node):
         self._last_state_at = -math.inf
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._collisions = CollisionServices(self, self._answer)
 
         if self._settings.robot_description:
             self._use(RobotModel.from_urdf(self._settings.robot_description), self._settings)
@@ -116,30 +118,34 @@ class DynamicsNode(Node):
 
     def _use(self, description: RobotModel, settings: Settings) -> None:
         """Take a robot, or raise and keep the one before."""
-        robot = Robot(description, settings)
+        robot, keeps_payload = self._make(description, settings)
         warnings = audit(robot.model)
-        if self._robot is not None and not robot.succeed(self._robot):
-            self.get_logger().warning(
-                f"the payload is gone: no joint moves a link '{self._robot.payload.link}' any more"
-            )
-        if self._outputs is None or not self._outputs.serve(robot.model, settings.marker_scale, settings.marker_rate):
+        if not keeps_payload:
+            self.get_logger().warning("the payload is gone: no joint moves the link that carried it any more")
+        if self._outputs is None or not self._outputs.serve(robot):
             if self._outputs is not None:
                 self._outputs.destroy()
-            self._outputs = Outputs(self, robot.model, settings.marker_scale, settings.marker_rate)
+            self._outputs = Outputs(self, robot)
         self._robot, self._settings, self._warnings = robot, settings, warnings
+        self._collisions.serve(robot.monitor, self._outputs.collision, settings.collision_service)
         names = ", ".join(robot.model.joint_names)
         self.get_logger().info(f"using '{robot.model.name}' with the joints {names}, tip link '{robot.tip_link}'")
         for warning in warnings:
             self.get_logger().warning(f"robot description: {warning}")
 
-    def _on_description(self, message: String) -> None:
-        def prepare() -> None:
-            model = self._settings.apply(RobotModel.from_urdf(message.data))
-            kernels(model, self._settings.tip_link or model.default_tip)
+    def _make(self, description: RobotModel, settings: Settings) -> tuple[Robot, bool]:
+        """A robot that goes on from the one before, and whether it carries the same payload."""
+        robot = Robot(description, settings)
+        return robot, self._robot is None or robot.succeed(self._robot)
 
+    def _on_description(self, message: String) -> None:
         if message.data != self._description:
             self._description = message.data
-            self._aside(prepare, lambda _: self._take_description(message.data))
+            # A robot that is made aside leaves its kernels at hand for the one that is made here.
+            self._aside(
+                lambda: self._make(RobotModel.from_urdf(message.data), self._settings),
+                lambda _: self._take_description(message.data),
+            )
 
     def _take_description(self, xml: str) -> None:
         try:
@@ -226,17 +232,30 @@ class DynamicsNode(Node):
                 continue
             outputs.publish(pair.measured.stamp, efforts, now)
             self._watch(robot, pair.measured, efforts)
+            self._monitor(robot, pair.measured, efforts, now)
         self._window.latencies.append(time.perf_counter() - started)
+
+    def _monitor(self, robot: Robot, state: MeasuredState, efforts: Efforts, now: float) -> None:
+        """Look for a collision."""
+        monitor, outputs = robot.monitor, self._outputs
+        if monitor is None or outputs is None or outputs.collision is None:
+            return
+        try:
+            begins = monitor.update(state, efforts, robot, now)
+        except MessageError as error:
+            self._refusals.refuse("joint_states", error)
+            return
+        if monitor.state is state:
+            outputs.collision.publish(monitor, begins, now)
+            self._collisions.updated(monitor, state, begins)
 
     def _watch(self, robot: Robot, state: MeasuredState, efforts: Efforts) -> None:
         """Keep for the next report."""
         source = robot.acceleration_source
         self._window.accelerations[source] = self._window.accelerations.get(source, 0) + 1
         if state.effort is not None:
-            expected, settings = efforts.inverse_dynamics, self._settings
-            measured = total_effort(
-                settings.measured_effort, robot.effort_gain, state.effort, expected, efforts.gravity
-            )
+            expected = efforts.inverse_dynamics
+            measured = total_effort(self._settings.measured_effort, state.effort, expected, efforts.gravity)
             self._window.squared_errors.append([(m - e) ** 2 for m, e in zip(measured, expected)])
 
     # ---- trajectories and services
@@ -299,7 +318,7 @@ class DynamicsNode(Node):
     async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
         robot, prepared = self._robot, task.Future(executor=self.executor)
         if robot is not None and request.link in robot.model.link_names:
-            self._aside(lambda: kernels(robot.model, request.link), prepared.set_result)
+            self._aside(lambda: robot.prepare(request.link), prepared.set_result)
             await prepared
         return self._answer(response, lambda: set_payload(request, self._loaded("link"), time.monotonic()))
 
@@ -314,6 +333,7 @@ class DynamicsNode(Node):
         """See who listens, and report once a second: every timer costs the executor time at each message."""
         if self._outputs is not None:
             self._outputs.look()
+        self._collisions.look(time.monotonic())
         self._take_waiting_desired()  # where no states come, those that are refused are reported all the same
         self._looks += 1
         if self._looks % LOOKS_PER_REPORT == 0:
@@ -339,6 +359,8 @@ class DynamicsNode(Node):
         ]
         if robot is not None and robot.state is not None:
             statuses.append(self._singularity_status(robot, robot.state))
+        if robot is not None and robot.monitor is not None:
+            statuses.append(diagnostics.collision_status(robot.monitor))
         name = "none" if robot is None else robot.model.name
         self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
         window.clear()

@@ -12,7 +12,6 @@ CommandEffort = Literal["raw", "gravity_compensated"]
 
 def total_effort(
     kind: MeasuredEffort,
-    gain: list[float],
     measured: list[float],
     expected: tuple[float, ...],
     gravity: tuple[float, ...],
@@ -21,14 +20,12 @@ def total_effort(
 
     Args:
         kind: what the driver measures.
-        gain: from its unit to N m or N.
-        measured: its numbers.
-        expected: the efforts of the model, N m or N.
+        measured: its numbers, N m or N.
+        expected: the efforts that the model expects without external ones, N m or N.
         gravity: that part of them which carries the weight.
     """
-    efforts = [k * value for k, value in zip(gain, measured)]
     if kind == "gravity_compensated":
-        return [e + g for e, g in zip(efforts, gravity)]
+        return [tau + g for tau, g in zip(measured, gravity)]
     if kind == "external":
-        return [e + x for e, x in zip(efforts, expected)]
-    return efforts
+        return [x - external for external, x in zip(measured, expected)]
+    return measured

@@ -9,8 +9,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.robot import Efforts
+from ros2_dyn.ros.collision_outputs import CollisionOutputs
+from ros2_dyn.ros.robot import Efforts, Robot
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
 
 EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
@@ -19,27 +19,29 @@ EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
 class Outputs:
     """The publishers of one robot. Those that nobody subscribes to cost nothing but a look now and then."""
 
-    def __init__(self, node: Node, model: RobotModel, marker_scale: float, marker_rate: float) -> None:
+    def __init__(self, node: Node, robot: Robot) -> None:
         self._node = node
-        self._made_for = _key(model, marker_scale, marker_rate)
+        self._made_for = _key(robot)
+        model, settings = robot.model, robot.settings
         self._effort = JointState(name=list(model.joint_names))
         self._effort.header.frame_id = model.base_link  # RViz drops messages without a frame
         self._wrenches = [WrenchStamped() for _ in model.joints]
         for message, link in zip(self._wrenches, model.moved_links):
             message.header.frame_id = link
-        self._markers = WrenchMarkers(model.moved_links, marker_scale)
-        self._marker_period = 1 / marker_rate
+        self._markers = WrenchMarkers(model.moved_links, settings.marker_scale)
+        self._marker_period = 1 / settings.marker_rate
         self._next_markers = 0.0
         self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
         self._wrench_publishers = [
             node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints
         ]
         self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
+        self.collision = CollisionOutputs(node, robot) if settings.detect_collisions else None
         self.look()
 
-    def serve(self, model: RobotModel, marker_scale: float, marker_rate: float) -> bool:
+    def serve(self, robot: Robot) -> bool:
         """Whether they are right for a robot: if not, new ones have to be made."""
-        return self._made_for == _key(model, marker_scale, marker_rate)
+        return self._made_for == _key(robot)
 
     def look(self) -> None:
         """See who listens. To be called a few times a second."""
@@ -48,6 +50,8 @@ class Outputs:
             for publishers in (self._effort_publishers, self._wrench_publishers)
         )
         self._markers_heard = bool(self._marker_publisher.get_subscription_count())
+        if self.collision is not None:
+            self.collision.look()
 
     def publish(self, stamp: tuple[int, int], efforts: Efforts, now: float) -> None:
         """Publish what somebody listens to.
@@ -76,7 +80,11 @@ class Outputs:
         """Take the publishers down."""
         for publisher in (*self._effort_publishers, *self._wrench_publishers, self._marker_publisher):
             self._node.destroy_publisher(publisher)
+        if self.collision is not None:
+            self.collision.destroy()
 
 
-def _key(model: RobotModel, marker_scale: float, marker_rate: float) -> tuple[object, ...]:
-    return tuple(joint.name for joint in model.joints), model.link_names, marker_scale, marker_rate
+def _key(robot: Robot) -> tuple[object, ...]:
+    model, settings = robot.model, robot.settings
+    names = model.link_names, tuple(joint.name for joint in model.joints), robot.tip_link
+    return *names, settings.detect_collisions, settings.marker_scale, settings.marker_rate

@@ -20,6 +20,17 @@ from ros2_dyn.ros.state_intake import IntakePolicy
 
 DOUBLES, STRINGS = Parameter.Type.DOUBLE_ARRAY, Parameter.Type.STRING_ARRAY
 ACCELERATIONS = ("zero", "estimated")
+OBSERVERS = ("momentum", "direct")
+LISTS = (
+    "viscous_friction",
+    "coulomb_friction",
+    "armature",
+    "effort_gain",
+    "collision_threshold",
+    "collision_threshold_velocity",
+    "collision_threshold_acceleration",
+)
+"""Parameters with a number for each joint in `joints`."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,24 @@ DECLARATIONS = {
     "velocity_cutoff": Declaration(20.0, "Of the filter that estimates velocities, Hz.", 0.1, 1000.0),
     "measured_effort": Declaration("raw", f"What drivers call effort: {', '.join(get_args(MeasuredEffort))}."),
     "effort_gain": Declaration(DOUBLES, "Measured effort to N m or N, of each joint in `joints`. Not set: 1."),
+    "detect_collisions": Declaration(True, "Whether external efforts are observed and collisions detected."),
+    "observer": Declaration("momentum", f"How external efforts are observed: {' or '.join(OBSERVERS)}."),
+    "observer_bandwidth": Declaration(25.0, "Of the observer, 1/s: quick and noisy, or slow and quiet.", 0.1, 1000.0),
+    "collision_threshold": Declaration(
+        DOUBLES, "External effort that is a collision, of each joint in `joints`, N m or N. Not set: none is."
+    ),
+    "collision_threshold_velocity": Declaration(
+        DOUBLES, "What is added to it per rad/s or m/s, of each joint in `joints`, N m s or N s. Not set: 0."
+    ),
+    "collision_threshold_acceleration": Declaration(
+        DOUBLES, "What is added per rad/s^2 or m/s^2, of each joint in `joints`, N m s^2 or N s^2. Not set: 0."
+    ),
+    "collision_samples": Declaration(2, "States in a row above the threshold that make a collision, 1 or more."),
+    "collision_hysteresis": Declaration(0.8, "Share of the threshold below which a joint stands out no more.", 0, 1.0),
+    "collision_service": Declaration("", "Service (std_srvs/Trigger) to call when a collision begins. Empty: none."),
+    "calibration_time": Declaration(30.0, "For which ~/calibrate_collision listens, s.", 1.0, 3600.0),
+    "false_alarms_per_hour": Declaration(0.01, "For which ~/calibrate_collision sets thresholds.", 1e-6, 3600.0),
+    "wrench_damping": Declaration(0.01, "Of singular values, where the wrench at the tip is estimated.", 0, 1.0),
     "command_effort": Declaration("raw", f"What controllers want: {', '.join(get_args(CommandEffort))}."),
     "singularity_threshold": Declaration(0.02, "Smallest singular value that counts as near a singularity.", 0, 10.0),
     "marker_scale": Declaration(0.002, "Length of an arrow of ~/wrench_markers, m/N, and per N m fivefold.", 0, 10.0),
@@ -83,6 +112,18 @@ class Settings:
     velocity_cutoff: float
     measured_effort: MeasuredEffort
     effort_gain: tuple[float, ...]
+    detect_collisions: bool
+    observer: str
+    observer_bandwidth: float
+    collision_threshold: tuple[float, ...]
+    collision_threshold_velocity: tuple[float, ...]
+    collision_threshold_acceleration: tuple[float, ...]
+    collision_samples: int
+    collision_hysteresis: float
+    collision_service: str
+    calibration_time: float
+    false_alarms_per_hour: float
+    wrench_damping: float
     command_effort: CommandEffort
     singularity_threshold: float
     marker_scale: float
@@ -99,13 +140,16 @@ class Settings:
         plain["gravity"] = tuple(gravity_vector(plain["gravity"]).tolist())
         choices = {
             "acceleration": ACCELERATIONS,
+            "observer": OBSERVERS,
             "measured_effort": get_args(MeasuredEffort),
             "command_effort": get_args(CommandEffort),
         }
         for name, allowed in choices.items():
             if plain[name] not in allowed:
                 raise InputError(name, f"expected one of {', '.join(allowed)}; got '{plain[name]}'")
-        for name in ("viscous_friction", "coulomb_friction", "armature", "effort_gain"):
+        if plain["collision_samples"] < 1:
+            raise InputError("collision_samples", f"expected 1 or more, got {plain['collision_samples']}")
+        for name in LISTS:
             numbers = plain[name]
             if numbers and len(numbers) != len(plain["joints"]):
                 raise InputError(name, f"expected {len(plain['joints'])} numbers as `joints` has, got {len(numbers)}")
@@ -113,10 +157,10 @@ class Settings:
                 raise InputError(name, f"expected finite numbers, not negative, got {list(numbers)}")
         return cls(**plain)
 
-    @property
-    def policy(self) -> IntakePolicy:
-        """Of incomplete messages."""
-        return IntakePolicy(self.merge_timeout, self.estimate_velocity, self.velocity_cutoff)
+    def policy(self, model: RobotModel) -> IntakePolicy:
+        """What is done about incomplete messages, and with efforts."""
+        gain = tuple(self.in_order(self.effort_gain, model, 1.0))
+        return IntakePolicy(self.merge_timeout, self.estimate_velocity, self.velocity_cutoff, gain)
 
     def apply(self, model: RobotModel) -> RobotModel:
         """The model with the joints, and their friction and rotors, that the parameters name.

@@ -10,6 +10,7 @@ from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDifference
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.ros.collision_monitor import CollisionMonitor
 from ros2_dyn.ros.joint_order import JointOrder
 from ros2_dyn.ros.pairing import Pair, Pairing
 from ros2_dyn.ros.parameters import Settings
@@ -17,6 +18,7 @@ from ros2_dyn.ros.payload_ramp import PayloadRamp
 from ros2_dyn.ros.state_intake import MeasuredState, StateIntake
 
 TICK = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
+OBSERVED = ("momentum", "transposed_coriolis")
 INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 STATE_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 
@@ -31,13 +33,23 @@ class Efforts(NamedTuple):
     friction: tuple[float, ...]
     joint_wrenches: tuple[tuple[float, ...], ...]
     """[force; moment] through each joint, N and N m, in its child link's frame."""
+    momentum: tuple[float, ...] = ()
+    """Where collisions are to be detected, as what follows."""
+    transposed_coriolis: tuple[float, ...] = ()
 
 
 @lru_cache(maxsize=8)
-def kernels(model: RobotModel, link: str) -> tuple[Kernel, Kernel, Kernel]:
-    """Of the tick, of an effort alone, and of all terms, with a payload on a link; those made before are at hand."""
+def kernels(model: RobotModel, link: str, observed: bool) -> tuple[Kernel, Kernel, Kernel]:
+    """Of the tick, of an effort alone, and of all terms, with a payload on a link; those made before are at hand.
+
+    Args:
+        model: the robot.
+        link: that carries the payload.
+        observed: whether the tick is to compute what a momentum observer needs.
+    """
+    outputs = TICK + OBSERVED if observed else TICK
     tick, effort, terms = (
-        compile_kernel(model, names, "python", INPUTS, link) for names in (TICK, TICK[:1], STATE_TERMS)
+        compile_kernel(model, names, "python", INPUTS, link) for names in (outputs, TICK[:1], STATE_TERMS)
     )
     return tick, effort, terms
 
@@ -60,18 +72,18 @@ class Robot:
         self.settings = settings
         self.tip_link = settings.tip_link or model.default_tip
         self.order = JointOrder(model.joint_names)
-        self.intake = StateIntake(model, settings.policy)
+        self.intake = StateIntake(model, settings.policy(model))
         self.pairing = Pairing(settings.desired_timeout)
         self.state: MeasuredState | None = None
         self.acceleration_source = "zero"
-        self.effort_gain = settings.in_order(settings.effort_gain, model, 1.0)
+        self.monitor = CollisionMonitor(model, settings, self.tip_link) if settings.detect_collisions else None
         self._zero = [0.0] * model.n
         self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
         self._compile(PayloadRamp(self.tip_link))
 
     def _compile(self, payload: PayloadRamp) -> None:
         """Kernels for a payload on a link."""
-        self._tick, self._effort, self._terms = kernels(self.model, payload.link)
+        self._tick, self._effort, self._terms = kernels(self.model, payload.link, self.settings.detect_collisions)
         self.payload = payload
         self.__dict__.pop("batch", None)
 
@@ -79,6 +91,10 @@ class Robot:
     def batch(self) -> Kernel:
         """Efforts and gravity of many states at once, for trajectories; made when first asked for."""
         return compile_kernel(self.model, ("effort", "gravity"), "numpy", INPUTS, self.payload.link)
+
+    def prepare(self, link: str) -> None:
+        """Make what a payload on a link needs, so that `carry` finds it at hand."""
+        kernels(self.model, link, self.settings.detect_collisions)
 
     def succeed(self, before: Robot) -> bool:
         """Go on from another robot: with its state if the joints are the same, and with its payload.
@@ -88,6 +104,8 @@ class Robot:
         """
         if self.model.joint_names == before.model.joint_names:
             self.state = before.state
+            if self.monitor is not None and before.monitor is not None:
+                self.monitor.succeed(before.monitor)
         payload = before.payload
         if not any(payload.at(inf)):
             return True
@@ -112,7 +130,7 @@ class Robot:
             efforts = Efforts(*self._tick(q, qd, self._acceleration(pair), a_g, payload))
             desired = pair.desired
             if desired is not None and not (desired.q is None and desired.qd is None):
-                (tau,) = self._effort(desired.q or q, desired.qd or qd, desired.qdd, a_g, payload)
+                tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
                 efforts = efforts._replace(inverse_dynamics=tau)
             finite = all(isfinite(sum(term)) for term in efforts[:4])
         except (OverflowError, ValueError):
@@ -120,6 +138,11 @@ class Robot:
         if not finite:
             raise MessageError("velocity", "too large", "an effort would not be finite")
         return efforts
+
+    def effort(self, q: list[float], qd: list[float], qdd: list[float], now: float) -> tuple[float, ...]:
+        """All that the joints must exert in a motion, N m or N."""
+        (tau,) = self._effort(q, qd, qdd, self.settings.gravity, self.payload.at(now))
+        return tau
 
     def _acceleration(self, pair: Pair) -> list[float]:
         """That of the desired state, or an estimate of the measured one, or zero."""

@@ -27,6 +27,8 @@ class IntakePolicy:
     """Whether a velocity that is missing or NaN is replaced by the filtered difference of the positions."""
     velocity_cutoff: float = 20.0
     """Of that filter, Hz."""
+    effort_gain: tuple[float, ...] = ()
+    """From the driver's unit to N m or N, in the model's order; empty: 1."""
 
 
 class MeasuredState(NamedTuple):
@@ -37,7 +39,7 @@ class MeasuredState(NamedTuple):
     q: list[float]
     qd: list[float]
     effort: list[float] | None = None
-    """As measured; None where the message gives none."""
+    """As measured, N m or N; None where the message does not give all."""
 
 
 class StateIntake:
@@ -92,9 +94,7 @@ class StateIntake:
         self._q, self._qd, self._taken_at = q, qd, taken_at
         self._last = stamp or self._last
         stamp = stamp or clock()
-        effort = (
-            [message.effort[k] for _, k in self._places] if whole and len(message.effort) == len(self._names) else None
-        )
+        effort = self._effort(message.effort) if whole and len(message.effort) == len(self._names) else None
         qd = self._complete_velocity(1e-9 * stamp, q, qd)
         return MeasuredState((stamp // 10**9, stamp % 10**9), q, qd, effort)
 
@@ -121,6 +121,10 @@ class StateIntake:
             if not isfinite(velocities[k]):
                 raise MessageError("velocity", "not finite", f"joint '{self.joint_names[i]}' has {velocities[k]}")
         return positions, velocities
+
+    def _effort(self, efforts: Sequence[float]) -> list[float]:
+        gain = self._policy.effort_gain or (1.0,) * len(self._places)
+        return [factor * efforts[k] for factor, (_, k) in zip(gain, self._places)]
 
     def _check_stamp(self, message: JointState, whole: bool) -> int:
         """The stamp in ns; 0: there is none."""

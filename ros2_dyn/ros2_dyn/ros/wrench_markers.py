@@ -18,12 +18,13 @@ SHAFT, HEAD, HEAD_LENGTH = 0.012, 0.024, 0.03
 class WrenchMarkers:
     """Two arrows for each of some links, in a message that is used again and again."""
 
-    def __init__(self, links: Sequence[str], scale: float) -> None:
+    def __init__(self, links: Sequence[str], scale: float, prefix: str = "") -> None:
         """Make the arrows.
 
         Args:
             links: frames of the wrenches.
             scale: m/N.
+            prefix: of the namespaces "force" and "moment", by which RViz tells markers apart.
         """
         self._scales = (scale, MOMENT_SCALE * scale)
         self._message = MarkerArray()
@@ -31,7 +32,7 @@ class WrenchMarkers:
         for i, link in enumerate(links):
             for kind, color in kinds:
                 marker = Marker(
-                    ns=kind, id=i, type=Marker.ARROW, action=Marker.ADD, color=color, points=[Point(), Point()]
+                    ns=prefix + kind, id=i, type=Marker.ARROW, action=Marker.ADD, color=color, points=[Point(), Point()]
                 )
                 marker.header.frame_id = link
                 marker.pose.orientation.w = 1.0
