@@ -42,7 +42,10 @@ ARGUMENTS = [
     ),
     DeclareLaunchArgument("fixed_frame", default_value="base_link", description="Root link of the robot, for RViz."),
 ]
-RVIZ_TOPICS = ["robot_description", *(f"dynamics/{name}" for name in ("wrench_markers", "inverse_dynamics", "gravity"))]
+RVIZ_TOPICS = [
+    "robot_description",
+    *(f"dynamics/{name}" for name in ("wrench_markers", "external_wrench", "inverse_dynamics", "gravity")),
+]
 """What the RViz configuration names by absolute names, which a namespace has to replace."""
 
 

@@ -43,6 +43,7 @@ from ros2_dyn.dynamics import friction as friction_of
 from ros2_dyn.model import Drive, Payload, RobotModel
 from ros2_dyn.node_base import LATCHED
 from ros2_dyn.ros import dynamics_node
+from ros2_dyn.ros import robot as robot_of_node
 from ros2_dyn.ros.dynamics_node import DynamicsNode
 from ros_harness import PATIENCE, Listener, Process
 
@@ -520,7 +521,7 @@ def test_rviz_is_told_of_topics_that_are_there(listener, dynamics):
 
     config = yaml.safe_load((MOCK_ARM.parent / "dynamics.rviz").read_text(encoding="utf-8"))
     topics = wanted(config["Visualization Manager"]["Displays"])
-    assert len(topics) == 9
+    assert len(topics) == 10
     assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == MODEL.base_link
 
     def there() -> dict[str, str]:
@@ -562,7 +563,7 @@ def test_states_do_not_wait_for_kernels(listener, monkeypatch):
 
         return wait
 
-    monkeypatch.setattr(dynamics_node, "kernels", slow(dynamics_node.kernels))
+    monkeypatch.setattr(robot_of_node, "kernels", slow(robot_of_node.kernels))
     monkeypatch.setattr(dynamics_node, "effort_along", slow(dynamics_node.effort_along))
     client = listener.node.create_client(SetPayload, "dynamics/set_payload")
     listener.until(client.service_is_ready, "no service")
