@@ -19,7 +19,7 @@ setup(
     ],
     python_requires=">=3.10",
     install_requires=["numpy", "rich", "scipy", "urdf-parser-py"],
-    extras_require={"test": ["pytest"]},
+    extras_require={"report": ["matplotlib", "rosbags"], "test": ["pytest"]},
     zip_safe=False,
     maintainer="ros2_dyn maintainers",
     maintainer_email="maintainers@ros2-dyn.example",
@@ -30,6 +30,7 @@ setup(
             "dynamics_node = ros2_dyn.ros.dynamics_node:main",
             "mock_arm_node = ros2_dyn.mock_arm.mock_arm_node:main",
             "demo = ros2_dyn.cli.demo:main",
+            "ros2_dyn = ros2_dyn.cli.main:main",
         ],
     },
 )

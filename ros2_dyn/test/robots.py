@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
@@ -133,3 +134,11 @@ def random_positions(model: RobotModel, rng: np.random.Generator) -> np.ndarray:
 
 def _text(values) -> str:
     return " ".join(repr(float(value)) for value in values)
+
+
+def example_robots() -> Path:
+    """Where the robots of example-robot-data are; a folder that does not exist where they are not installed."""
+    try:
+        return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
+    except PackageNotFoundError:
+        return Path("example-robot-data is not installed")

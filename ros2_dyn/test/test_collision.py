@@ -5,6 +5,7 @@ from math import exp, inf, log, pi, sin
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import chi2
 
 from robots import joint, link, mock_arm, random_state, robot
 from ros2_dyn.dynamics import jacobian, kinetic_energy, potential_energy, rnea, static_torque
@@ -197,6 +198,21 @@ def test_false_alarms_are_as_rare_as_asked_for():
     assert e > 3 * spread
     assert alarms < 2 * asked  # 1.25 of the greatest of a minute may be the greater bound
     assert e < MARGIN * 6 * spread
+
+
+def test_the_shorter_the_motion_the_higher_the_threshold():
+    """Few swings say little about the spread: by chi-squared, twenty values may show 0.64 of it, two hundred 0.88."""
+
+    def threshold(swings: int) -> float:
+        calibration = Calibration(["a"])
+        for i in range(40 * swings):
+            calibration.update(0.01 * i, [sin(2 * pi * (i + 0.5) / 40)], [1.0])
+        (e,) = calibration.thresholds(36.0)
+        level = np.sqrt(2 * log(2.5 * 100)) * np.sqrt(0.5)
+        return e / level
+
+    for swings in (10, 100):
+        assert_allclose(threshold(swings), np.sqrt(2 * swings / chi2.ppf(0.01, 2 * swings)), rtol=0.06)
 
 
 def test_calibration_refuses_what_is_no_free_motion():

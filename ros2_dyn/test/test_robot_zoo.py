@@ -6,14 +6,13 @@ is what mimicking means: ``q_theirs = G q + offset``, ``tau = G^T tau_theirs``.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from robots import random_positions
+from robots import example_robots, random_positions
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.kernels import compile_kernel
@@ -40,15 +39,8 @@ FUSED = (
 BACKENDS = ("python", "numpy", "numba") if find_spec("numba") else ("python", "numpy")
 
 
-def folder() -> Path:
-    """Where the robots are; a folder that does not exist where they are not installed."""
-    try:
-        return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
-    except PackageNotFoundError:
-        return Path("example-robot-data is not installed")
-
-
-ROBOTS = {str(path.relative_to(folder())): path for path in sorted(folder().rglob("*.urdf"))}
+FOLDER = example_robots()
+ROBOTS = {str(path.relative_to(FOLDER)): path for path in sorted(FOLDER.rglob("*.urdf"))}
 WALKERS = [name for name in ROBOTS if Path(name).name in ("a1.urdf", "bolt.urdf", "hextilt_flying_arm_5.urdf")]
 
 

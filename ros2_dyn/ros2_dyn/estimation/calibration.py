@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ros2_dyn.model.spatial import Array
 
 MARGIN = 1.25
 """Thresholds lie this much above the greatest residual."""
+CONFIDENCE = 0.99
+"""That the spread is not greater than it is taken to be."""
 LEAST_SAMPLES = 200
 LEAST_SPEED = 0.02
 """A joint that was never faster, rad/s or m/s, has not shown its friction."""
@@ -24,7 +27,8 @@ class Calibration:
 
     A threshold is the greater of two: what was seen, with a margin; and the level that Gaussian noise of the same
     spread and of as many swings a second passes as rarely as is asked for, ``|mean| + s sqrt(2 ln(swings interval))``
-    (Rice 1944).
+    (Rice 1944). Errors of the model swing slowly, as the arm does, so that a short motion shows few of them: s is the
+    upper bound of the spread that so many swings allow (chi-squared, two values a swing).
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
@@ -66,14 +70,20 @@ class Calibration:
             )
         seconds = self._times[-1] - self._times[0]
         interval = 3600 * len(self._names) / false_alarms_per_hour
-        rare = [
-            abs(m) + s * sqrt(2 * log(max(1.0, _swings(column - m) / seconds * interval)))
-            for m, s, column in zip(mean, spread, r.T)
-        ]
+        rare = [_rare(column, seconds, interval) for column in r.T]
         seen = MARGIN * np.max(np.abs(r), axis=0)
         return np.maximum(np.maximum(seen, rare), 0.0 if least is None else least).tolist()
 
 
-def _swings(x: Array) -> int:
-    """How often a signal passes zero upwards."""
-    return int(np.count_nonzero((x[:-1] <= 0) & (x[1:] > 0)))
+def _rare(r: Array, seconds: float, interval: float) -> float:
+    """The level that a residual passes once in an interval, s, by what it did in some seconds."""
+    mean, noise = float(np.mean(r)), r - np.mean(r)
+    swings = max(1, int(np.count_nonzero((noise[:-1] <= 0) & (noise[1:] > 0))))
+    spread = float(np.std(r)) * sqrt(2 * swings / _chi_squared(1 - CONFIDENCE, 2 * swings))
+    return abs(mean) + spread * sqrt(2 * log(max(1.0, swings / seconds * interval)))
+
+
+def _chi_squared(probability: float, degrees: int) -> float:
+    """What chi-squared stays below with a probability (Wilson and Hilferty 1931)."""
+    a = 2 / (9 * degrees)
+    return float(degrees * (1 - a + NormalDist().inv_cdf(probability) * sqrt(a)) ** 3)

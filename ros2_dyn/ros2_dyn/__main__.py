@@ -1,0 +1,7 @@
+"""`python -m ros2_dyn`."""
+
+import sys
+
+from ros2_dyn.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,34 @@
+"""The command `ros2_dyn`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ros2_dyn.cli import collision_report
+from ros2_dyn.errors import Ros2DynError
+
+COMMANDS = {"collision-report": collision_report}
+"""Modules with a docstring, `add_arguments` and `run`, by the name of their command."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one of the commands; the exit status. An error of the input is one line."""
+    parser = argparse.ArgumentParser(prog="ros2_dyn", description="Rigid-body dynamics of robot arms.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, module in COMMANDS.items():
+        about = (module.__doc__ or "").split(": ", 1)[-1]
+        command = commands.add_parser(name, help=about, description=about)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    chosen = parser.parse_args(arguments)
+    try:
+        chosen.run(chosen)
+    except Ros2DynError as error:
+        print(f"ros2_dyn: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Observer and detector over a recorded motion, as the node would have run them."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics import friction as friction_of
+from ros2_dyn.dynamics import rnea
+from ros2_dyn.estimation.calibration import Calibration
+from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.filters import FilteredDifference
+from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, ForceObserver, MomentumObserver
+from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+
+def observe(model: RobotModel, recording: Recording, bandwidth: float, observer: str = "momentum") -> Array:
+    """External efforts at each state, N m or N, shape (m, n).
+
+    Args:
+        model: the robot, in the order of the recording's joints.
+        recording: efforts are all that the joints exert, N m or N.
+        bandwidth: of the observer, 1/s.
+        observer: "momentum" or "direct".
+    """
+    if observer == "direct":
+        return _observe_directly(model, recording, bandwidth)
+    kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd"))
+    terms = [x.tolist() for x in kernel(recording.q, recording.qd)]
+    momentum = MomentumObserver(bandwidth)
+    residuals = []
+    for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *terms):
+        momentum.observe(t, tau, *values)
+        residuals.append(momentum.value)
+    return np.array(residuals)
+
+
+def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float) -> Array:
+    filtered = FilteredDifference(10.0, [False] * model.n)
+    qdd = [filtered.update(t, qd) or [0.0] * model.n for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
+    expected = rnea(model, recording.q, recording.qd, np.array(qdd)) + friction_of(model, recording.qd)
+    force = ForceObserver(bandwidth)
+    residuals = []
+    for t, tau, e in zip(recording.t.tolist(), recording.effort.tolist(), expected.tolist()):
+        force.observe(t, tau, e)
+        residuals.append(force.value)
+    return np.array(residuals)
+
+
+def calibrate(
+    model: RobotModel, recording: Recording, residuals: Array, false_alarms_per_hour: float = 0.01
+) -> Thresholds:
+    """Thresholds from a recording during which nothing touched the robot.
+
+    Raises:
+        InputError: what `Calibration.thresholds` raises.
+    """
+    calibration = Calibration(model.joint_names)
+    for t, r, qd in zip(recording.t.tolist(), residuals.tolist(), recording.qd.tolist()):
+        calibration.update(t, r, qd)
+    return Thresholds(tuple(calibration.thresholds(false_alarms_per_hour)))
+
+
+def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 2) -> list[int]:
+    """The states at which a collision begins; each ends when no joint stands out any more."""
+    detector = CollisionDetector(thresholds, samples)
+    begins = []
+    for i, (r, qd) in enumerate(zip(residuals.tolist(), recording.qd.tolist())):
+        if detector.update(r, qd):
+            begins.append(i)
+        elif detector.collision and not any(detector.exceeded):
+            detector.reset()
+    return begins
+
+
+def with_step(recording: Recording, residuals: Array, start: float, effort: ArrayLike, bandwidth: float) -> Array:
+    """The residuals had an external effort, N m or N, shape (n,), set in at a time, s: observers are linear in it."""
+    since = np.maximum(recording.t - start, 0.0)
+    return residuals + (1 - np.exp(-bandwidth * since))[:, None] * np.asarray(effort, dtype=float)
+
+
+def smallest_step(
+    recording: Recording,
+    residuals: Array,
+    thresholds: Thresholds,
+    joint: int,
+    bandwidth: float,
+    within: float = 0.5,
+    samples: int = 2,
+) -> float:
+    """The smallest step of external effort on a joint that is always detected.
+
+    Args:
+        recording: of the motion that it disturbs, whenever it sets in and whichever its sign.
+        residuals: without it.
+        thresholds: of the detector.
+        joint: index of the joint.
+        bandwidth: of the observer, 1/s.
+        within: time, s, that a detection may take.
+        samples: in a row that the detector needs.
+
+    Returns:
+        N m or N.
+    """
+    r, e = residuals[:, joint], np.array([thresholds.at(qd.tolist())[joint] for qd in recording.qd])
+    period = float(np.median(np.diff(recording.t)))
+    ahead = int(within / period)
+    needed = 0.0
+    for sign in (1.0, -1.0):
+        for i in range(0, len(r) - ahead, max(1, ahead // 20)):
+            rise = np.array([1 - exp(-bandwidth * (t - recording.t[i])) for t in recording.t[i + 1 : i + 1 + ahead]])
+            enough = (e[i + 1 : i + 1 + ahead] - sign * r[i + 1 : i + 1 + ahead]) / rise
+            in_a_row = np.max(np.lib.stride_tricks.sliding_window_view(enough, samples), axis=-1)
+            needed = max(needed, float(np.min(in_a_row)))
+    return needed
