@@ -62,6 +62,16 @@ def test_stiff_friction_holds_a_light_joint():
     assert_allclose(speeds, 0.01 * np.arctanh(0.5), rtol=0, atol=2e-3)
 
 
+@pytest.mark.parametrize("coulomb", [1.0, 20.0])
+def test_dry_friction_brings_light_joints_to_rest(coulomb):
+    """From any speed, in far less time than a step, and they do not run away to the other side."""
+    model = with_friction(mock_arm(), coulomb=[coulomb] * 6)
+    for speed in (0.05, 0.5, 5.0):
+        arm = held(model, np.zeros(6), [0, -np.pi / 2, 0, 0, 0, 0], [0, 0, 0, 0, speed, speed])
+        arm.advance(200)
+        assert np.abs(arm.qd[4:]).max() < 0.01
+
+
 def test_friction_dissipates():
     """A falling arm loses energy to friction at every moment: all that friction's power takes."""
     arm = held(RUBBING, np.zeros(6), HOME)

@@ -1,5 +1,6 @@
 """The mock arm as a process: contacts by script and by service, a coarse and lossy driver, and its parameters."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -90,7 +91,8 @@ def start() -> Iterator[Callable[..., Arm]]:
 def test_a_contact_of_the_service_acts_as_asked(start):
     """From then on the motion needs ``J^T F`` more than the motors apply, to 1e-6 N m; then it is over."""
     arm = start()
-    arm.hear(10)
+    arm.hear(400)
+    before = max(arm.references())
     force, point = Vector3(x=5.0, y=-20.0, z=10.0), Point(x=0.1, z=0.05)
     answer = arm.apply(link="forearm_link", point=point, force=force, profile="step", duration=1.0, delay=0.2)
     assert (answer.success, answer.message) == (True, "")
@@ -104,6 +106,7 @@ def test_a_contact_of_the_service_acts_as_asked(start):
 
     arm.listener.until(over, "the contact does not begin or does not end")
     touching = in_contact()
+    assert touching[0] >= before + 200_000_000
     assert 0.9 < (touching[-1] - touching[0]) * 1e-9 <= 1.0
     for stamp, (q, effort) in arm.unexplained().items():
         inside = touching[0] <= stamp <= touching[-1]
@@ -147,15 +150,16 @@ def test_what_makes_no_sense_is_refused_and_the_arm_goes_on(start):
 
 
 def test_a_script_counts_time_from_the_start_of_the_node(start, tmp_path):
-    """A ramp of 1000 s that begins 1 s after the start: its size tells the time, at every stamp the same start."""
+    """A ramp of 1000 s that begins 2 s after the start: its size tells the time, at every stamp the same start."""
     script = tmp_path / "contacts.yaml"
     force = np.array([1e4, -2e4, 3e4])
     script.write_text(
-        "- {link: wrist_1_link, force: [1.0e+4, -2.0e+4, 3.0e+4], profile: ramp, start: 1, duration: 1000}\n"
+        "- {link: wrist_1_link, force: [1.0e+4, -2.0e+4, 3.0e+4], profile: ramp, start: 2, duration: 1000}\n"
     )
+    launched = time.time()
     arm = start(f"contact_script:={script}")
     arm.hear(10)
-    start_of_contact = min(arm.references()) + 10**9  # or a little before
+    start_of_contact = min(arm.references()) + 2 * 10**9  # or a little before
     arm.listener.until(lambda: max(arm.states(), default=0) > start_of_contact + 10**9, "the arm is silent")
     starts: list[float] = []
     for stamp, (q, effort) in arm.unexplained().items():
@@ -163,12 +167,10 @@ def test_a_script_counts_time_from_the_start_of_the_node(start, tmp_path):
         part = effort @ whole / (whole @ whole)
         assert_allclose(effort, part * whole, rtol=0, atol=1e-6)
         if part > 1e-6:
-            starts.append(stamp * 1e-9 - 1000 * part - 1)
+            starts.append(stamp * 1e-9 - 1000 * part - 2)
     assert len(starts) > 50
     assert_allclose(starts, starts[0], rtol=0, atol=1e-3)
-    first = min(arm.references()) * 1e-9
-    assert starts[0] <= first + 1e-3  # the node's start, before the first instant that was heard of
-    assert first - starts[0] < 30
+    assert launched - 1e-3 <= starts[0] <= min(arm.references()) * 1e-9 + 1e-3  # by the same clock
 
 
 def test_a_wrong_script_ends_the_node_with_one_line(start, tmp_path):

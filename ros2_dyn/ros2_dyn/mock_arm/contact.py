@@ -116,6 +116,5 @@ class ContactEfforts:
 
     def _kernel(self, link: str) -> Kernel:
         if link not in self._kernels:
-            self.model.placement(link)
             self._kernels[link] = compile_kernel(self.model, ("pose", "jacobian"), "python", ("q",), link)
         return self._kernels[link]
