@@ -18,7 +18,7 @@ setup(
         (f"share/{package_name}/launch", glob("launch/*.launch.py")),
     ],
     python_requires=">=3.10",
-    install_requires=["numpy", "rich", "scipy", "urdf-parser-py"],
+    install_requires=["numpy", "pyyaml", "rich", "scipy", "urdf-parser-py"],
     extras_require={"report": ["matplotlib", "rosbags"], "test": ["pytest"]},
     zip_safe=False,
     maintainer="ros2_dyn maintainers",

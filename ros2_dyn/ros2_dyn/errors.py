@@ -61,3 +61,17 @@ class ProcessError(Ros2DynError):
         super().__init__(f"{process}: {problem}")
         self.process = process
         self.problem = problem
+
+
+class DivergenceError(Ros2DynError):
+    """A simulation has left what its integration step can follow.
+
+    Attributes:
+        t: when, s.
+        problem: what happened, and what would help.
+    """
+
+    def __init__(self, t: float, problem: str) -> None:
+        super().__init__(f"t = {t:.3f} s: {problem}")
+        self.t = t
+        self.problem = problem

@@ -1,0 +1,82 @@
+"""What sets a real arm apart from its model: other masses and friction than written down, and coarse readings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model.branch import Branch
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.spatial import Array
+
+
+def imperfect(
+    model: RobotModel, rng: np.random.Generator, inertia_error: float = 0.0, friction_error: float = 0.0
+) -> RobotModel:
+    """The same robot with other inertias and friction, within relative errors.
+
+    The mass, the centre of mass and the rotational inertia about it of each link are scaled by one number each, and so
+    are the viscous and the dry friction of each joint. A positive multiple of an inertia that a body can have is one.
+
+    Args:
+        model: the robot.
+        rng: source of the numbers; of one seed, they lie in the same direction whatever the errors.
+        inertia_error: the numbers are uniform in 1 - error to 1 + error; from 0 to below 1.
+        friction_error: as well, for friction.
+
+    Raises:
+        InputError: an error is not in its range.
+    """
+    for name, error in (("inertia_error", inertia_error), ("friction_error", friction_error)):
+        if not 0 <= error < 1:
+            raise InputError(name, f"expected a number from 0 to below 1, got {error}")
+    branches = []
+    for branch in model.branches:
+        factors = rng.uniform(-1, 1, 5)
+        branches.append(_changed(branch, 1 + inertia_error * factors[:3], 1 + friction_error * factors[3:]))
+    return RobotModel.from_branches(model.name, branches)
+
+
+def with_friction(
+    model: RobotModel, viscous: Sequence[float] | None = None, coulomb: Sequence[float] | None = None
+) -> RobotModel:
+    """The same robot with other friction.
+
+    Args:
+        model: the robot.
+        viscous: of each joint in the model's order, N m s/rad or N s/m, shape (n,); None: as it is.
+        coulomb: as well, N m or N.
+
+    Raises:
+        InputError: there is not one number for each joint, or one is negative or not finite.
+    """
+    drives = {joint.name: joint.drive for joint in model.joints if joint.mimics is None and joint.dof == 1}
+    for field, numbers in (("viscous", viscous), ("coulomb", coulomb)):
+        if numbers is not None and len(numbers) > 0:
+            if len(numbers) != len(drives):
+                raise InputError(f"{field}_friction", f"expected {len(drives)} numbers, got {len(numbers)}")
+            drives = {name: replace(drive, **{field: number}) for (name, drive), number in zip(drives.items(), numbers)}
+    return model.with_drives(drives)
+
+
+def quantise(values: ArrayLike, resolution: float) -> Array:
+    """The multiples of the resolution nearest to the values, as a converter reads them; the values for 0."""
+    values = np.asarray(values, dtype=float)
+    return resolution * np.round(values / resolution) if resolution > 0 else values
+
+
+def _changed(branch: Branch, inertia: Array, friction: Array) -> Branch:
+    I = branch.inertia
+    scaled = SpatialInertia.from_com(float(inertia[0] * I.mass), inertia[1] * I.com, inertia[2] * I.I_com)
+    joint = branch.joint and replace(branch.joint, drive=_rubbing(branch.joint.drive, *friction.tolist()))
+    return branch._replace(inertia=scaled, joint=joint)
+
+
+def _rubbing(drive: Drive, viscous: float, dry: float) -> Drive:
+    static = None if drive.static is None else dry * drive.static
+    return replace(drive, viscous=viscous * drive.viscous, coulomb=dry * drive.coulomb, static=static)

@@ -1,0 +1,262 @@
+"""The mock arm as a process: contacts by script and by service, a coarse and lossy driver, and its parameters."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import yaml
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM, mock_arm
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from geometry_msgs.msg import Point, Vector3
+from rcl_interfaces.srv import ListParameters
+from ros2_dyn_interfaces.srv import ApplyContact
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_dyn.dynamics import friction, regressor, rnea, static_torque
+from ros2_dyn.mock_arm.imperfect import with_friction
+from ros_harness import Listener, Process
+
+HOME = "home:=[0.0, -1.2, 1.4, -1.8, -1.57, 0.0]"
+MODEL = mock_arm()
+PARAMETERS = MOCK_ARM.parent / "mock_arm.yaml"
+
+
+def ns(message) -> int:
+    """Its stamp."""
+    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+
+
+class Arm:
+    """The process, and all that it says, in order of arrival: (is it the reference, message)."""
+
+    def __init__(self, listener: Listener, *parameters: str) -> None:
+        words = [word for parameter in (HOME, *parameters) for word in ("-p", parameter)]
+        self.listener, self.process = listener, Process("ros2_dyn.mock_arm.mock_arm_node", *words)
+        self.said: list[tuple[bool, JointState | JointTrajectory]] = []
+        for type, topic in ((JointState, "joint_states"), (JointTrajectory, "mock_arm/reference")):
+            listener.node.create_subscription(
+                type, topic, lambda m, is_reference=type is JointTrajectory: self.said.append((is_reference, m)), 1000
+            )
+
+    def states(self) -> dict[int, JointState]:
+        """By stamp, in the order of arrival."""
+        return {ns(message): message for is_reference, message in self.said if not is_reference}
+
+    def references(self) -> dict[int, JointTrajectory]:
+        """By stamp."""
+        return {ns(message): message for is_reference, message in self.said if is_reference}
+
+    def hear(self, n: int) -> None:
+        """Wait for so many more references."""
+        enough = len(self.references()) + n
+        self.listener.until(lambda: len(self.references()) >= enough, "the arm is silent")
+
+    def unexplained(self, model=MODEL) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """By stamp: positions, and the efforts that the motion needs beyond what the motors apply."""
+        states, references = self.states(), self.references()
+        stamps = [stamp for stamp in states if stamp in references]
+        points = [references[stamp].points[0] for stamp in stamps]
+        q, qd, qdd = np.swapaxes([(p.positions, p.velocities, p.accelerations) for p in points], 0, 1)
+        efforts = rnea(model, q, qd, qdd) + friction(model, qd) - [states[stamp].effort for stamp in stamps]
+        return {stamp: (q[k], efforts[k]) for k, stamp in enumerate(stamps)}
+
+    def apply(self, **request) -> ApplyContact.Response:
+        """Call the service."""
+        return self.listener.call(ApplyContact, "mock_arm/apply_contact", **request)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Arm]]:
+    """Starts an arm, with parameters as on the command line."""
+    listener = Listener()
+    arms: list[Arm] = []
+
+    def start(*parameters: str) -> Arm:
+        arms.append(Arm(listener, *parameters))
+        return arms[-1]
+
+    yield start
+    for arm in arms:
+        if arm.process.alive:
+            arm.process.stop()
+    listener.close()
+
+
+def test_a_contact_of_the_service_acts_as_asked(start):
+    """From then on the motion needs ``J^T F`` more than the motors apply, to 1e-6 N m; then it is over."""
+    arm = start()
+    arm.hear(400)
+    before = max(arm.references())
+    force, point = Vector3(x=5.0, y=-20.0, z=10.0), Point(x=0.1, z=0.05)
+    answer = arm.apply(link="forearm_link", point=point, force=force, profile="step", duration=1.0, delay=0.2)
+    assert (answer.success, answer.message) == (True, "")
+
+    def in_contact() -> list[int]:
+        return [stamp for stamp, (_, effort) in arm.unexplained().items() if np.abs(effort).max() > 1e-3]
+
+    def over() -> bool:
+        arm.hear(50)
+        return bool(in_contact()) and max(arm.unexplained()) > max(in_contact())
+
+    arm.listener.until(over, "the contact does not begin or does not end")
+    touching = in_contact()
+    assert touching[0] >= before + 200_000_000
+    assert 0.9 < (touching[-1] - touching[0]) * 1e-9 <= 1.0
+    for stamp, (q, effort) in arm.unexplained().items():
+        inside = touching[0] <= stamp <= touching[-1]
+        expected = static_torque(MODEL, q, [5.0, -20.0, 10.0, 0, 0, 0], "forearm_link", [0.1, 0, 0.05])
+        assert_allclose(effort, expected if inside else np.zeros(6), rtol=0, atol=1e-6)
+
+
+def test_what_makes_no_sense_is_refused_and_the_arm_goes_on(start):
+    """With what was expected; and a force that no arm bears makes it start again."""
+    arm = start()
+    arm.hear(10)
+    good = {"force": Vector3(x=1.0), "profile": "step", "duration": 1.0}
+    for wrong, problem in (
+        ({"link": "hand"}, "link: the robot 'mock_arm' has no link 'hand'; it has base_link, "),
+        ({"force": Vector3(x=np.nan)}, "force of the contact on 'tool0': expected 3 finite numbers"),
+        ({"point": Point(y=np.inf)}, "point of the contact on 'tool0': expected 3 finite numbers"),
+        ({"profile": "kick"}, "expected one of impulse, step, ramp, sinusoid, got kick"),
+        ({"profile": ""}, "expected one of impulse, step, ramp, sinusoid, got "),
+        ({"duration": 0.0}, "duration of the contact on 'tool0': expected a positive number of seconds, got 0.0"),
+        ({"profile": "ramp", "duration": np.inf}, "expected a positive, finite number of seconds for profile 'ramp'"),
+        ({"profile": "sinusoid"}, "frequency of the contact on 'tool0': expected a positive, finite number of Hz"),
+        ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
+        ({"delay": np.nan}, "delay: expected a finite number of seconds, not negative, got nan"),
+    ):
+        answer = arm.apply(**good | wrong)
+        assert not answer.success
+        assert problem in answer.message
+    arm.hear(50)
+    assert all(np.abs(effort).max() < 1e-6 for _, effort in arm.unexplained().values())
+
+    for force in (1e7, 1e300):
+        assert arm.apply(**good | {"force": Vector3(x=force)}).success
+        arm.hear(100)
+    assert all(np.all(np.isfinite(state.position)) for state in arm.states().values())
+    _, effort = list(arm.unexplained().values())[-1]
+    assert np.abs(effort).max() < 1e-6
+    printed = arm.process.stop()
+    assert "the arm starts again, without contacts: t = " in printed
+    assert "Traceback" not in printed
+    assert arm.process.process.returncode == 0
+
+
+def test_a_script_counts_time_from_the_start_of_the_node(start, tmp_path):
+    """A ramp of 1000 s that begins 2 s after the start: its size tells the time, at every stamp the same start."""
+    script = tmp_path / "contacts.yaml"
+    force = np.array([1e4, -2e4, 3e4])
+    script.write_text(
+        "- {link: wrist_1_link, force: [1.0e+4, -2.0e+4, 3.0e+4], profile: ramp, start: 2, duration: 1000}\n"
+    )
+    launched = time.time()
+    arm = start(f"contact_script:={script}")
+    arm.hear(10)
+    start_of_contact = min(arm.references()) + 2 * 10**9  # or a little before
+    arm.listener.until(lambda: max(arm.states(), default=0) > start_of_contact + 10**9, "the arm is silent")
+    starts: list[float] = []
+    for stamp, (q, effort) in arm.unexplained().items():
+        whole = static_torque(MODEL, q, [*force, 0, 0, 0], "wrist_1_link")
+        part = effort @ whole / (whole @ whole)
+        assert_allclose(effort, part * whole, rtol=0, atol=1e-6)
+        if part > 1e-6:
+            starts.append(stamp * 1e-9 - 1000 * part - 2)
+    assert len(starts) > 50
+    assert_allclose(starts, starts[0], rtol=0, atol=1e-3)
+    assert launched - 1e-3 <= starts[0] <= min(arm.references()) * 1e-9 + 1e-3  # by the same clock
+
+
+def test_a_wrong_script_ends_the_node_with_one_line(start, tmp_path):
+    """Before anything is published."""
+    script = tmp_path / "contacts.yaml"
+    script.write_text("- {link: hand, force: [1, 2, 3]}\n")
+    arm = start(f"contact_script:={script}")
+    printed = arm.process.process.communicate(timeout=30)[0]
+    assert arm.process.process.returncode == 1
+    assert "entry 1: link: the robot 'mock_arm' has no link 'hand'" in printed
+    assert "Traceback" not in printed
+
+
+def test_dropped_states_are_as_many_as_asked_and_the_reference_is_whole(start):
+    """Of 1000 instants half, within a fifth."""
+    arm = start("drop_rate:=0.5")
+    arm.listener.until(lambda: len(arm.states()) > 10, "no states")
+    arm.said.clear()
+    arm.hear(1000)
+    instants = sorted(arm.references())[:990]
+    arrived = arm.states().keys()
+    assert 0.4 < sum(stamp in arrived for stamp in instants) / len(instants) < 0.6
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.3])
+def test_states_are_late_and_the_reference_is_not(start, jitter):
+    """When a state comes, references that are younger by the delay have come; jitter makes states overtake others."""
+    arm = start("delay:=0.5", f"delay_jitter:={jitter}")
+    arm.listener.until(lambda: len(arm.states()) > 10, "no states")
+    arm.said.clear()
+    arm.listener.until(lambda: len(arm.states()) > 500, "no states")
+    newest, lags = 0, []
+    for is_reference, message in arm.said:
+        newest = max(newest, ns(message))
+        if not is_reference:
+            lags.append((newest - ns(message)) * 1e-9)
+    late = np.median(lags[50:])
+    assert 0.4 + jitter / 2 < late < 0.6 + jitter / 2
+    backwards = np.diff(list(arm.states())) < 0
+    assert np.any(backwards) == (jitter > 0)
+
+
+def test_a_coarse_and_imperfect_arm(start):
+    """Efforts are multiples of the resolution, and friction is in them."""
+    rubbing = with_friction(MODEL, [2.0] * 6, [1.0] * 6)
+    arm = start(
+        "effort_resolution:=0.25",
+        "viscous_friction:=[2.0, 2.0, 2.0, 2.0, 2.0, 2.0]",
+        "coulomb_friction:=[1.0, 1.0, 1.0, 1.0, 1.0, 1.0]",
+    )
+    arm.hear(200)
+    for state in arm.states().values():
+        assert_allclose(np.remainder(state.effort, 0.25), 0)
+    assert all(np.abs(effort).max() <= 0.125 + 1e-6 for _, effort in arm.unexplained(rubbing).values())
+    assert any(np.abs(effort).max() > 1.0 for _, effort in arm.unexplained().values())
+
+
+def test_an_arm_with_model_errors_weighs_something_else(start):
+    """Efforts are linear in the errors of the inertias: those of one run explain another of the same seed only."""
+    runs = []
+    for seed in (3, 3, 4):
+        arm = start("inertia_error:=0.2", f"seed:={seed}")
+        arm.hear(300)
+        arm.process.stop()
+        references, unexplained = arm.references(), arm.unexplained()
+        points = [references[stamp].points[0] for stamp in unexplained]
+        motion = [[getattr(p, name) for p in points] for name in ("positions", "velocities", "accelerations")]
+        efforts = np.concatenate([effort for _, effort in unexplained.values()])
+        runs.append((np.concatenate(regressor(MODEL, *motion)), efforts))
+        arm.said.clear()
+    errors = np.linalg.lstsq(*runs[0], rcond=1e-9)[0]
+    left = [np.linalg.norm(Y @ errors - efforts) / np.linalg.norm(efforts) for Y, efforts in runs]
+    assert np.abs(runs[0][1]).max() > 0.1
+    assert left[0] < 1e-6
+    assert left[1] < 1e-2
+    assert left[2] > 0.1
+
+
+def test_the_parameter_file_holds_every_parameter(start):
+    """With its default; those that need not be set are commented out."""
+    arm = start()
+    text = PARAMETERS.read_text(encoding="utf-8")
+    written = yaml.safe_load(text)["/**/mock_arm"]["ros__parameters"]
+    commented = {name for name in ("viscous_friction", "coulomb_friction") if f"    # {name}: [" in text}
+    declared = set(arm.listener.call(ListParameters, "mock_arm/list_parameters").result.names)
+    ros = {name for name in declared if name.startswith(("use_sim_time", "start_type", "qos_overrides"))}
+    assert written.keys() | commented == declared - ros
+    changed = {name for name, value in written.items() if value and name not in ("home", "publish_rate", "seed")}
+    assert not changed  # a perfect arm, unless asked otherwise
