@@ -3,7 +3,7 @@ ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 SOURCES := ros2_dyn bench
 
-.PHONY: demo test bench bench-node lint format clean
+.PHONY: demo test bench bench-collision bench-node lint format clean
 
 demo: ## a simulated arm and the node talk ROS 2; DURATION=10 ends by itself after 10 s
 	@$(ENV) python -m ros2_dyn.cli.demo $(if $(DURATION),--duration $(DURATION))
@@ -13,6 +13,9 @@ test: lint ## linters, types and every test
 
 bench: ## ours, Pinocchio, MuJoCo and Robotics Toolbox side by side; JSON and a plot under .ros2/bench
 	@$(ENV) --with-benchmarks python bench .ros2/bench
+
+bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH of the observer, 1/s; SEED
+	@$(ENV) --with-benchmarks python bench/collision .ros2/bench $(or $(BANDWIDTH),25) $(or $(SEED),1)
 
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)

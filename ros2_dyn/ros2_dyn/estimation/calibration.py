@@ -11,8 +11,9 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
 
-MARGIN = 1.25
-"""Thresholds lie this much above the greatest residual."""
+MARGIN = 1.5
+"""Thresholds lie this much above the greatest residual: in 30 minutes simulated arms went 1.4 times beyond what one
+minute had shown, and recorded ones 1.3 times beyond 12 s."""
 CONFIDENCE = 0.99
 """That the spread is not greater than it is taken to be."""
 LEAST_SAMPLES = 200

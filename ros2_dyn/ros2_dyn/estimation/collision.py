@@ -51,10 +51,11 @@ class CollisionDetector:
     """Watches external efforts.
 
     A joint stands out from the sample on that is the last of `samples` in a row above its threshold, until it is below
-    `hysteresis` times the threshold. One joint that stands out is a collision.
+    `hysteresis` times the threshold. One joint that stands out is a collision. Where external efforts are low-passed,
+    more than one sample hardly helps: an outlier stays in them for many.
     """
 
-    def __init__(self, thresholds: Thresholds, samples: int = 2, hysteresis: float = 0.8) -> None:
+    def __init__(self, thresholds: Thresholds, samples: int = 1, hysteresis: float = 0.8) -> None:
         """Make it.
 
         Args:

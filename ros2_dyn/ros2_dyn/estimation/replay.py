@@ -66,7 +66,7 @@ def calibrate(
     return Thresholds(tuple(calibration.thresholds(false_alarms_per_hour)))
 
 
-def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 2) -> list[int]:
+def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 1) -> list[int]:
     """The states at which a collision begins; each ends when no joint stands out any more."""
     detector = CollisionDetector(thresholds, samples)
     begins = []
@@ -91,7 +91,7 @@ def smallest_step(
     joint: int,
     bandwidth: float,
     within: float = 0.5,
-    samples: int = 2,
+    samples: int = 1,
 ) -> float:
     """The smallest step of external effort on a joint that is always detected.
 

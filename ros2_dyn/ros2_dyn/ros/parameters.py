@@ -79,7 +79,7 @@ DECLARATIONS = {
     "collision_threshold_acceleration": Declaration(
         DOUBLES, "What is added per rad/s^2 or m/s^2, of each joint in `joints`, N m s^2 or N s^2. Not set: 0."
     ),
-    "collision_samples": Declaration(2, "States in a row above the threshold that make a collision, 1 or more."),
+    "collision_samples": Declaration(1, "States in a row above the threshold that make a collision, 1 or more."),
     "collision_hysteresis": Declaration(0.8, "Share of the threshold below which a joint stands out no more.", 0, 1.0),
     "collision_service": Declaration("", "Service (std_srvs/Trigger) to call when a collision begins. Empty: none."),
     "calibration_time": Declaration(30.0, "For which ~/calibrate_collision listens, s.", 1.0, 3600.0),
