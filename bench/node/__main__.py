@@ -19,11 +19,13 @@ from ros2_dyn.cli.processes import stay_on_this_machine
 from ros2_dyn.model import RobotModel
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
-FLOOR, OURS, RATIO = "floor", "dynamics", "ratio"
+FLOOR, OURS, DETECTING = "floor", "dynamics", "with detector"
 SHOWN = ("cpu_us", "p50_us", "p99_us", "max_us")
-COMMANDS = {FLOOR: [str(Path(__file__).with_name("floor.py"))], OURS: ["-m", "ros2_dyn.ros.dynamics_node"]}
+NODE = ["-m", "ros2_dyn.ros.dynamics_node"]
+COMMANDS = {FLOOR: [str(Path(__file__).with_name("floor.py"))], OURS: NODE, DETECTING: NODE}
+NAMESPACES = {FLOOR: "floor", OURS: "monitor", DETECTING: "detecting"}
 RATES = (125, 250, 500, 1000)
-TURNS, TURN_LENGTH = 15, 2.0
+TURNS, TURN_LENGTH = 11, 2.0
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
     os.environ["ROS_DOMAIN_ID"] = "93"
     rclpy.init()
     model = RobotModel.from_urdf_file(URDF)
-    drivers = {name: Driver(name, model) for name in COMMANDS}
+    drivers = {name: Driver(NAMESPACES[name], model, name == DETECTING) for name in COMMANDS}
     started = {name: time.monotonic() for name in COMMANDS}
     processes = {name: start(name) for name in COMMANDS}
     try:
@@ -54,21 +56,24 @@ def main() -> None:
 
 def start(name: str) -> subprocess.Popen[bytes]:
     """One of the two nodes, in its namespace."""
-    arguments = ["--ros-args", "-r", f"__ns:=/{name}", "-p", f"urdf_file:={URDF}"]
+    arguments = ["--ros-args", "-r", f"__ns:=/{NAMESPACES[name]}", "-p", f"urdf_file:={URDF}"]
+    if name == OURS:
+        arguments += ["-p", "detect_collisions:=false"]
     return subprocess.Popen([sys.executable, *COMMANDS[name], *arguments])
 
 
 def compare(drivers: dict[str, Driver], processes: dict[str, subprocess.Popen[bytes]], rate: int) -> dict[str, dict]:
-    """Turns of the two at one rate; the medians of each figure, and of ours over the floor's of the same turn."""
+    """Turns of all at one rate; the medians of each figure, and of ours over the floor's of the same turn."""
     turns: dict[str, list[dict[str, float]]] = {name: [] for name in drivers}
     for _ in range(TURNS):
         for name, driver in drivers.items():
             turns[name].append(summary(driver, processes[name], rate, TURN_LENGTH))
     medians = {name: {key: float(np.median([t[key] for t in ts])) for key in ts[0]} for name, ts in turns.items()}
-    pairs = list(zip(turns[OURS], turns[FLOOR]))
-    return medians | {
-        RATIO: {key: float(np.median([ours[key] / floor[key] for ours, floor in pairs])) for key in SHOWN}
-    }
+    for name in (OURS, DETECTING):
+        pairs = list(zip(turns[name], turns[FLOOR]))
+        ratios = {key: float(np.median([ours[key] / floor[key] for ours, floor in pairs])) for key in SHOWN}
+        medians[f"{name} / {FLOOR}"] = ratios
+    return medians
 
 
 def summary(driver: Driver, process: subprocess.Popen[bytes], rate: float, seconds: float) -> dict[str, float]:
@@ -106,7 +111,7 @@ def show(by_rate: dict) -> None:
     table = Table("Hz", "", "CPU us/message", "p50 us", "p99 us", "max us", "lost")
     for rate, figures in by_rate.items():
         for name, row in figures.items():
-            digits = 2 if name == RATIO else 0
+            digits = 2 if "/" in name else 0
             table.add_row(str(rate), name, *(f"{row[key]:.{digits}f}" for key in SHOWN), f"{row.get('lost', 0):.0f}")
     Console(width=110).print(table)
 

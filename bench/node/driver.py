@@ -9,6 +9,7 @@ import rclpy
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from ros2_dyn_interfaces.msg import CollisionState
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
@@ -25,7 +26,7 @@ FIRST, OTHERS = EFFORTS[0], EFFORTS[1:]
 class Driver:
     """One node under test, in a namespace of its own."""
 
-    def __init__(self, namespace: str, model: RobotModel) -> None:
+    def __init__(self, namespace: str, model: RobotModel, detecting: bool = False) -> None:
         self.node = rclpy.create_node("driver", namespace=namespace)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
@@ -44,6 +45,10 @@ class Driver:
         for name in names:
             self._deaf.create_subscription(WrenchStamped, f"dynamics/joint_wrench/{name}", lambda _: None, NEWEST)
         self._deaf.create_subscription(MarkerArray, "dynamics/wrench_markers", lambda _: None, NEWEST)
+        if detecting:
+            self._deaf.create_subscription(JointState, "dynamics/external_effort", lambda _: None, NEWEST)
+            self._deaf.create_subscription(CollisionState, "dynamics/collision", lambda _: None, NEWEST)
+            self._deaf.create_subscription(WrenchStamped, "dynamics/external_wrench", lambda _: None, NEWEST)
 
     def wait(self) -> float:
         """Until the node answers; seconds."""

@@ -6,9 +6,11 @@ from math import exp
 
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM, mock_arm
+from real_arms import REAL_ARMS, real_arm
+from robots import MOCK_ARM, example_robots, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
@@ -22,6 +24,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
+from ros2_dyn.cli.collision_report import collision_report
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, rnea
 from ros2_dyn.model import Payload
 from ros2_dyn.node_base import LATCHED
@@ -104,6 +107,14 @@ class PushedArm:
     def stamp(message) -> int:
         """In ns."""
         return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    """A listener, closed at the end."""
+    listener = Listener()
+    yield listener
+    listener.close()
 
 
 @pytest.fixture
@@ -328,3 +339,64 @@ def test_the_low_pass_is_that_of_the_bandwidth(begin):
     assert len(steps) == 60
     t = 1e-9 * PERIOD * (steps - 0.5)  # half of the effort's mean over the first interval
     assert_allclose(rising, 10 * (1 - np.exp(-K * t)), rtol=0, atol=0.1 + 10 * (1 - exp(-K * 1e-9 * PERIOD / 2)))
+
+
+@pytest.mark.parametrize("name", REAL_ARMS)
+def test_a_recording_of_a_real_arm_played_to_the_node(listener, tmp_path, name):
+    """The second half, as messages: the residuals of the library, no false alarm; and pushed, a collision."""
+    model, recording = real_arm(name)
+    report = collision_report(model, recording)
+    drives = [joint.drive for joint in report.model.joints]
+    parameters = {
+        "joints": list(model.joint_names),
+        "viscous_friction": [drive.viscous for drive in drives],
+        "coulomb_friction": [drive.coulomb for drive in drives],
+        "armature": [drive.armature for drive in drives],
+        "transition_velocity": drives[0].transition_velocity,
+        "collision_threshold": list(report.thresholds.constant),
+    }
+    file = tmp_path / "parameters.yaml"
+    file.write_text(yaml.safe_dump({"/**/dynamics": {"ros__parameters": parameters}}), encoding="utf-8")
+    process = Process(
+        "ros2_dyn.ros.dynamics_node",
+        "--params-file",
+        str(file),
+        "-p",
+        f"urdf_file:={example_robots() / REAL_ARMS[name][0]}",
+    )
+    listener.listen("dynamics/external_effort")
+    listener.listen("dynamics/collision", type=CollisionState)
+    states = listener.publisher(JointState, "joint_states")
+    received = listener.received["dynamics/external_effort"]
+
+    def play(t: float, q, qd, effort) -> None:
+        """Publish a state until it is answered: the node may not yet know who listens."""
+        message = JointState(name=list(model.joint_names), position=q, velocity=qd, effort=effort)
+        at = 10**9 + round(1e9 * t)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(at, 10**9)
+        states.publish(message)
+        deadline = time.monotonic() + 0.05
+        while time.monotonic() < deadline and not (received and PushedArm.stamp(received[-1]) == at):
+            listener.executor.spin_once(timeout_sec=0.005)
+
+    rest = report.recording
+    before = iter(np.linspace(0.0, 5.0, 1000))
+
+    def heard() -> bool:
+        play(next(before), rest.q[0], 0 * rest.qd[0], rest.effort[0])
+        return bool(received)
+
+    listener.until(heard, "the node does not answer")
+    received.clear()
+    for row in zip(rest.t, rest.q, rest.qd, rest.effort):
+        play(*row)
+    assert len(received) == len(rest.t)
+    residuals = np.array([message.effort for message in received])
+    assert_allclose(residuals, report.residuals, rtol=0, atol=1e-6)
+    states_of_rest = [m for m in listener.received["dynamics/collision"] if m.header.stamp.sec > rest.t[0]]
+    assert len(states_of_rest) > len(rest.t) - 200
+    assert not any(m.collision for m in states_of_rest)
+    for t, q, qd, effort in zip(rest.t + rest.t[-1], rest.q, rest.qd, rest.effort):
+        play(t, q, qd, effort + 1.1 * report.smallest[1] * np.eye(model.n)[1])
+    assert listener.received["dynamics/collision"][-1].collision
+    process.stop()

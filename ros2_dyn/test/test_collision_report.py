@@ -1,13 +1,13 @@
 """The detector over recordings: made here, and of real arms where those are at hand."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import example_robots, mock_arm
+from real_arms import REAL_ARMS, real_arm
+from robots import mock_arm
 from ros2_dyn.cli.collision_report import Step, collision_report
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import friction, rnea
@@ -15,7 +15,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.drive_fit import fit_drives
 from ros2_dyn.estimation.recording import Recording, read_recording
 from ros2_dyn.estimation.replay import detect, observe, smallest_step, with_step
-from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model import Drive
 
 pytest.importorskip("rosbags", reason="rosbags is not installed")
 
@@ -140,32 +140,7 @@ def test_the_report_of_a_bag(tmp_path, capsys):
     assert "inject: no joint 'nose'" in capsys.readouterr().err
 
 
-RECORDINGS = Path(os.environ.get("ROS2_DYN_RECORDINGS", Path(__file__).parents[3] / "shared" / "data"))
-ARMS = {
-    "ur10": ("ur_description/urdf/ur10_robot.urdf", None, None),
-    "panda": (
-        "panda_description/urdf/panda.urdf",
-        [f"panda_joint{i}" for i in range(1, 8)],
-        [f"fer_joint{i}" for i in range(1, 8)],
-    ),
-}
-
-
-def real_arm(name: str) -> tuple[RobotModel, Recording]:
-    """The published model of a real arm, and a recording of it."""
-    path = RECORDINGS / f"{name}_exciting_trajectory.db3"
-    if not path.is_file():
-        pytest.skip(f"no recordings of real arms in {RECORDINGS}")
-    urdf, joints, bag_joints = ARMS[name]
-    if not (example_robots() / urdf).is_file():
-        pytest.skip("example-robot-data is not installed")
-    model = RobotModel.from_urdf_file(example_robots() / urdf)
-    if joints:
-        model = model.with_joints(joints)
-    return model, read_recording(path, bag_joints or model.joint_names)
-
-
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("name", REAL_ARMS)
 def test_a_real_arm_that_nothing_touches(name):
     """Calibrated on the first half: no false alarm on the second, and steps are found that are not huge."""
     model, recording = real_arm(name)

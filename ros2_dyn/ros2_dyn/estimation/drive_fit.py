@@ -65,6 +65,6 @@ def fit_drives(model: RobotModel, recording: Recording, transition_velocity: flo
     for k, joint in enumerate(links.joints):
         columns = [6 * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
         found = lsq_linear(Y[:, k, columns], excess[:, k], bounds=(0, np.inf)).x
-        viscous, coulomb, armature = (float(x) for x in found)
+        viscous, coulomb, armature = (round(float(x), 9) for x in found)  # no 1e-320, which YAML files of ROS refuse
         drives[joint.name] = replace(joint.drive, viscous=viscous, coulomb=coulomb, armature=armature)
     return links.with_drives(drives)

@@ -54,6 +54,9 @@ DECLARATIONS = {
     "gravity": Declaration(list(STANDARD_GRAVITY), "Acceleration of free fall in the base frame, m/s^2, 3 numbers."),
     "viscous_friction": Declaration(DOUBLES, "Of each joint in `joints`, N m s/rad or N s/m. Not set: the URDF's."),
     "coulomb_friction": Declaration(DOUBLES, "Of each joint in `joints`, N m or N. Not set: the URDF's."),
+    "transition_velocity": Declaration(
+        0.01, "Over which dry friction changes its sign, rad/s or m/s: more than the noise.", 1e-6, 10.0
+    ),
     "armature": Declaration(
         DOUBLES, "Rotor inertia times gear ratio squared, of each joint in `joints`, kg m^2 or kg."
     ),
@@ -103,6 +106,7 @@ class Settings:
     gravity: tuple[float, ...]
     viscous_friction: tuple[float, ...]
     coulomb_friction: tuple[float, ...]
+    transition_velocity: float
     armature: tuple[float, ...]
     desired_timeout: float
     acceleration: str
@@ -171,12 +175,14 @@ class Settings:
         if self.joints:
             model = model.with_joints(self.joints)
         model.placement(self.tip_link or None)
-        own = {joint.name: joint.drive for joint in model.joints}
         lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
         given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
-        return model.with_drives(
-            {name: replace(own[name], **{key: by_name[name] for key, by_name in given.items()}) for name in self.joints}
-        )
+        drives = {}
+        for joint in model.joints:
+            if joint.mimics is None and joint.dof == 1:
+                own = {key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name}
+                drives[joint.name] = replace(joint.drive, transition_velocity=self.transition_velocity, **own)
+        return model.with_drives(drives)
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
         """Numbers that are given in the order of `joints`, in the model's; the default for those not given."""
