@@ -15,10 +15,10 @@ from robots import MOCK_ARM, example_robots, mock_arm
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Inertia, Vector3, WrenchStamped
+from geometry_msgs.msg import Inertia, Point, Vector3, WrenchStamped
 from rclpy.qos import QoSProfile
 from ros2_dyn_interfaces.msg import CollisionState
-from ros2_dyn_interfaces.srv import GetCollisionResiduals, SetPayload
+from ros2_dyn_interfaces.srv import ApplyContact, GetCollisionResiduals, SetPayload
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -339,6 +339,25 @@ def test_the_low_pass_is_that_of_the_bandwidth(begin):
     assert len(steps) == 60
     t = 1e-9 * PERIOD * (steps - 0.5)  # half of the effort's mean over the first interval
     assert_allclose(rising, 10 * (1 - np.exp(-K * t)), rtol=0, atol=0.1 + 10 * (1 - exp(-K * 1e-9 * PERIOD / 2)))
+
+
+def test_the_mock_arm_is_pushed(listener):
+    """Two nodes in two processes: quiet, then a push by the arm's own service, and the link that it acts on."""
+    arm = Process("ros2_dyn.mock_arm.mock_arm_node", "-p", f"home:={HOME.tolist()}")
+    node = Process("ros2_dyn.ros.dynamics_node", "-p", JOINTS, "-p", THRESHOLDS)
+    try:
+        listener.listen("dynamics/collision", type=CollisionState)
+        states = listener.received["dynamics/collision"]
+        listener.until(lambda: len(states) > 200, "no states of the detector")
+        assert not any(state.collision for state in states)
+        push = {"link": "forearm_link", "point": Point(x=-0.3), "force": Vector3(x=30.0, y=60.0, z=-60.0)}
+        answer = listener.call(ApplyContact, "mock_arm/apply_contact", profile="step", duration=1.0, **push)
+        assert answer.success, answer.message
+        listener.until(lambda: states[-1].collision, "no collision")
+        listener.until(lambda: states[-1].contact_link == "forearm_link", "another link")
+    finally:
+        printed = [process.stop() for process in (node, arm)]
+    assert "~/reset_collision ends it" in printed[0]
 
 
 @pytest.mark.parametrize("name", REAL_ARMS)
