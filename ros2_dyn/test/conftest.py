@@ -2,6 +2,9 @@
 
 import os
 import random
+from collections.abc import Iterator
+
+import pytest
 
 from ros2_dyn.cli.processes import stay_on_this_machine
 from ros2_dyn.kernels.cache import cache_folder
@@ -12,3 +15,13 @@ stay_on_this_machine()
 os.environ["NUMBA_OPT"] = "0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
 os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(1, 101)))
+
+
+@pytest.fixture
+def listener() -> Iterator[object]:
+    """A node that publishes, listens and calls; closed at the end."""
+    from ros_harness import Listener  # where ROS 2 is
+
+    listener = Listener()
+    yield listener
+    listener.close()

@@ -110,14 +110,6 @@ class PushedArm:
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
-    """A listener, closed at the end."""
-    listener = Listener()
-    yield listener
-    listener.close()
-
-
-@pytest.fixture
 def begin() -> Iterator[Callable[..., PushedArm]]:
     """Starts a node with some parameters, and an arm that moves beside it."""
     started: list[PushedArm] = []

@@ -54,14 +54,6 @@ QDD = [1.0, 2.0, -1.0, 0.5, -0.5, 3.0]
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
-    """A listener, closed at the end."""
-    listener = Listener()
-    yield listener
-    listener.close()
-
-
-@pytest.fixture
 def start() -> Iterator[Callable[..., Process]]:
     """Starts processes and ends them with the test."""
     processes: list[Process] = []
