@@ -72,9 +72,8 @@ class Arm:
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., Arm]]:
+def start(listener) -> Iterator[Callable[..., Arm]]:
     """Starts an arm, with parameters as on the command line."""
-    listener = Listener()
     arms: list[Arm] = []
 
     def start(*parameters: str) -> Arm:
@@ -85,7 +84,6 @@ def start() -> Iterator[Callable[..., Arm]]:
     for arm in arms:
         if arm.process.alive:
             arm.process.stop()
-    listener.close()
 
 
 def test_a_contact_of_the_service_acts_as_asked(start):

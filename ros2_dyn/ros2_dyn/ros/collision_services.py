@@ -29,7 +29,7 @@ class Recording:
 
     def __init__(self, monitor: CollisionMonitor, deadline: float, done: task.Future) -> None:
         self.collected = Calibration(monitor.model.joint_names)
-        self.restarts = monitor.restarts
+        self.monitor, self.restarts = monitor, monitor.restarts
         self.deadline, self.done = deadline, done
 
 
@@ -48,6 +48,7 @@ class CollisionServices:
         self._outputs: CollisionOutputs | None = None
         self._recording: Recording | None = None
         self._client: Client | None = None
+        self._reaction = ""
         alone = MutuallyExclusiveCallbackGroup()  # states go on while it listens
         node.create_service(Trigger, "~/calibrate_collision", self._calibrate, callback_group=alone)
         node.create_service(Trigger, "~/reset_collision", self._reset)
@@ -57,11 +58,11 @@ class CollisionServices:
         """Go on with another monitor, or with none; a calibration that runs is given up."""
         self._monitor, self._outputs = monitor, outputs
         self.finish()
-        if self._client is not None and self._client.srv_name != self._node.resolve_service_name(reaction or "none"):
-            self._node.destroy_client(self._client)
-            self._client = None
-        if reaction and self._client is None:
-            self._client = self._node.create_client(Trigger, reaction)
+        if reaction != self._reaction:
+            if self._client is not None:
+                self._node.destroy_client(self._client)
+            self._client = self._node.create_client(Trigger, reaction) if reaction else None
+            self._reaction = reaction
 
     def updated(self, monitor: CollisionMonitor, state: MeasuredState, begins: bool) -> None:
         """The monitor has taken a state; a collision begins or not."""
@@ -89,7 +90,7 @@ class CollisionServices:
         if self._client.service_is_ready():
             self._client.call_async(Trigger.Request()).add_done_callback(self._reacted)
         else:
-            self._node.get_logger().error(f"nobody offers the collision_service {self._client.srv_name}")
+            self._node.get_logger().error(f"nobody offers the collision_service {self._reaction}")
 
     def _reacted(self, future: task.Future) -> None:
         response = future.result()
@@ -141,6 +142,8 @@ class CollisionServices:
         monitor = self._watching()
         if recording is None:
             raise InputError("effort", "joint_states gave no effort when the calibration was to begin: try again")
+        if monitor is not recording.monitor:
+            raise InputError("parameters", "the robot, or parameters, were changed while it listened: try again")
         if monitor.restarts != recording.restarts:
             raise InputError("joint_states", "states were missing, or time was set back, while it listened: try again")
         model, rate = monitor.model, self._node.get_parameter("false_alarms_per_hour").value

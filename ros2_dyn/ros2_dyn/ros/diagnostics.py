@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from ros2_dyn.dynamics import jacobian, singular_values
 from ros2_dyn.ros.collision_monitor import CollisionMonitor
+from ros2_dyn.ros.robot import Robot
+from ros2_dyn.ros.state_intake import MeasuredState
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
 
@@ -69,6 +72,33 @@ def tick_status(window: Window) -> DiagnosticStatus:
         values["measured effort, less the model's, RMS (N m or N)"] = ", ".join(f"{x:.3g}" for x in rms)
     source = max(window.accelerations, key=lambda name: window.accelerations[name], default="")
     return status("tick", OK, f"acceleration: {source}" if source else "idle", values)
+
+
+def model_status(robot: Robot | None, warnings: Sequence[str], now: float) -> DiagnosticStatus:
+    """What the robot is, what it carries, and what looks wrong in its description."""
+    if robot is None:
+        return status("model", STALE, "waiting for robot_description", {})
+    model = robot.model
+    values = {
+        "robot": model.name,
+        "joints": ", ".join(model.joint_names),
+        "moving mass (kg)": float(sum(body.mass for body in model.inertia)),
+        "tip link": robot.tip_link,
+        "payload (kg)": float(robot.payload.at(now)[0]),
+        **{f"warning {i}": text for i, text in enumerate(warnings, start=1)},
+    }
+    if warnings:
+        return status("model", WARN, f"{len(warnings)} warnings", values)
+    return status("model", OK, "fine", values)
+
+
+def singularity_status(robot: Robot, state: MeasuredState) -> DiagnosticStatus:
+    """How far the tip is from one."""
+    least = float(singular_values(jacobian(robot.model, state.q, robot.tip_link))[-1])
+    threshold = robot.settings.singularity_threshold
+    values = {"smallest singular value": least, "threshold": threshold}
+    level, message = (WARN, "near a singularity") if least < threshold else (OK, "far from any")
+    return status("singularity", level, message, values)
 
 
 def collision_status(monitor: CollisionMonitor) -> DiagnosticStatus:

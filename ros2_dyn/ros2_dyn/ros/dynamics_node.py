@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import SetParametersResult
 from rclpy import task
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -25,7 +25,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_dyn.dynamics import jacobian, singular_values
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.node_base import LATCHED, run_node
@@ -112,7 +111,12 @@ class DynamicsNode(Node):
 
     def _aside(self, work: Callable[[], T], then: Callable[[Future[T]], None]) -> None:
         """Do slow work in another thread, so that no state has to wait for it, and go on in this one."""
-        self._worker.submit(work).add_done_callback(lambda done: self.executor.create_task(self._safely(then), done))
+
+        def go_on(done: Future[T]) -> None:
+            if (executor := self.executor) is not None:  # the node is not on its way down
+                executor.create_task(self._safely(then), done)
+
+        self._worker.submit(work).add_done_callback(go_on)
 
     # ---- the robot and the parameters
 
@@ -225,15 +229,23 @@ class DynamicsNode(Node):
             return
         now = time.monotonic()
         for pair in pairs:
-            try:
-                efforts = robot.efforts(pair, now)
-            except MessageError as error:
-                self._refusals.refuse("joint_states", error)
-                continue
-            outputs.publish(pair.measured.stamp, efforts, now)
-            self._watch(robot, pair.measured, efforts)
-            self._monitor(robot, pair.measured, efforts, now)
+            efforts = self._efforts(robot, pair, now)
+            if efforts is not None:
+                outputs.publish(pair.measured.stamp, efforts, now)
+                self._watch(robot, pair.measured, efforts)
+                self._monitor(robot, pair.measured, efforts, now)
         self._window.latencies.append(time.perf_counter() - started)
+
+    def _efforts(self, robot: Robot, pair: Pair, now: float) -> Efforts | None:
+        """Those of a pair; where the desired state makes no sense, without it."""
+        try:
+            return robot.efforts(pair, now)
+        except MessageError as error:
+            if pair.desired is None:
+                self._refusals.refuse("joint_states", error)
+                return None
+            self._refusals.refuse("~/desired", error)
+            return self._efforts(robot, Pair(pair.measured, None), now)
 
     def _monitor(self, robot: Robot, state: MeasuredState, efforts: Efforts, now: float) -> None:
         """Look for a collision."""
@@ -355,38 +367,15 @@ class DynamicsNode(Node):
                 others,
             ),
             diagnostics.status("mode", diagnostics.OK, "monitor", {"mode": "monitor"}),
-            self._model_status(robot),
+            diagnostics.model_status(robot, self._warnings, time.monotonic()),
         ]
         if robot is not None and robot.state is not None:
-            statuses.append(self._singularity_status(robot, robot.state))
+            statuses.append(diagnostics.singularity_status(robot, robot.state))
         if robot is not None and robot.monitor is not None:
             statuses.append(diagnostics.collision_status(robot.monitor))
         name = "none" if robot is None else robot.model.name
         self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
         window.clear()
-
-    def _model_status(self, robot: Robot | None) -> DiagnosticStatus:
-        if robot is None:
-            return diagnostics.status("model", diagnostics.STALE, "waiting for robot_description", {})
-        model, mass = robot.model, robot.payload.at(time.monotonic())[0]
-        values = {
-            "robot": model.name,
-            "joints": ", ".join(model.joint_names),
-            "moving mass (kg)": float(sum(body.mass for body in model.inertia)),
-            "tip link": robot.tip_link,
-            "payload (kg)": float(mass),
-            **{f"warning {i}": text for i, text in enumerate(self._warnings, start=1)},
-        }
-        if self._warnings:
-            return diagnostics.status("model", diagnostics.WARN, f"{len(self._warnings)} warnings", values)
-        return diagnostics.status("model", diagnostics.OK, "fine", values)
-
-    def _singularity_status(self, robot: Robot, state: MeasuredState) -> DiagnosticStatus:
-        least = float(singular_values(jacobian(robot.model, state.q, robot.tip_link))[-1])
-        near = least < self._settings.singularity_threshold
-        values = {"smallest singular value": least, "threshold": self._settings.singularity_threshold}
-        level, message = (diagnostics.WARN, "near a singularity") if near else (diagnostics.OK, "far from any")
-        return diagnostics.status("singularity", level, message, values)
 
 
 def main() -> int:
