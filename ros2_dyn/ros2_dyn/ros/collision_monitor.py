@@ -44,7 +44,7 @@ class CollisionMonitor:
         self._direct = settings.observer == "direct"
         observers: dict[bool, LowPassedRate] = {True: self._force, False: self._momentum}
         self._observer = observers[self._given or self._direct]
-        self._tip = _tip_kernel(model, tip_link)
+        self._tip = tip_kernel(model, tip_link)
 
     @property
     def residual(self) -> list[float]:
@@ -118,7 +118,8 @@ class CollisionMonitor:
 
 
 @lru_cache(maxsize=4)
-def _tip_kernel(model: RobotModel, tip_link: str) -> Kernel:
+def tip_kernel(model: RobotModel, tip_link: str) -> Kernel:
+    """Jacobian and pose of the tip; one that was made before is at hand."""
     return compile_kernel(model, ("jacobian", "pose"), "python", ("q",), tip_link)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from ros2_dyn.dynamics import jacobian, singular_values
-from ros2_dyn.ros.collision_monitor import CollisionMonitor
+from ros2_dyn.dynamics import singular_values
+from ros2_dyn.ros.collision_monitor import CollisionMonitor, tip_kernel
 from ros2_dyn.ros.robot import Robot
 from ros2_dyn.ros.state_intake import MeasuredState
 
@@ -94,7 +94,8 @@ def model_status(robot: Robot | None, warnings: Sequence[str], now: float) -> Di
 
 def singularity_status(robot: Robot, state: MeasuredState) -> DiagnosticStatus:
     """How far the tip is from one."""
-    least = float(singular_values(jacobian(robot.model, state.q, robot.tip_link))[-1])
+    J, _ = tip_kernel(robot.model, robot.tip_link)(state.q)
+    least = float(singular_values(np.array(J))[-1])
     threshold = robot.settings.singularity_threshold
     values = {"smallest singular value": least, "threshold": threshold}
     level, message = (WARN, "near a singularity") if least < threshold else (OK, "far from any")
