@@ -14,8 +14,8 @@ test: lint ## linters, types and every test
 bench: ## ours, Pinocchio, MuJoCo and Robotics Toolbox side by side; JSON and a plot under .ros2/bench
 	@$(ENV) --with-benchmarks python bench .ros2/bench
 
-bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH (1/s), SEED, OBSERVER
-	@$(ENV) --with-benchmarks python bench/collision .ros2/bench $(or $(BANDWIDTH),25) $(or $(SEED),1) $(or $(OBSERVER),momentum)
+bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH of the observer, 1/s; SEED
+	@$(ENV) --with-benchmarks python bench/collision .ros2/bench $(or $(BANDWIDTH),25) $(or $(SEED),1)
 
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)

@@ -63,11 +63,10 @@ class Bench:
     real: RobotModel
     rng: np.random.Generator
     bandwidth: float
-    observer: str
 
     def __post_init__(self) -> None:
         free = self.free_motions(CALIBRATION)
-        self.thresholds: Thresholds = calibrate(self.nominal, free, self.residuals(free))
+        self.thresholds: Thresholds = calibrate(self.nominal, free, observe(self.nominal, free, self.bandwidth))
 
     def measured(self, t: Array, q: Array, qd: Array, tau: Array) -> Recording:
         """With noise, in coarse steps."""
@@ -75,10 +74,6 @@ class Bench:
         qd = qd + VELOCITY_NOISE * self.rng.normal(size=qd.shape)
         tau = tau + EFFORT_NOISE * limit * self.rng.normal(size=tau.shape)
         return Recording(t, q, qd, quantise(tau / limit, EFFORT_RESOLUTION) * limit)
-
-    def residuals(self, recording: Recording) -> Array:
-        """What the observer sees."""
-        return observe(self.nominal, recording, self.bandwidth, self.observer)
 
     def free_motions(self, seconds: float) -> Recording:
         """Motions of 10 s each, one after the other, as in use."""
@@ -122,7 +117,7 @@ def push(bench: Bench, rng: np.random.Generator) -> Trial:
     pushed, external = simulate(bench, motion, start, contact)
     before = bench.free(motion, start - BEFORE, start)
     whole = Recording(*(np.concatenate(parts) for parts in zip(before, pushed)))
-    residuals = bench.residuals(whole)
+    residuals = observe(bench.nominal, whole, bench.bandwidth)
     detector, found = CollisionDetector(bench.thresholds, SAMPLES), np.inf
     told, peak = "", 0.0
     for t, r, qd in zip(whole.t.tolist(), residuals.tolist(), whole.qd.tolist()):
@@ -177,19 +172,18 @@ def low_pass(x: Array, bandwidth: float) -> Array:
 
 
 def main() -> None:
-    """Measure and print; arguments: folder for the report, the observer's bandwidth in 1/s, a seed, the observer."""
-    folder, bandwidth, seed, observer = Path(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    """Measure, print, and write it to the folder given first; then come the observer's bandwidth, 1/s, and a seed."""
+    folder, bandwidth = Path(sys.argv[1]), float(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(int(sys.argv[3]))
     nominal = with_friction(RobotModel.from_urdf_file(URDF), VISCOUS, COULOMB)
     arms = [
-        Bench(nominal, imperfect(nominal, rng, INERTIA_ERROR, FRICTION_ERROR), rng, bandwidth, observer)
+        Bench(nominal, imperfect(nominal, rng, INERTIA_ERROR, FRICTION_ERROR), rng, bandwidth)
         for _ in track(range(ARMS), "calibrating")
     ]
     alarms = sum(free_alarms(arm) for arm in track(arms, "without contact"))
     trials = [push(arms[i % ARMS], rng) for i in track(range(CONTACTS), "contacts")]
     report = summary(trials) | {
-        "observer": observer,
         "bandwidth_per_s": bandwidth,
         "thresholds": np.round(np.median([arm.thresholds.constant for arm in arms], axis=0), 2).tolist(),
         "false_alarms": alarms,
@@ -210,7 +204,7 @@ def free_alarms(arm: Bench) -> int:
     count = 0
     for _ in range(round(FREE / 60 / ARMS)):
         free = arm.free(RandomMotion(arm.rng), 0.0, 60.0)
-        count += len(detect(free, arm.residuals(free), arm.thresholds, SAMPLES))
+        count += len(detect(free, observe(arm.nominal, free, arm.bandwidth), arm.thresholds, SAMPLES))
     return count
 
 

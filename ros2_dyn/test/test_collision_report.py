@@ -103,6 +103,13 @@ def test_an_injected_contact_is_what_the_observer_would_have_seen(observer):
     assert_allclose(injected, direct, rtol=0, atol=0.6 * 5 * K / 250)  # half a sample, that a step lies between two
 
 
+def test_an_acceleration_that_is_not_known_yet_is_no_contact():
+    """The direct observer begins where two states are known."""
+    recording = motion(seconds=2.0).between(0.3, 1.0)
+    assert np.max(np.abs(rnea(TRUE, 0 * recording.q[0], np.zeros(6), np.ones(6)))) > 1.0  # it would be seen
+    assert_allclose(observe(TRUE, recording, K, "direct")[:2], 0, atol=0.01)
+
+
 def test_the_smallest_step_is_detected_and_less_is_not():
     """At every moment, in both directions."""
     recording = motion(noise=1.0)

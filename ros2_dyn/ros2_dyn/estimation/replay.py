@@ -42,8 +42,11 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, observer:
 
 def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float) -> Array:
     filtered = FilteredDifference(10.0, [False] * model.n)
-    qdd = [filtered.update(t, qd) or [0.0] * model.n for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
-    expected = rnea(model, recording.q, recording.qd, np.array(qdd)) + friction_of(model, recording.qd)
+    found = [filtered.update(t, qd) for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
+    qdd = np.array([[0.0] * model.n if estimate is None else estimate for estimate in found])
+    expected = rnea(model, recording.q, recording.qd, qdd) + friction_of(model, recording.qd)
+    unknown = [estimate is None for estimate in found]
+    expected[unknown] = recording.effort[unknown]
     force = ForceObserver(bandwidth)
     residuals = []
     for t, tau, e in zip(recording.t.tolist(), recording.effort.tolist(), expected.tolist()):

@@ -77,21 +77,22 @@ class CollisionMonitor:
         if not all(map(isfinite, state.effort)):
             raise MessageError("effort", "not finite", f"got {list(state.effort)}; collisions cannot be seen")
         t = state.stamp[0] + 1e-9 * state.stamp[1]
-        qdd = self._qdd.update(t, state.qd) or [0.0] * self.model.n
+        qdd = self._qdd.update(t, state.qd)
         if not self._observe(t, state, efforts, qdd, robot, now):
             return False
         self.state, self.t = state, t
         return self.detector.update(self.residual, state.qd, qdd)
 
     def _observe(
-        self, t: float, state: MeasuredState, efforts: Efforts, qdd: list[float], robot: Robot, now: float
+        self, t: float, state: MeasuredState, efforts: Efforts, qdd: list[float] | None, robot: Robot, now: float
     ) -> bool:
         effort = state.effort or []
         if self._given:
             return self._force.observe(t, [0.0] * len(effort), effort)
         tau = total_effort(self._settings.measured_effort, effort, efforts.inverse_dynamics, efforts.gravity)
         if self._direct:
-            return self._force.observe(t, tau, robot.effort(state.q, state.qd, qdd, now))
+            expected = tau if qdd is None else robot.effort(state.q, state.qd, qdd, now)
+            return self._force.observe(t, tau, expected)
         return self._momentum.observe(
             t, tau, efforts.momentum, efforts.transposed_coriolis, efforts.gravity, efforts.friction
         )
