@@ -47,6 +47,8 @@ LOOK_PERIOD, LOOKS_PER_REPORT = 0.5, 2
 
 SWITCH_INTERVAL = 2e-4
 """How long, s, work that is done aside may keep a state waiting: Python's default is 5 ms."""
+GRACE = 0.02
+"""How long, s, a context that goes down may take to say so, while calls fail already."""
 T = TypeVar("T")
 
 
@@ -103,6 +105,7 @@ class DynamicsNode(Node):
             try:
                 callback(*args)
             except Exception:
+                time.sleep(GRACE)
                 if not rclpy.ok():
                     raise  # the end, not an error
                 self.get_logger().error(f"please report this fault:\n{format_exc()}", throttle_duration_sec=1.0)
