@@ -588,6 +588,24 @@ def test_states_do_not_wait_for_kernels(listener, monkeypatch):
     node.destroy_node()
 
 
+def test_what_is_done_aside_goes_on_in_order(listener):
+    """Executors run the newest of waiting tasks first, so that an older robot description would come last."""
+    node = DynamicsNode()
+    listener.executor.add_node(node)
+    order: list[int] = []
+
+    def begin() -> None:
+        for k in range(3):
+            node._aside(lambda k=k: k, lambda done: order.append(done.result()))
+        node._worker.submit(lambda: None).result(PATIENCE)  # all is done, and nothing has gone on
+
+    listener.executor.create_task(begin)
+    listener.until(lambda: len(order) == 3, "not all has gone on")
+    assert order == [0, 1, 2]
+    listener.executor.remove_node(node)
+    node.destroy_node()
+
+
 def test_parameters_change_as_a_whole(listener, dynamics):
     """All or none; what is refused says why, and the efforts are as before."""
     listener.listen(*TOPICS)

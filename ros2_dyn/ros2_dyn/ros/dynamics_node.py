@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from traceback import format_exc
@@ -65,6 +66,7 @@ class DynamicsNode(Node):
         self._warnings: list[str] = []
         self._description = ""
         self._worker = ThreadPoolExecutor(1)
+        self._finished: deque[Callable[[], None]] = deque()
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._looks = 0
         self._last_state_at = -math.inf
@@ -115,11 +117,16 @@ class DynamicsNode(Node):
     def _aside(self, work: Callable[[], T], then: Callable[[Future[T]], None]) -> None:
         """Do slow work in another thread, so that no state has to wait for it, and go on in this one."""
 
-        def go_on(done: Future[T]) -> None:
+        def finished(done: Future[T]) -> None:
+            self._finished.append(lambda: then(done))
             if (executor := self.executor) is not None:  # the node is not on its way down
-                executor.create_task(self._safely(then), done)
+                executor.create_task(self._safely(self._go_on))
 
-        self._worker.submit(work).add_done_callback(go_on)
+        self._worker.submit(work).add_done_callback(finished)
+
+    def _go_on(self) -> None:
+        """With what was finished first: the executor takes the newest of its tasks first."""
+        self._finished.popleft()()
 
     # ---- the robot and the parameters
 
