@@ -19,7 +19,7 @@ from ros2_dyn.ros.outputs import EFFORTS
 from ros2_dyn.ros.pairing import KEPT
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
 
-MARKER_PERIOD = 1 / 20
+MARKER_RATE = 20.0
 
 
 class Floor(Node):
@@ -35,8 +35,7 @@ class Floor(Node):
         self._wrenches = [WrenchStamped() for _ in links]
         for message, link in zip(self._wrenches, links):
             message.header.frame_id = link
-        self._markers = WrenchMarkers(links, 0.01)
-        self._next_markers = 0.0
+        self._markers = WrenchMarkers(links, 0.002, MARKER_RATE)
         self._efforts = [self.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
         self._out = [self.create_publisher(WrenchStamped, f"~/joint_wrench/{name}", 10) for name in model.joint_names]
         self._marker_out = self.create_publisher(MarkerArray, "~/wrench_markers", 10)
@@ -56,9 +55,7 @@ class Floor(Node):
             force, torque = wrench.wrench.force, wrench.wrench.torque
             force.x, force.y, force.z, torque.x, torque.y, torque.z = self._wrench
             publisher.publish(wrench)
-        now = time.monotonic()
-        if now >= self._next_markers:
-            self._next_markers = now + MARKER_PERIOD
+        if self._markers.due(time.monotonic()):
             self._marker_out.publish(self._markers.of(effort.header.stamp, [self._wrench] * len(self._wrenches)))
 
 

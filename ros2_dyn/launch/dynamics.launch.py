@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-import xacro
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
+
+from ros2_dyn.ros.description import expand
 
 ARGUMENTS = [
     DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),
@@ -104,7 +105,7 @@ def read(path: str) -> str:
     """The URDF text of a URDF or xacro file."""
     if not path:
         raise RuntimeError("robot_state_publisher:=true needs robot_description:=... or urdf_file:=...")
-    return xacro.process_file(path).toxml() if path.endswith(".xacro") else Path(path).read_text(encoding="utf-8")
+    return expand(path) if path.endswith(".xacro") else Path(path).read_text(encoding="utf-8")
 
 
 def generate_launch_description() -> LaunchDescription:

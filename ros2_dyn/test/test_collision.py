@@ -11,7 +11,7 @@ from robots import joint, link, mock_arm, random_state, robot
 from ros2_dyn.dynamics import jacobian, kinetic_energy, potential_energy, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.calibration import MARGIN, Calibration
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds, no_thresholds
+from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.filters import FilteredDifference
 from ros2_dyn.estimation.low_pass import LowPassedRate
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, EnergyObserver, ForceObserver, MomentumObserver
@@ -168,7 +168,7 @@ def test_thresholds_grow_with_motion():
     thresholds = Thresholds((1.0, 2.0), (0.5, 0.0), (0.0, 0.1))
     assert thresholds.at([-2.0, 3.0]) == [2.0, 2.0]
     assert thresholds.at([-2.0, 3.0], [1.0, -10.0]) == [2.0, 3.0]
-    assert no_thresholds(2).at([1.0, 1.0]) == [inf, inf]
+    assert Thresholds((inf, inf)).at([1.0, 1.0]) == [inf, inf]
     for wrong in (
         {"constant": (-1.0,)},
         {"constant": (float("nan"),)},

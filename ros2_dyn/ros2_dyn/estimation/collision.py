@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isnan
+from math import isnan
 
 from ros2_dyn.errors import InputError
 
@@ -40,11 +40,6 @@ class Thresholds:
         if self.per_acceleration and qdd is not None:
             e = [x + k * abs(a) for x, k, a in zip(e, self.per_acceleration, qdd)]
         return e
-
-
-def no_thresholds(n: int) -> Thresholds:
-    """Those of n joints that are not watched."""
-    return Thresholds((inf,) * n)
 
 
 class CollisionDetector:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds, no_thresholds
+from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.filters import FilteredDifference
-from ros2_dyn.estimation.low_pass import LowPassedRate
 from ros2_dyn.estimation.momentum_observer import ForceObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, contact_link, tip_wrench
 from ros2_dyn.kernels import Kernel, compile_kernel
@@ -37,13 +36,14 @@ class CollisionMonitor:
         """The newest that was used."""
         self.t = 0.0
         """Its stamp, s."""
-        self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
-        bandwidth = settings.observer_bandwidth
-        self._momentum, self._force = MomentumObserver(bandwidth), ForceObserver(bandwidth)
         self._given = settings.measured_effort == "external"
-        self._direct = settings.observer == "direct"
-        observers: dict[bool, LowPassedRate] = {True: self._force, False: self._momentum}
-        self._observer = observers[self._given or self._direct]
+        directly = self._given or settings.observer == "direct"
+        bandwidth = settings.observer_bandwidth
+        self._observer = ForceObserver(bandwidth) if directly else MomentumObserver(bandwidth)
+        self._qdd: FilteredDifference | None = None
+        """Where something depends on accelerations."""
+        if settings.observer == "direct" or self.detector.thresholds.per_acceleration:
+            self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
         self._tip = tip_kernel(model, tip_link)
 
     @property
@@ -77,7 +77,7 @@ class CollisionMonitor:
         if not all(map(isfinite, state.effort)):
             raise MessageError("effort", "not finite", f"got {list(state.effort)}; collisions cannot be seen")
         t = state.stamp[0] + 1e-9 * state.stamp[1]
-        qdd = self._qdd.update(t, state.qd)
+        qdd = self._qdd.update(t, state.qd) if self._qdd is not None else None
         if not self._observe(t, state, efforts, qdd, robot, now):
             return False
         self.state, self.t = state, t
@@ -86,14 +86,13 @@ class CollisionMonitor:
     def _observe(
         self, t: float, state: MeasuredState, efforts: Efforts, qdd: list[float] | None, robot: Robot, now: float
     ) -> bool:
-        effort = state.effort or []
-        if self._given:
-            return self._force.observe(t, [0.0] * len(effort), effort)
+        observer, effort = self._observer, state.effort or []
+        if self._given and isinstance(observer, ForceObserver):
+            return observer.observe(t, [0.0] * len(effort), effort)
         tau = total_effort(self._settings.measured_effort, effort, efforts.inverse_dynamics, efforts.gravity)
-        if self._direct:
-            expected = tau if qdd is None else robot.effort(state.q, state.qd, qdd, now)
-            return self._force.observe(t, tau, expected)
-        return self._momentum.observe(
+        if isinstance(observer, ForceObserver):
+            return observer.observe(t, tau, tau if qdd is None else robot.effort(state.q, state.qd, qdd, now))
+        return observer.observe(
             t, tau, efforts.momentum, efforts.transposed_coriolis, efforts.gravity, efforts.friction
         )
 
@@ -126,11 +125,10 @@ def tip_kernel(model: RobotModel, tip_link: str) -> Kernel:
 
 def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:
     def in_order(numbers: Sequence[float], default: float) -> tuple[float, ...]:
-        return tuple(settings.in_order(numbers, model, default)) if numbers else ()
+        return tuple(settings.in_order(numbers, model, default))
 
-    constant = in_order(settings.collision_threshold, np.inf)
     return Thresholds(
-        constant or no_thresholds(model.n).constant,
-        in_order(settings.collision_threshold_velocity, 0.0),
-        in_order(settings.collision_threshold_acceleration, 0.0),
+        in_order(settings.collision_threshold, np.inf),
+        in_order(settings.collision_threshold_velocity, 0.0) if settings.collision_threshold_velocity else (),
+        in_order(settings.collision_threshold_acceleration, 0.0) if settings.collision_threshold_acceleration else (),
     )

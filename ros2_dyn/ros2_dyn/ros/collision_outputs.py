@@ -34,8 +34,8 @@ class CollisionOutputs:
         )
         self._effort.header.frame_id = self._state.header.frame_id = base
         self._wrench.header.frame_id = robot.tip_link
-        self._markers = WrenchMarkers([robot.tip_link], EXTERNAL_SCALE * settings.marker_scale, "external_")
-        self._marker_period, self._next_markers = 1 / settings.marker_rate, 0.0
+        scale = EXTERNAL_SCALE * settings.marker_scale
+        self._markers = WrenchMarkers([robot.tip_link], scale, settings.marker_rate, "external_")
         self._efforts_out = node.create_publisher(JointState, "~/external_effort", 10)
         self._states_out = node.create_publisher(CollisionState, "~/collision", 10)
         self._wrenches_out = node.create_publisher(WrenchStamped, "~/external_wrench", 10)
@@ -72,9 +72,9 @@ class CollisionOutputs:
             self._efforts_out.publish(self._effort)
         if states or begins:
             self._states_out.publish(self.state(monitor))
-        markers = markers and now >= self._next_markers
+        markers = markers and self._markers.due(now)
         if wrenches or markers:
-            self._publish_wrench(monitor, wrenches, markers, now)
+            self._publish_wrench(monitor, wrenches, markers)
 
     def state(self, monitor: CollisionMonitor) -> CollisionState:
         """The detector's latest view, in a message that is used again and again."""
@@ -87,13 +87,12 @@ class CollisionOutputs:
         message.contact_link = monitor.contact().link if any(detector.exceeded) else ""
         return message
 
-    def _publish_wrench(self, monitor: CollisionMonitor, heard: bool, markers: bool, now: float) -> None:
+    def _publish_wrench(self, monitor: CollisionMonitor, heard: bool, markers: bool) -> None:
         wrench = monitor.wrench().wrench
         _stamp(self._wrench, monitor)
         if heard and wrench:
             self._wrenches_out.publish(self.fill_wrench(self._wrench, wrench, monitor))
         if markers:
-            self._next_markers = now + self._marker_period
             arrows = self._markers.of(self._wrench.header.stamp, [wrench or (0.0,) * 6])
             for marker in arrows.markers:
                 marker.action = Marker.ADD if wrench else Marker.DELETE

@@ -14,8 +14,15 @@ def load_file(path: str) -> RobotModel:
     Raises:
         ModelError: the file cannot be read or expanded, or the description is wrong.
     """
-    if not path.endswith(".xacro"):
-        return RobotModel.from_urdf_file(path)
+    return RobotModel.from_urdf(expand(path)) if path.endswith(".xacro") else RobotModel.from_urdf_file(path)
+
+
+def expand(path: str) -> str:
+    """The URDF text that a xacro file makes.
+
+    Raises:
+        ModelError: the file cannot be read or expanded.
+    """
     if not Path(path).is_file():
         raise ModelError(f"file '{path}'", "cannot be read: there is no such file")
     try:
@@ -23,7 +30,6 @@ def load_file(path: str) -> RobotModel:
     except ImportError as error:
         raise ModelError(f"file '{path}'", "the package xacro, which expands it, is not installed") from error
     try:
-        xml = xacro.process_file(path).toxml()
+        return str(xacro.process_file(path).toxml())
     except Exception as error:  # xacro raises whatever the file's own expressions raise
         raise ModelError(f"file '{path}'", f"xacro cannot expand it: {error}") from error
-    return RobotModel.from_urdf(xml)

@@ -28,9 +28,7 @@ class Outputs:
         self._wrenches = [WrenchStamped() for _ in model.joints]
         for message, link in zip(self._wrenches, model.moved_links):
             message.header.frame_id = link
-        self._markers = WrenchMarkers(model.moved_links, settings.marker_scale)
-        self._marker_period = 1 / settings.marker_rate
-        self._next_markers = 0.0
+        self._markers = WrenchMarkers(model.moved_links, settings.marker_scale, settings.marker_rate)
         self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
         self._wrench_publishers = [
             node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints
@@ -72,8 +70,7 @@ class Outputs:
             force, torque = message.wrench.force, message.wrench.torque
             force.x, force.y, force.z, torque.x, torque.y, torque.z = efforts.joint_wrenches[i]
             self._wrench_publishers[i].publish(message)
-        if self._markers_heard and now >= self._next_markers:
-            self._next_markers = now + self._marker_period
+        if self._markers_heard and self._markers.due(now):
             self._marker_publisher.publish(self._markers.of(effort.header.stamp, efforts.joint_wrenches))
 
     def destroy(self) -> None:

@@ -18,16 +18,18 @@ SHAFT, HEAD, HEAD_LENGTH = 0.012, 0.024, 0.03
 class WrenchMarkers:
     """Two arrows for each of some links, in a message that is used again and again."""
 
-    def __init__(self, links: Sequence[str], scale: float, prefix: str = "") -> None:
+    def __init__(self, links: Sequence[str], scale: float, rate: float, prefix: str = "") -> None:
         """Make the arrows.
 
         Args:
             links: frames of the wrenches.
             scale: m/N.
+            rate: greatest rate at which they are published, Hz.
             prefix: of the namespaces "force" and "moment", by which RViz tells markers apart.
         """
         self._scales = (scale, MOMENT_SCALE * scale)
         self._message = MarkerArray()
+        self._period, self._next = 1 / rate, 0.0
         kinds = (("force", ColorRGBA(r=1.0, g=0.5, a=0.9)), ("moment", ColorRGBA(r=0.1, g=0.4, b=1.0, a=0.9)))
         for i, link in enumerate(links):
             for kind, color in kinds:
@@ -38,6 +40,13 @@ class WrenchMarkers:
                 marker.pose.orientation.w = 1.0
                 marker.scale.x, marker.scale.y, marker.scale.z = SHAFT, HEAD, HEAD_LENGTH
                 self._message.markers.append(marker)
+
+    def due(self, now: float) -> bool:
+        """Whether they are to be published at a time of a steady clock, s; no sooner again than the rate allows."""
+        if now < self._next:
+            return False
+        self._next = now + self._period
+        return True
 
     def of(self, stamp: Time, wrenches: Sequence[Sequence[float]]) -> MarkerArray:
         """The arrows of [force; moment] for each link, N and N m."""
