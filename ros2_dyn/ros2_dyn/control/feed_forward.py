@@ -1,0 +1,33 @@
+"""Tracking: the model's effort for the desired motion, with a joint PD on top (Craig 10.3 and 10.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.model.spatial import Array
+
+
+def joint_pd(
+    q: ArrayLike, qd: ArrayLike, q_d: ArrayLike, qd_d: ArrayLike, stiffness: ArrayLike, damping: ArrayLike
+) -> Array:
+    """``stiffness (q_d - q) + damping (qd_d - qd)``, of each joint by itself.
+
+    There are two uses of it. Added to the effort of the desired motion, `rnea` at q_d, qd_d and qdd_d, it is
+    feed-forward with a joint PD: gains in N m/rad and N m s/rad. Added to the desired acceleration, of which `rnea` at
+    the measured q and qd then makes the effort, it is computed torque: gains in 1/s^2 and 1/s, and errors of all joints
+    vanish alike, as far as the model is right.
+
+    Args:
+        q: measured positions, rad or m, shape (n,).
+        qd: measured velocities, rad/s or m/s, shape (n,).
+        q_d: desired positions, shape (n,).
+        qd_d: desired velocities, shape (n,).
+        stiffness: of each joint, or of all, shape (n,) or ().
+        damping: of each joint, or of all, shape (n,) or ().
+
+    Returns:
+        An effort or an acceleration, shape (n,).
+    """
+    q, qd, q_d, qd_d = (np.asarray(x, dtype=float) for x in (q, qd, q_d, qd_d))
+    return np.asarray(stiffness) * (q_d - q) + np.asarray(damping) * (qd_d - qd)
