@@ -48,6 +48,7 @@ def generate_launch_description() -> LaunchDescription:
                     "namespace": LaunchConfiguration("namespace"),
                     "urdf_file": LaunchConfiguration("urdf_file"),
                     "desired": "mock_arm/reference",
+                    "command": "effort_controller/commands",
                     "rviz": LaunchConfiguration("rviz"),
                     "robot_state_publisher": LaunchConfiguration("rviz"),
                 }.items(),

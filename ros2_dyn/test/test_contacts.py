@@ -9,10 +9,13 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, rnea, static_torque
 from ros2_dyn.errors import DivergenceError, InputError
-from ros2_dyn.mock_arm.contact import PROFILES, Contact, ContactEfforts
+from ros2_dyn.mock_arm.contact import PROFILES, Contact
+from ros2_dyn.mock_arm.contact_efforts import ContactEfforts
 from ros2_dyn.mock_arm.contact_script import read_contacts
 from ros2_dyn.mock_arm.demo_trajectory import DemoTrajectory
+from ros2_dyn.mock_arm.hand import Hand
 from ros2_dyn.mock_arm.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.mock_arm.wall import Wall
 from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -22,6 +25,8 @@ CART = RobotModel.from_urdf(
 PENDULUM = RobotModel.from_urdf(
     robot(link("base"), link("bob", 1.5, (0, 0, -0.8)), joint("hinge", "continuous", "base", "bob", axis=(0, 1, 0)))
 )
+
+EFFORTS = ContactEfforts(mock_arm())
 
 
 def pushed(model: RobotModel, q, *contacts: Contact) -> SimulatedArm:
@@ -66,14 +71,16 @@ def test_momentum_changes_by_the_integral_of_the_force(profile, integral):
 
 
 def test_profiles_in_time():
-    """Their values within, and zero before and after."""
+    """Their values within, wherever the point is; before and after nothing acts."""
+    nowhere = np.full(3, nan)
     values = {"impulse": 0.5, "step": 1.0, "ramp": 1 / 6, "sinusoid": np.sin(2 * pi * 0.3 * 0.5)}
     assert values.keys() == PROFILES.keys()
     for profile, value in values.items():
         contact = Contact("tool0", (0, 2.0, -4.0), profile=profile, start=1.0, duration=3.0, frequency=0.3)
-        assert_allclose(contact.force_at(1.5), [0, 2 * value, -4 * value], rtol=1e-12)
-        assert not contact.force_at(0.999).any()
-        assert not contact.force_at(4.0).any()
+        assert_allclose(contact.force_at(1.5, nowhere, nowhere), [0, 2 * value, -4 * value], rtol=1e-12)
+        q, qd = np.array(HOME), np.zeros(6)
+        acting = [EFFORTS([contact], t, q, qd).any() for t in (0.999, 1.5, 3.999, 4.0)]
+        assert acting == [False, True, True, False]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,10 +96,10 @@ def test_efforts_of_contacts_do_the_work_of_the_forces(seed):
         def where(t, name=name, point=point):
             return (forward_kinematics(model, q + t * qd, name) @ [*point, 1])[:3]
 
-        tau = efforts([Contact(name, force, point)], 0.0, q)
+        tau = efforts([Contact(name, force, point)], 0.0, q, qd)
         assert_allclose(tau @ qd, force @ (where(1e-5) - where(-1e-5)) / 2e-5, rtol=1e-7, atol=1e-8)
         assert_allclose(tau, static_torque(model, q, [*force, 0, 0, 0], name, point), rtol=1e-12, atol=1e-12)
-        assert_allclose(efforts([Contact(name, force, point)] * 2, 0.0, q), 2 * tau)
+        assert_allclose(efforts([Contact(name, force, point)] * 2, 0.0, q, qd), 2 * tau)
 
 
 def test_motors_and_contacts_explain_the_motion():
@@ -147,6 +154,15 @@ def test_contacts_are_read_from_a_file(tmp_path):
     long = Contact("base", (0, 0, 1.5), (0, 1, 0), "sinusoid", 2, inf, 3)
     assert read_contacts(script, CART) == [Contact("cart", (1, 2, 3)), long]
 
+    script.write_text(
+        "- {kind: wall, link: cart, origin: [0, 1, 0], normal: [0, 0, 2], stiffness: 7, damping: 3}\n"
+        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, greatest_force: 9}\n"
+        "- {kind: contact, link: cart, force: [1, 2, 3]}\n"
+    )
+    wall = Wall("cart", (0, 1, 0), (0, 0, 1), stiffness=7, damping=3)
+    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, greatest_force=9)
+    assert read_contacts(script, CART) == [wall, hand, Contact("cart", (1, 2, 3))]
+
 
 @pytest.mark.parametrize(
     ("text", "problem"),
@@ -160,7 +176,13 @@ def test_contacts_are_read_from_a_file(tmp_path):
         ("- {link: cart, force: [1, 2, 3], power: 9}", "entry 1: expected link, force"),
         ("- {link: hand, force: [1, 2, 3]}", "entry 1: link: .* has no link 'hand'; it has base, cart"),
         ("- {link: cart, force: [1, 2]}", "entry 1: force of the contact on 'cart': expected 3 finite"),
-        ("- {link: cart, force: [1, 2, 3], start: soon}", "entry 1: "),
+        ("- {link: cart, force: [1, 2, 3], start: soon}", "entry 1: start: expected a number, got 'soon'"),
+        ("- {link: cart, kind: brick}", "entry 1: kind: expected one of contact, wall, hand, got brick"),
+        ("- {link: cart, kind: wall, origin: [0, 0, 0]}", "entry 1: expected link, origin, normal and some of point,"),
+        ("- {link: cart, kind: hand}", "entry 1: expected link, displacement and some of point, start, duration,"),
+        ("- {link: cart, kind: hand, displacement: [1, 0]}", "displacement of the hand on 'cart': expected 3 finite"),
+        ("- {link: hand, kind: hand, displacement: [1, 0, 0]}", "entry 1: link: .* has no link 'hand'"),
+        ("- 7", "entry 1: expected a mapping"),
     ],
 )
 def test_a_wrong_script_is_refused(tmp_path, text, problem):

@@ -1,5 +1,6 @@
-"""The mock arm as a process: contacts by script and by service, a coarse and lossy driver, and its parameters."""
+"""The mock arm as a process: contacts and hands, controllers, a coarse and lossy driver, and its parameters."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 
@@ -12,14 +13,17 @@ from robots import MOCK_ARM, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from geometry_msgs.msg import Point, Vector3
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Vector3, WrenchStamped
 from rcl_interfaces.srv import ListParameters
-from ros2_dyn_interfaces.srv import ApplyContact
+from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, SwitchController
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn.dynamics import friction, regressor, rnea, static_torque
+from ros2_dyn.dynamics import forward_kinematics, friction, regressor, rnea, static_torque
 from ros2_dyn.mock_arm.imperfect import with_friction
+from ros2_dyn.mock_arm.wall import Wall
 from ros_harness import Listener, Process
 
 HOME = "home:=[0.0, -1.2, 1.4, -1.8, -1.57, 0.0]"
@@ -69,6 +73,15 @@ class Arm:
     def apply(self, **request) -> ApplyContact.Response:
         """Call the service."""
         return self.listener.call(ApplyContact, "mock_arm/apply_contact", **request)
+
+    def switch(self, controller: str) -> SwitchController.Response:
+        """Call the service."""
+        return self.listener.call(SwitchController, "mock_arm/switch_controller", controller=controller)
+
+    def last(self) -> JointState:
+        """The newest of the states that have come; one that was measured from now on."""
+        self.hear(10)
+        return list(self.states().values())[-1]
 
 
 @pytest.fixture
@@ -142,7 +155,7 @@ def test_what_makes_no_sense_is_refused_and_the_arm_goes_on(start):
     _, effort = list(arm.unexplained().values())[-1]
     assert np.abs(effort).max() < 1e-6
     printed = arm.process.stop()
-    assert "the arm starts again, without contacts: t = " in printed
+    assert "the arm starts again, without contacts but for walls: t = " in printed
     assert "Traceback" not in printed
     assert arm.process.process.returncode == 0
 
@@ -176,7 +189,7 @@ def test_a_wrong_script_ends_the_node_with_one_line(start, tmp_path):
     script = tmp_path / "contacts.yaml"
     script.write_text("- {link: hand, force: [1, 2, 3]}\n")
     arm = start(f"contact_script:={script}")
-    printed = arm.process.process.communicate(timeout=30)[0]
+    printed = arm.process.ended()
     assert arm.process.process.returncode == 1
     assert "entry 1: link: the robot 'mock_arm' has no link 'hand'" in printed
     assert "Traceback" not in printed
@@ -247,14 +260,154 @@ def test_an_arm_with_model_errors_weighs_something_else(start):
     assert left[2] > 0.1
 
 
+def test_controllers_are_switched_and_take_commands(start):
+    """Efforts: held without a step, dropped while inactive, refused, saturated."""
+    arm = start()
+    command = arm.listener.publisher(Float64MultiArray, "effort_controller/commands")
+    arm.hear(100)
+    command.publish(Float64MultiArray(data=[1.0] * 6))
+    arm.hear(50)
+    answer = arm.switch("gripper_controller")
+    assert not answer.success
+    assert "expected one of demo_controller, effort_controller, trajectory_controller" in answer.message
+    assert np.ptp([state.effort for state in arm.states().values()], axis=0).min() > 1e-4  # still the demo
+
+    assert arm.switch(SwitchController.Request.EFFORT).success
+    held = arm.last().effort
+    efforts = np.array([state.effort for state in arm.states().values()])
+    assert np.abs(np.diff(efforts, axis=0)).max() < 1.0  # of some 40 N m that the arm weighs
+    arm.hear(300)  # more than a second, after which another refusal is logged
+    assert_allclose(arm.last().effort, held)
+
+    command.publish(Float64MultiArray(data=[5.0, -1000.0, 1000.0, 1.0, 0.5, 0.1]))
+    taken = [5.0, -150.0, 150.0, 1.0, 0.5, 0.1]
+    arm.listener.until(lambda: np.allclose(arm.last().effort, taken), "the command was not taken")
+    command.publish(Float64MultiArray(data=[0.0] * 5))
+    command.publish(Float64MultiArray(data=[0.0] * 5 + [np.nan]))
+    arm.hear(50)
+    assert_allclose(arm.last().effort, taken)
+
+    assert arm.switch(SwitchController.Request.DEMO).success
+    assert not np.allclose(arm.last().effort, taken)
+    printed = arm.process.stop()
+    assert "command refused: effort_controller is not active, but demo_controller" in printed
+    assert "command refused: expected 6 efforts, got 5" in printed
+    assert arm.process.process.returncode == 0
+
+
+def test_the_trajectory_controller_tracks_and_holds(start):
+    """``effort = effort_d + p (q_d - q) - d qd``: effort_d is 0 at first, and at the end the last one."""
+    p, d = np.array([900.0, 1000, 800, 30, 20, 1]), np.array([100.0, 110, 80, 3, 2, 0.1])
+    arm = start("controller:=trajectory_controller", f"trajectory_p:={p.tolist()}", f"trajectory_d:={d.tolist()}")
+    publisher = arm.listener.publisher(JointTrajectory, "trajectory_controller/joint_trajectory")
+    arm.hear(50)
+
+    def feed_forward(goal) -> np.ndarray:
+        state = arm.last()
+        return np.array(state.effort) - p * (goal - np.array(state.position)) + d * np.array(state.velocity)
+
+    home = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
+    assert_allclose(feed_forward(home), 0.0, rtol=0, atol=1e-9)
+
+    goal, effort = home + np.array([0.2, -0.1, 0.1, 0.2, -0.2, 0.3]), np.array([1.0, -2.0, 3.0, -1.0, 0.5, 0.1])
+    order = [3, 1, 5, 0, 2, 4]
+    message = JointTrajectory(joint_names=[MODEL.joint_names[i] for i in order])
+    message.header.stamp = arm.last().header.stamp
+    positions, efforts = ([values[i] for i in order] for values in (goal, effort))
+    for when in (Duration(nanosec=300_000_000), Duration(sec=2)):
+        message.points.append(JointTrajectoryPoint(positions=positions, effort=efforts, time_from_start=when))
+    publisher.publish(message)
+    arm.listener.until(lambda: np.allclose(feed_forward(goal), effort, rtol=0, atol=1e-9), "no feed-forward")
+    publisher.publish(JointTrajectory(joint_names=["hand"], points=message.points))
+    end = ns(message) + 2_500_000_000
+    arm.listener.until(lambda: ns(arm.last()) > end, "the arm is silent")
+    assert_allclose(feed_forward(goal), effort, rtol=0, atol=1e-9)
+    printed = arm.process.stop()
+    assert "trajectory refused: joint_names: expected shoulder_pan_joint" in printed
+    assert "Traceback" not in printed
+
+
+def test_an_operator_leads_the_arm_to_a_wall(start):
+    """Motors, hand and wall explain the motion at every stamp, to 1e-6 N m; the wall outlasts a fresh start."""
+    home = yaml.safe_load(HOME.split(":=")[1])
+    tip = forward_kinematics(MODEL, home)[:3, 3]
+    rubbing = with_friction(MODEL, [5.0, 5.0, 5.0, 1.0, 1.0, 1.0])
+    arm = start(
+        "controller:=effort_controller",
+        "viscous_friction:=[5.0, 5.0, 5.0, 1.0, 1.0, 1.0]",
+        f"wall_point:={(tip - [0, 0, 0.02]).tolist()}",
+        "wall_normal:=[0.0, 0.0, 2.0]",
+    )
+    arm.listener.listen("mock_arm/contact_wrench", type=WrenchStamped)
+    arm.hear(100)
+    assert_allclose(arm.last().position, home, rtol=0, atol=1e-9)  # held by the efforts that carry it
+
+    good = {"displacement": Vector3(z=-0.1), "duration": 0.6, "hold": 0.2, "delay": 0.1, "greatest_force": 30.0}
+    for wrong, problem in (
+        ({"link": "hand"}, "link: the robot 'mock_arm' has no link 'hand'; it has base_link, "),
+        ({"displacement": Vector3(x=np.nan)}, "displacement of the hand on 'tool0': expected 3 finite numbers"),
+        ({"duration": 0.0}, "duration of the hand on 'tool0': expected a positive, finite number of seconds, got 0.0"),
+        ({"hold": -1.0}, "hold of the hand on 'tool0': expected a number of seconds, not negative, got -1.0"),
+        ({"greatest_force": -1.0}, "greatest_force of the hand on 'tool0': expected a finite number, not negative"),
+        ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
+    ):
+        answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good | wrong)
+        assert not answer.success
+        assert problem in answer.message
+    answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good)
+    assert (answer.success, answer.message) == (True, "")
+    arm.hear(300)
+
+    wrenches = {ns(message): message for message in arm.listener.received["mock_arm/contact_wrench"]}
+    assert {message.header.frame_id for message in wrenches.values()} == {"base_link"}
+    forces = {stamp: [(v.x, v.y, v.z) for v in (m.wrench.force, m.wrench.torque)] for stamp, m in wrenches.items()}
+    compared = [
+        (q, effort, forces[stamp]) for stamp, (q, effort) in arm.unexplained(rubbing).items() if stamp in forces
+    ]
+    assert len(compared) > 200
+    for q, effort, wrench in compared:
+        assert_allclose(effort, static_torque(MODEL, q, np.ravel(wrench)), rtol=0, atol=1e-6)
+    pull, press = (extreme(wrench[0][2] for _, _, wrench in compared) for extreme in (min, max))
+    assert -30.0 - 1e-9 <= pull < -5.0
+    assert press > 5.0
+    assert min(forward_kinematics(MODEL, q)[2, 3] for q, _, _ in compared) > tip[2] - 0.025
+
+    assert arm.apply(force=Vector3(x=1e9), profile="step", duration=1.0).success
+    arm.listener.until(lambda: np.allclose(arm.last().position, home, rtol=0, atol=1e-9), "no fresh start")
+    arm.said.clear()
+    assert arm.listener.call(LeadHand, "mock_arm/lead_hand", **good).success
+    arm.hear(250)
+    heights = [forward_kinematics(MODEL, q)[2, 3] for q, _ in arm.unexplained().values()]
+    assert tip[2] - 0.025 < min(heights) < tip[2] - 0.02
+
+
+@pytest.mark.parametrize(
+    ("parameter", "problem"),
+    [
+        ("controller:=pid", "controller: expected one of demo_controller, effort_controller, trajectory_controller"),
+        ("wall_point:=[0.0, 0.0, 0.1]", "normal of the wall on 'tool0': expected 3 finite numbers, got None"),
+        ("trajectory_p:=[1.0]", "trajectory_p: expected 6 finite numbers, not negative"),
+        ("armature:=[1.0]", "armature: expected 6 numbers, got 1"),
+    ],
+)
+def test_a_wrong_parameter_ends_the_node_with_one_line(start, parameter, problem):
+    """As a wrong script does."""
+    arm = start(parameter)
+    printed = arm.process.ended()
+    assert arm.process.process.returncode == 1
+    assert problem in printed
+    assert "Traceback" not in printed
+
+
 def test_the_parameter_file_holds_every_parameter(start):
     """With its default; those that need not be set are commented out."""
     arm = start()
     text = PARAMETERS.read_text(encoding="utf-8")
     written = yaml.safe_load(text)["/**/mock_arm"]["ros__parameters"]
-    commented = {name for name in ("viscous_friction", "coulomb_friction") if f"    # {name}: [" in text}
+    commented = set(re.findall(r"^    # (\w+): \[", text, re.MULTILINE))
     declared = set(arm.listener.call(ListParameters, "mock_arm/list_parameters").result.names)
     ros = {name for name in declared if name.startswith(("use_sim_time", "start_type", "qos_overrides"))}
     assert written.keys() | commented == declared - ros
-    changed = {name for name, value in written.items() if value and name not in ("home", "publish_rate", "seed")}
-    assert not changed  # a perfect arm, unless asked otherwise
+    plain = {"home", "publish_rate", "seed", "controller", "wall_stiffness", "wall_damping"}
+    assert not {name for name, value in written.items() if value and name not in plain}  # a perfect arm
+    assert (written["wall_stiffness"], written["wall_damping"]) == (Wall.stiffness, Wall.damping)

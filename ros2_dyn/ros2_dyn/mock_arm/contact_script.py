@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,18 @@ import yaml
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.mock_arm.contact import Contact
+from ros2_dyn.mock_arm.hand import Hand
+from ros2_dyn.mock_arm.touch import Touch
+from ros2_dyn.mock_arm.wall import Wall
 from ros2_dyn.model import RobotModel
 
-FIELDS = tuple(field.name for field in fields(Contact))
+KINDS: dict[str, type[Contact] | type[Wall] | type[Hand]] = {"contact": Contact, "wall": Wall, "hand": Hand}
 
 
-def read_contacts(path: str | Path, model: RobotModel) -> list[Contact]:
-    """Read a list of contacts, each a mapping of the fields of `Contact`.
+def read_contacts(path: str | Path, model: RobotModel) -> list[Touch]:
+    """Read a list of contacts, each a mapping: its `kind`, one of `KINDS`, and fields of the class of that kind.
+
+    Without a kind it is a `Contact`.
 
     Args:
         path: the file.
@@ -35,12 +40,23 @@ def read_contacts(path: str | Path, model: RobotModel) -> list[Contact]:
     return [_contact(f"contact script '{path}', entry {i}", entry, model) for i, entry in enumerate(entries, start=1)]
 
 
-def _contact(where: str, entry: Any, model: RobotModel) -> Contact:
-    known = isinstance(entry, Mapping) and set(entry) <= set(FIELDS) and {"link", "force"} <= set(entry)
-    if not known:
-        raise InputError(where, f"expected link, force and some of {', '.join(FIELDS[2:])}; got {entry}")
+def _contact(where: str, entry: Any, model: RobotModel) -> Touch:
+    if not isinstance(entry, Mapping):
+        raise InputError(where, f"expected a mapping with link and further fields, got {entry}")
+    kind = entry.get("kind", "contact")
+    if kind not in tuple(KINDS):
+        raise InputError(where, f"kind: expected one of {', '.join(KINDS)}, got {kind}")
+    defaults = {field.name: field.default for field in fields(KINDS[kind]) if field.init}
+    needed = [name for name, default in defaults.items() if default is MISSING]
+    values = {name: value for name, value in entry.items() if name != "kind"}
+    if not set(needed) <= set(values) <= set(defaults):
+        others = ", ".join(name for name in defaults if name not in needed)
+        raise InputError(where, f"expected {', '.join(needed)} and some of {others}; got {entry}")
+    for name, value in values.items():
+        if isinstance(defaults[name], float) and not isinstance(value, (int, float)):
+            raise InputError(where, f"{name}: expected a number, got {value!r}")
     try:
-        contact = Contact(**entry)
+        contact = KINDS[kind](**values)
         model.placement(contact.link)
     except (InputError, TypeError) as error:
         raise InputError(where, str(error)) from error

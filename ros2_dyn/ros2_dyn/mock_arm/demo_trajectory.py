@@ -16,14 +16,15 @@ PERIOD = 4.0
 
 
 class DemoTrajectory:
-    """Each joint swings from home to one side and back: ``q = home + A (1 - cos(w t))``, at rest at t = 0."""
+    """Each joint swings from home to one side and back: ``q = home + A (1 - cos(w (t - start)))``, at rest then."""
 
-    def __init__(self, model: RobotModel, home: ArrayLike) -> None:
+    def __init__(self, model: RobotModel, home: ArrayLike, start: float = 0.0) -> None:
         """Plan the motion.
 
         Args:
             model: the robot, for its limits.
-            home: joint positions at t = 0, rad or m, shape (n,).
+            home: joint positions at the start, rad or m, shape (n,).
+            start: s.
 
         Raises:
             InputError: home lies outside the joint limits.
@@ -32,6 +33,7 @@ class DemoTrajectory:
         lower, upper = model.lower, model.upper
         if self.home.shape != lower.shape or not np.all((lower <= self.home) & (self.home <= upper)):
             raise InputError("home", f"expected {model.n} positions within {lower} and {upper}, got {self.home}")
+        self.start = start
         self.w = 2 * np.pi / (PERIOD * (1 + 0.17 * np.arange(model.n)))
         to_upper, to_lower = upper - self.home, self.home - lower
         side = np.where(to_upper >= to_lower, 1.0, -1.0)
@@ -41,5 +43,6 @@ class DemoTrajectory:
 
     def at(self, t: float) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations at time t (s), each of shape (n,), in rad or m and s."""
-        c, s = np.cos(self.w * t), np.sin(self.w * t)
+        phase = self.w * (t - self.start)
+        c, s = np.cos(phase), np.sin(phase)
         return self.home + self.A * (1 - c), self.A * self.w * s, self.A * self.w**2 * c

@@ -1,4 +1,4 @@
-"""What sets a real arm apart from its model: other masses and friction than written down, and coarse readings."""
+"""What sets a real arm apart from its model: other masses and drives than written down, and coarse readings."""
 
 from __future__ import annotations
 
@@ -55,13 +55,21 @@ def with_friction(
     Raises:
         InputError: there is not one number for each joint, or one is negative or not finite.
     """
-    drives = {joint.name: joint.drive for joint in model.joints if joint.mimics is None and joint.dof == 1}
-    for field, numbers in (("viscous", viscous), ("coulomb", coulomb)):
-        if numbers is not None and len(numbers) > 0:
-            if len(numbers) != len(drives):
-                raise InputError(f"{field}_friction", f"expected {len(drives)} numbers, got {len(numbers)}")
-            drives = {name: replace(drive, **{field: number}) for (name, drive), number in zip(drives.items(), numbers)}
-    return model.with_drives(drives)
+    return _with_numbers(model, viscous_friction=viscous, coulomb_friction=coulomb)
+
+
+def with_armature(model: RobotModel, armature: Sequence[float] | None = None) -> RobotModel:
+    """The same robot with other rotors.
+
+    Args:
+        model: the robot.
+        armature: inertia of each joint's rotor, times the gear ratio squared, in the model's order, kg m^2 or kg, shape
+            (n,); None: as it is.
+
+    Raises:
+        InputError: there is not one number for each joint, or one is negative or not finite.
+    """
+    return _with_numbers(model, armature=armature)
 
 
 def quantise(values: ArrayLike, resolution: float) -> Array:
@@ -80,3 +88,17 @@ def _changed(branch: Branch, inertia: Array, friction: Array) -> Branch:
 def _rubbing(drive: Drive, viscous: float, dry: float) -> Drive:
     static = None if drive.static is None else dry * drive.static
     return replace(drive, viscous=viscous * drive.viscous, coulomb=dry * drive.coulomb, static=static)
+
+
+def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotModel:
+    """The robot with some numbers of its drives replaced, by the names of the parameters."""
+    drives = {joint.name: joint.drive for joint in model.joints if joint.mimics is None and joint.dof == 1}
+    for name, numbers in given.items():
+        if numbers is not None and len(numbers) > 0:
+            if len(numbers) != len(drives):
+                raise InputError(name, f"expected {len(drives)} numbers, got {len(numbers)}")
+            field = name.removesuffix("_friction")
+            drives = {
+                joint: replace(drive, **{field: number}) for (joint, drive), number in zip(drives.items(), numbers)
+            }
+    return model.with_drives(drives)

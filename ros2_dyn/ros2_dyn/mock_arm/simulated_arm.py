@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.mock_arm.contact import Contact, ContactEfforts
+from ros2_dyn.mock_arm.contact_efforts import ContactEfforts
 from ros2_dyn.mock_arm.demo_trajectory import DemoTrajectory
 from ros2_dyn.mock_arm.integrators import rosenbrock, runge_kutta
+from ros2_dyn.mock_arm.touch import Touch
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
@@ -26,6 +27,13 @@ class EffortLaw(Protocol):
     @property
     def compensates_friction(self) -> bool:
         """Whether the friction in h is in the efforts as well, so that it does not slow the arm."""
+
+    @property
+    def damping(self) -> Array | float:
+        """By how much the efforts fall with each joint's own velocity, N m s/rad or N s/m, shape (n,), or 0.
+
+        Only where it could be too much for an explicit integrator; it does not change what is computed, but how.
+        """
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
         """Joint efforts, N m or N, shape (n,)."""
@@ -52,7 +60,7 @@ class SimulatedArm:
     """An arm driven by an effort law and pushed by contacts, in simulated time, with the friction of its drives.
 
     The law is evaluated inside the integrator, so that it acts as a continuous controller. Without friction, or where
-    the law compensates it, the integrator is `runge_kutta`, otherwise `rosenbrock`.
+    the law compensates it, and without a law's damping, the integrator is `runge_kutta`, otherwise `rosenbrock`.
     """
 
     def __init__(
@@ -62,7 +70,7 @@ class SimulatedArm:
         q: ArrayLike,
         qd: ArrayLike | None = None,
         step: float = 1e-3,
-        contacts: Iterable[Contact] = (),
+        contacts: Iterable[Touch] = (),
     ) -> None:
         """Put the arm into a state.
 
@@ -106,6 +114,10 @@ class SimulatedArm:
         M, net, tau, external = self._efforts(self.t, self.q, self.qd)
         return Motion(self.t, self.q.copy(), self.qd.copy(), np.linalg.solve(M, net), tau, external)
 
+    def contact_wrench(self) -> Array:
+        """What all contacts together exert on the arm at this instant: as `ContactEfforts.wrench`."""
+        return self._contact_efforts.wrench(self.contacts, self.t, self.q, self.qd)
+
     def advance(self, steps: int = 1) -> None:
         """Integrate over a number of steps.
 
@@ -116,7 +128,7 @@ class SimulatedArm:
             if self.contacts:
                 self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
             now = (self.t, self.q, self.qd, self.step)
-            if self._rubs and not self.law.compensates_friction:
+            if np.any(self.law.damping) or (self._rubs and not self.law.compensates_friction):
                 self.q, self.qd = rosenbrock(self._acceleration, self._slowing(), *now)
             else:
                 self.q, self.qd = runge_kutta(self._acceleration, *now)
@@ -134,23 +146,25 @@ class SimulatedArm:
             raise DivergenceError(t, "joints are too fast for the integration step; apply smaller efforts and forces")
         M, h = (np.array(output) for output in self._kernel(*state))
         tau = self.law(t, q, qd, M, h)
-        external = self._contact_efforts(self.contacts, t, q)
+        external = self._contact_efforts(self.contacts, t, q, qd)
         return M, tau + external - h, tau, external
 
     def _slowing(self) -> Array:
-        """The rate at which friction slows the joints, 1/s, shape (n, n).
+        """The rate at which friction and the law's damping slow the joints, 1/s, shape (n, n).
 
         Of friction over speed, not of its slope: that of dry friction is zero but for the slowest joints.
         """
         speed = np.where(abs(self.qd) < 1e-9, 1e-9, self.qd)
         M, _ = self._kernel(self.q.tolist(), self.qd.tolist())
-        return np.linalg.solve(M, np.diag(np.array(self._friction(speed.tolist())[0]) / speed))
+        friction = np.array(self._friction(speed.tolist())[0]) / speed
+        return np.linalg.solve(M, np.diag(friction + self.law.damping))
 
 
 class ComputedTorque:
     """Track a trajectory: ``tau = M (qdd_d + Kd (qd_d - qd) + Kp (q_d - q)) + h`` (Craig section 10.4)."""
 
     compensates_friction = True
+    damping = 0.0
 
     def __init__(self, trajectory: DemoTrajectory, bandwidth: float = 20.0) -> None:
         """Track the trajectory with critically damped errors of the given bandwidth, rad/s."""
@@ -168,6 +182,7 @@ class HeldEffort:
     """Apply the same efforts whatever happens, as a forward_command_controller holds its last command."""
 
     compensates_friction = False
+    damping = 0.0
 
     def __init__(self, tau: ArrayLike, limit: ArrayLike) -> None:
         """Hold `tau`, saturated at the effort limits, N m or N, both of shape (n,)."""
