@@ -41,6 +41,7 @@ class Floor(Node):
         self._marker_out = self.create_publisher(MarkerArray, "~/wrench_markers", 10)
         self._desired = self.create_subscription(JointTrajectory, "~/desired", lambda _: None, KEPT)
         self.create_subscription(JointTrajectory, "~/desired_trajectory", lambda _: None, 10)
+        self.create_subscription(WrenchStamped, "~/desired_wrench", lambda _: None, 1)
         self.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
 
     def _on_state(self, message: JointState) -> None:

@@ -26,6 +26,10 @@ ARGUMENTS = [
         "joint_states", default_value="joint_states", description="Topic with the measured joint states."
     ),
     DeclareLaunchArgument("desired", default_value="~/desired", description="Topic with the desired accelerations."),
+    DeclareLaunchArgument("desired_wrench", default_value="~/desired_wrench", description="Topic for the mode force."),
+    DeclareLaunchArgument(
+        "command", default_value="~/command", description="Topic of an effort controller: <controller>/commands."
+    ),
     DeclareLaunchArgument(
         "use_sim_time", default_value="false", choices=["true", "false"], description="Follow the topic /clock."
     ),
@@ -66,7 +70,10 @@ def nodes(context: LaunchContext) -> list[Node]:
                 {name: ParameterValue(text, value_type=str) for name, text in texts.items() if text},
                 sim_time,
             ],
-            remappings=[joint_states, ("~/desired", LaunchConfiguration("desired"))],
+            remappings=[
+                joint_states,
+                *((f"~/{name}", LaunchConfiguration(name)) for name in ("desired", "desired_wrench", "command")),
+            ],
             output="screen",
         )
     ]

@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+
+from ros2_dyn.ros.last_will import SUFFIX
 
 PATIENCE = 30.0
 """Seconds that discovery and start-up may take on a busy machine."""
@@ -18,7 +21,8 @@ class Process:
 
     def __init__(self, module: str, *arguments: str) -> None:
         command = [sys.executable, "-m", module, "--ros-args", *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self._printed = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block it in the end)
+        self.process = subprocess.Popen(command, stdout=self._printed, stderr=subprocess.STDOUT, text=True)
 
     @property
     def alive(self) -> bool:
@@ -28,10 +32,22 @@ class Process:
     def stop(self) -> str:
         """Interrupt it; what it printed."""
         self.process.send_signal(2)
+        return self.ended(10)
+
+    def ended(self, timeout: float = PATIENCE) -> str:
+        """Wait for its end; what it printed."""
         try:
-            return self.process.communicate(timeout=10)[0]
+            self.process.wait(timeout)
         finally:
-            self.process.kill()
+            self.kill()
+        with self._printed as printed:
+            printed.seek(0)
+            return printed.read()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.process.wait()
 
 
 class Listener:
@@ -61,6 +77,17 @@ class Listener:
         publisher = self.node.create_publisher(type, topic, qos)
         self.until(lambda: publisher.get_subscription_count() > 0, f"nobody subscribed to {topic}")
         return publisher
+
+    def spin(self, seconds: float) -> None:
+        """Let messages come and go."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self.executor.spin_once(timeout_sec=left)
+
+    def knows_last_will(self, topic: str) -> bool:
+        """Whether the process that speaks last on a topic for commands of the node `dynamics` has been found."""
+        publishers = self.node.get_publishers_info_by_topic(topic)
+        return any(info.node_name == "dynamics" + SUFFIX for info in publishers)
 
     def until(self, condition: Callable[[], bool], problem: str) -> None:
         """Spin until something is the case."""

@@ -20,7 +20,7 @@ from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
-from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, WrenchToTorque
+from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, SwitchController, WrenchToTorque
 from scipy.interpolate import CubicSpline
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
@@ -139,6 +139,9 @@ def test_the_predicted_effort_is_the_applied_effort(listener, start):
     listener.until(lambda: settled() > (0, 0), "no efforts")
     compare(settled(), 200)
 
+    assert listener.call(
+        SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT
+    ).success
     command = listener.publisher(Float64MultiArray, "effort_controller/commands")
     efforts = [2.0, -40.0, -10.0, -1.0, 0.2, 0.1]
     command.publish(Float64MultiArray(data=efforts))
@@ -368,7 +371,7 @@ def test_wrench_to_torque(listener, dynamics):
 def test_a_wrong_parameter_ends_the_node_with_one_line(start, arguments, problem):
     """It names the parameter and what was expected; the exit status is 1."""
     process = start("ros2_dyn.ros.dynamics_node", *arguments)
-    printed = process.process.communicate(timeout=PATIENCE)[0]
+    printed = process.ended()
     assert process.process.returncode == 1
     assert problem in printed
     assert "Traceback" not in printed
@@ -720,6 +723,6 @@ def test_a_xacro_file_will_do(listener, start, tmp_path):
     given = listener.call(GetDynamics, "dynamics/get_dynamics", state=state())
     assert_allclose(given.gravity, gravity(MODEL, Q), rtol=0, atol=1e-10)
     process = start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={bad}")
-    printed = process.process.communicate(timeout=PATIENCE)[0]
+    printed = process.ended()
     assert "xacro cannot expand it" in printed
     assert process.process.returncode == 1

@@ -117,9 +117,9 @@ class CollisionMonitor:
         return TipWrench((*f.tolist(), *m.tolist()), "")
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def tip_kernel(model: RobotModel, tip_link: str) -> Kernel:
-    """Jacobian and pose of the tip; one that was made before is at hand."""
+    """Jacobian and pose of the tip, or of another link; one that was made before is at hand."""
     return compile_kernel(model, ("jacobian", "pose"), "python", ("q",), tip_link)
 
 

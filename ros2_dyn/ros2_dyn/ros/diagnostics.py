@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from ros2_dyn.control.effort_guard import EffortGuard
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.ros.collision_monitor import CollisionMonitor, tip_kernel
 from ros2_dyn.ros.robot import Robot
@@ -115,6 +116,16 @@ def collision_status(monitor: CollisionMonitor) -> DiagnosticStatus:
     if all(math.isinf(e) for e in detector.threshold):
         return status("collision", OK, "no thresholds are set: see ~/calibrate_collision", values)
     return status("collision", OK, "none", values)
+
+
+def mode_status(guard: EffortGuard | None) -> DiagnosticStatus:
+    """What is commanded, and how often the guard intervened since the start."""
+    if guard is None:
+        return status("mode", OK, "monitor", {"mode": "monitor"})
+    values = {"mode": guard.mode, "commands": guard.commands, **{f"guard: {k}": n for k, n in guard.count.items()}}
+    if guard.reason:
+        return status("mode", WARN, f"{guard.mode}, since {guard.reason}", values)
+    return status("mode", OK, guard.mode, values)
 
 
 QUANTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}

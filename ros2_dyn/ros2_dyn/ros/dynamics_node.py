@@ -31,6 +31,7 @@ from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.node_base import LATCHED, run_node
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.collision_services import CollisionServices
+from ros2_dyn.ros.commander import Commander
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.effort_convention import total_effort
 from ros2_dyn.ros.on_demand import OnDemand
@@ -73,6 +74,7 @@ class DynamicsNode(Node):
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._collisions = CollisionServices(self, self._answer)
+        self._commander = Commander(self, self._safely, self._answer, self._aside, self._refusals)
 
         if self._settings.robot_description:
             self._use(RobotModel.from_urdf(self._settings.robot_description), self._settings)
@@ -128,6 +130,11 @@ class DynamicsNode(Node):
         """With what was finished first: the executor takes the newest of its tasks first."""
         self._finished.popleft()()
 
+    def destroy_node(self) -> None:
+        """End; what is commanded is ended first."""
+        self._commander.close()
+        super().destroy_node()
+
     # ---- the robot and the parameters
 
     def _use(self, description: RobotModel, settings: Settings) -> None:
@@ -142,6 +149,7 @@ class DynamicsNode(Node):
             self._outputs = Outputs(self, robot)
         self._robot, self._settings, self._warnings = robot, settings, warnings
         self._collisions.serve(robot.monitor, self._outputs.collision, settings.collision_service)
+        self._commander.serve(robot)
         names = ", ".join(robot.model.joint_names)
         self.get_logger().info(f"using '{robot.model.name}' with the joints {names}, tip link '{robot.tip_link}'")
         for warning in warnings:
@@ -172,6 +180,7 @@ class DynamicsNode(Node):
         """Take all changes or none."""
         try:
             settings = changed_settings(self, changes)
+            self._commander.check_change(self._settings, settings)
             if settings != self._settings and self._robot is not None:
                 self._use(self._robot.description, settings)
             self._settings = settings
@@ -189,8 +198,9 @@ class DynamicsNode(Node):
         except MessageError as error:
             self._refusals.refuse("~/desired", error)
             return
-        started = time.perf_counter()
-        self._publish(self._robot.pairing.desired_arrived(desired, time.monotonic()), started)
+        started, now = time.perf_counter(), time.monotonic()
+        self._commander.laws.desired_at = now
+        self._publish(self._robot.pairing.desired_arrived(desired, now), started)
 
     def _take_waiting_desired(self) -> None:
         """Read all that has come on ~/desired, which is read by the executor only while a state waits for it."""
@@ -239,21 +249,23 @@ class DynamicsNode(Node):
             return
         now = time.monotonic()
         for pair in pairs:
-            efforts = self._efforts(robot, pair, now)
+            pair, efforts = self._efforts(robot, pair, now)
             if efforts is not None:
+                self._monitor(robot, pair.measured, efforts, now)
+                if pair.measured is robot.state:  # the newest
+                    self._commander.command(pair, efforts, robot, now)
                 outputs.publish(pair.measured.stamp, efforts, now)
                 self._watch(robot, pair.measured, efforts)
-                self._monitor(robot, pair.measured, efforts, now)
         self._window.latencies.append(time.perf_counter() - started)
 
-    def _efforts(self, robot: Robot, pair: Pair, now: float) -> Efforts | None:
-        """Those of a pair; where the desired state makes no sense, without it."""
+    def _efforts(self, robot: Robot, pair: Pair, now: float) -> tuple[Pair, Efforts | None]:
+        """Those of a pair; where the desired state makes no sense, of a pair without it."""
         try:
-            return robot.efforts(pair, now)
+            return pair, robot.efforts(pair, now)
         except MessageError as error:
             if pair.desired is None:
                 self._refusals.refuse("joint_states", error)
-                return None
+                return pair, None
             self._refusals.refuse("~/desired", error)
             return self._efforts(robot, Pair(pair.measured, None), now)
 
@@ -356,6 +368,7 @@ class DynamicsNode(Node):
         if self._outputs is not None:
             self._outputs.look()
         self._collisions.look(time.monotonic())
+        self._commander.look()
         self._take_waiting_desired()  # where no states come, those that are refused are reported all the same
         self._looks += 1
         if self._looks % LOOKS_PER_REPORT == 0:
@@ -376,7 +389,7 @@ class DynamicsNode(Node):
                 f"{sum(others.values())} messages refused" if others else "fine",
                 others,
             ),
-            diagnostics.status("mode", diagnostics.OK, "monitor", {"mode": "monitor"}),
+            diagnostics.mode_status(self._commander.guard),
             diagnostics.model_status(robot, self._warnings, time.monotonic()),
         ]
         if robot is not None and robot.state is not None:

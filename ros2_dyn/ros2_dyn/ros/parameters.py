@@ -11,14 +11,16 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from ros2_dyn.control.effort_guard import StopBehaviour
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY, gravity_vector
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.node_base import declare
+from ros2_dyn.ros.control_parameters import CONTROL_DECLARATIONS, GUARDED, ControlSettings, Tracking
+from ros2_dyn.ros.declaration import DOUBLES, STRINGS, Declaration
 from ros2_dyn.ros.effort_convention import CommandEffort, MeasuredEffort
 from ros2_dyn.ros.state_intake import IntakePolicy
 
-DOUBLES, STRINGS = Parameter.Type.DOUBLE_ARRAY, Parameter.Type.STRING_ARRAY
 ACCELERATIONS = ("zero", "estimated")
 OBSERVERS = ("momentum", "direct")
 LISTS = (
@@ -29,21 +31,12 @@ LISTS = (
     "collision_threshold",
     "collision_threshold_velocity",
     "collision_threshold_acceleration",
+    "tracking_stiffness",
+    "tracking_damping",
 )
 """Parameters with a number for each joint in `joints`."""
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """One parameter; config/dynamics.yaml says the same with more words."""
-
-    default: Any
-    """Its default; or its type, for one that may be left out, and is None then."""
-    description: str
-    low: float = 0.0
-    high: float | None = None
-    """Greatest value of a number; None: no number, or one of any size."""
-    read_only: bool = False
+GUARDED_TOO = ("joints", "command_effort", "singularity_threshold")
+"""What a mode that commands relies on besides the parameters of the guard."""
 
 
 DECLARATIONS = {
@@ -92,6 +85,7 @@ DECLARATIONS = {
     "singularity_threshold": Declaration(0.02, "Smallest singular value that counts as near a singularity.", 0, 10.0),
     "marker_scale": Declaration(0.002, "Length of an arrow of ~/wrench_markers, m/N, and per N m fivefold.", 0, 10.0),
     "marker_rate": Declaration(20.0, "Greatest rate of ~/wrench_markers, Hz.", 0.1, 1000.0),
+    **CONTROL_DECLARATIONS,
 }
 
 
@@ -132,6 +126,7 @@ class Settings:
     singularity_threshold: float
     marker_scale: float
     marker_rate: float
+    control: ControlSettings
 
     @classmethod
     def checked(cls, values: Mapping[str, Any]) -> Settings:
@@ -147,6 +142,8 @@ class Settings:
             "observer": OBSERVERS,
             "measured_effort": get_args(MeasuredEffort),
             "command_effort": get_args(CommandEffort),
+            "stop_behaviour": get_args(StopBehaviour),
+            "tracking": get_args(Tracking),
         }
         for name, allowed in choices.items():
             if plain[name] not in allowed:
@@ -159,7 +156,8 @@ class Settings:
                 raise InputError(name, f"expected {len(plain['joints'])} numbers as `joints` has, got {len(numbers)}")
             if not all(map(isfinite, numbers)) or (name != "effort_gain" and any(x < 0 for x in numbers)):
                 raise InputError(name, f"expected finite numbers, not negative, got {list(numbers)}")
-        return cls(**plain)
+        own = {name: value for name, value in plain.items() if name not in CONTROL_DECLARATIONS}
+        return cls(**own, control=ControlSettings.checked(plain))
 
     def policy(self, model: RobotModel) -> IntakePolicy:
         """What is done about incomplete messages, and with efforts."""
@@ -216,6 +214,19 @@ def changed_settings(node: Node, changes: Sequence[Parameter]) -> Settings:
     """
     values = {name: node.get_parameter_or(name, Parameter(name)).value for name in DECLARATIONS}
     return Settings.checked(values | {change.name: change.value for change in changes if change.name in DECLARATIONS})
+
+
+def check_guarded(before: Settings, after: Settings, mode: str) -> None:
+    """See that parameters of the guard, and of what commands mean, stay as they are while a mode commands.
+
+    Raises:
+        InputError: one does not.
+    """
+    own = {name: (getattr(before, name), getattr(after, name)) for name in GUARDED_TOO}
+    own |= {name: (getattr(before.control, name), getattr(after.control, name)) for name in GUARDED}
+    for name, (old, new) in own.items():
+        if old != new:
+            raise InputError(name, f"cannot be changed while {mode} commands: enter monitor first")
 
 
 def verdict(reason: str = "") -> SetParametersResult:

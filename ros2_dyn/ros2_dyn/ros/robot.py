@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDifference
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.ros.collision_monitor import CollisionMonitor
+from ros2_dyn.ros.collision_monitor import CollisionMonitor, tip_kernel
 from ros2_dyn.ros.joint_order import JointOrder
 from ros2_dyn.ros.pairing import Pair, Pairing
 from ros2_dyn.ros.parameters import Settings
@@ -54,6 +58,12 @@ def kernels(model: RobotModel, link: str, observed: bool) -> tuple[Kernel, Kerne
     return tick, effort, terms
 
 
+@lru_cache(maxsize=8)
+def mass_kernel(model: RobotModel, link: str) -> Kernel:
+    """The mass matrix, with a payload on a link; one that was made before is at hand."""
+    return compile_kernel(model, ("mass_matrix",), "python", ("q", "payload"), link)
+
+
 class Robot:
     """The model, its kernels, and the newest state of one robot."""
 
@@ -95,6 +105,27 @@ class Robot:
     def prepare(self, link: str) -> None:
         """Make what a payload on a link needs, so that `carry` finds it at hand."""
         kernels(self.model, link, self.settings.detect_collisions)
+
+    def prepare_commands(self) -> None:
+        """Make what `arm_state` needs, so that it finds it at hand."""
+        mass_kernel(self.model, self.payload.link)
+        tip_kernel(self.model, self.tip_link)
+
+    def arm_state(self, state: MeasuredState, efforts: Efforts, now: float) -> ArmState:
+        """What the control laws need to know at a state.
+
+        Args:
+            state: measured.
+            efforts: the model's, there.
+            now: time of a steady clock, s.
+        """
+        (M,) = mass_kernel(self.model, self.payload.link)(state.q, self.payload.at(now))
+        J, pose = tip_kernel(self.model, self.tip_link)(state.q)
+        return ArmState(*map(np.array, (state.q, state.qd, efforts.gravity, efforts.friction, M, J, pose)))
+
+    def in_order(self, numbers: Sequence[float]) -> list[float]:
+        """Numbers that are given in the order of `joints`, in the model's; zeros where none are given."""
+        return self.settings.in_order(numbers, self.model, 0.0)
 
     def succeed(self, before: Robot) -> bool:
         """Go on from another robot: with its state if the joints are the same, and with its payload.

@@ -49,6 +49,8 @@ class StateIntake:
         self.joint_names = model.joint_names
         self.restarts = 0
         """How often time was set back."""
+        self.stamped = True
+        """Whether the newest message had a stamp of its own."""
         self._policy = policy
         turns = [joint.type == "continuous" for joint in model.joints if joint.mimics is None]
         self._difference = FilteredDifference(policy.velocity_cutoff, turns)
@@ -92,7 +94,7 @@ class StateIntake:
         if not whole:
             self._check_complete(taken_at, now)
         self._q, self._qd, self._taken_at = q, qd, taken_at
-        self._last = stamp or self._last
+        self._last, self.stamped = stamp or self._last, stamp != 0
         stamp = stamp or clock()
         effort = self._effort(message.effort) if whole and len(message.effort) == len(self._names) else None
         qd = self._complete_velocity(1e-9 * stamp, q, qd)
