@@ -3,10 +3,10 @@ ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 SOURCES := ros2_dyn bench
 
-.PHONY: demo test bench bench-collision bench-node lint format clean
+.PHONY: demo test bench bench-collision bench-node bench-faults lint format clean
 
-demo: ## a simulated arm and the node talk ROS 2; DURATION=10 ends by itself after 10 s
-	@$(ENV) python -m ros2_dyn.cli.demo $(if $(DURATION),--duration $(DURATION))
+demo: ## a simulated arm and the node talk ROS 2; MODE=hand_guiding, force, feed_forward or collision; DURATION, s
+	@$(ENV) python -m ros2_dyn.cli.demo $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION))
 
 test: lint ## linters, types and every test
 	@$(TEST_ENV) python -m pytest
@@ -19,6 +19,11 @@ bench-collision: ## random contacts on simulated arms: missed, false, late; BAND
 
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
+
+bench-faults: ## REPEATS faults of each kind in each mode that commands, two hours for 100: what left that must not
+	@rm -f .ros2/bench/faults.jsonl && mkdir -p .ros2/bench
+	@ROS2_DYN_REPEATS=$(or $(REPEATS),100) ROS2_DYN_COUNTS=.ros2/bench/faults.jsonl \
+		$(TEST_ENV) python -m pytest -q ros2_dyn/test/test_command_faults.py; cat .ros2/bench/faults.jsonl
 
 lint:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)

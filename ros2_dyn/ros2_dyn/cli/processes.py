@@ -24,6 +24,15 @@ def stay_on_this_machine() -> None:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 
+def without_shared_memory() -> None:
+    """Let Fast DDS use UDP, unless the user has said otherwise.
+
+    Where processes come and go, its shared memory may hold up everybody for a third of a second (its issue 6535), which
+    is longer than commands can wait for states; and who begins after another was killed may hear nothing (5469).
+    """
+    os.environ.setdefault("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
+
+
 class Processes:
     """Python modules run as processes of their own, started together and stopped together."""
 
@@ -54,11 +63,14 @@ class Processes:
         Raises:
             ProcessError: one has ended; the error carries what it printed.
         """
-        for name, (process, printed) in self._running.items():
+        for name, (process, _printed) in self._running.items():
             if process.poll() is not None:
-                printed.seek(0)
-                text = printed.read().decode(errors="replace").strip()
-                raise ProcessError(name, f"it ended with status {process.returncode}\n{text}")
+                raise ProcessError(name, f"it ended with status {process.returncode}\n{self.printed(name)}")
+
+    def printed(self, name: str) -> str:
+        """What one of them has printed so far."""
+        file = self._running[name][1].fileno()
+        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()  # it writes where it is
 
 
 def _start(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:

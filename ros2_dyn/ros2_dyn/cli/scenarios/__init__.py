@@ -1,0 +1,1 @@
+"""The demos, one a file, and what they share."""
