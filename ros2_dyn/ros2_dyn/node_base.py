@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,7 @@ def run_node(make_node: Callable[[], Node]) -> int:
     An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
     process with status 1.
     """
+    signal.signal(signal.SIGINT, _interrupted)
     rclpy.init()
     node = None
     try:
@@ -72,3 +74,11 @@ def run_node(make_node: Callable[[], Node]) -> int:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0
+
+
+def _interrupted(*_: Any) -> None:
+    """Leave the end to rclpy, which shuts its context down: an exception amid a callback would leave it half done.
+
+    Who interrupts twice does not want to wait.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
