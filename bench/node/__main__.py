@@ -32,7 +32,7 @@ def main() -> None:
     """Measure, print, and write it to the folder given first; the second argument is the length of the soak, s."""
     folder, soak = Path(sys.argv[1]), float(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    stay_on_this_machine()
+    stay_on_this_machine(shared_memory=True)
     os.environ["ROS_DOMAIN_ID"] = "93"
     rclpy.init()
     model = RobotModel.from_urdf_file(URDF)

@@ -70,7 +70,7 @@ class CommandRig:
     def __init__(self, listener: Listener, folder: Path, simulated: bool) -> None:
         self.listener, self.spin, self.simulated = listener, listener.spin, simulated
         self.counts: Counter[str] = Counter()
-        self.commands = self.too_early = self.unheard = 0
+        self.commands = self.lost = self.too_early = self.unheard = 0
         self.examples: list[str] = []
         self.change: Callable[[JointState], JointState | None] = lambda state: state
         self.offset_clock = self.offset_stamps = 0
@@ -79,6 +79,7 @@ class CommandRig:
         self.refused: Counter[str] = Counter()
         self._valid: list[int] = []
         self._held: np.ndarray | None = None
+        self._number = 0
         self._protocol: deque[str] = deque(maxlen=8)
         self._centre = np.array(HOME)
         self._target_at = 0.0
@@ -163,22 +164,24 @@ class CommandRig:
         self.wrenches.publish(wrench)
 
     def _on_command(self, command: Float64MultiArray, info: dict[str, int]) -> None:
-        """Judge a command by when it was published, which the middleware tells."""
-        effort, at = np.array(command.data), info["source_timestamp"]
+        """Judge a command by when it was published, and after how many others, which the middleware tells."""
+        effort, at, number = np.array(command.data), info["source_timestamp"], info["publication_sequence_number"]
+        apart = max(1, number - self._number)  # a publisher begins with 1
+        self._number = number
         self.commands += 1
+        self.lost += apart - 1
         known = bisect_right(self._valid, at)
         age = 1e-9 * (at - self._valid[known - 1]) if known else np.inf
         finite = bool(np.all(np.isfinite(effort)))
-        number, passed = info["publication_sequence_number"], time.time_ns() - at
         self._protocol.append(
-            f"{1e-6 * (at % 10**13):.2f} ms, #{number} of its publisher, {1e-6 * passed:.2f} ms under way, "
+            f"{1e-6 * (at % 10**13):.2f} ms, #{number} of its publisher, {1e-6 * (time.time_ns() - at):.2f} ms under way, "
             f"state {1e3 * age:.1f} ms old: {np.round(effort, 3)}"
         )
         self._judge("not finite", not finite, effort)
         self._judge("above the limit", finite and bool(np.any(np.abs(effort) > LIMIT * (1 + 1e-12))), effort)
         self._judge("on a stale state", age > STATE_TIMEOUT, age)
         if self._held is not None:
-            steps = np.abs(effort - self._held) / STEP
+            steps = np.abs(effort - self._held) / (apart * STEP)
             self._judge("steps above the slew limit", bool(np.any(steps > 1 + 1e-9)), steps)
         self._held = effort
 
@@ -221,7 +224,7 @@ class CommandRig:
             if not self.client.service_is_ready():
                 continue
             future = self.request(mode)
-            until = time.monotonic() + 5
+            until = time.monotonic() + 8
             while not future.done() and time.monotonic() < until:
                 self.spin(0.005)
             if future.done() and future.result().success:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from ros2_dyn.cli.processes import stay_on_this_machine, without_shared_memory
+from ros2_dyn.cli.processes import stay_on_this_machine
 from ros2_dyn.kernels.cache import cache_folder
 
 # Before any node or process is made.
 stay_on_this_machine()
-without_shared_memory()
 # Numba compiles hundreds of kernels, most of which are called twice; what it makes of them is not for others.
 os.environ["NUMBA_OPT"] = "0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")

@@ -164,7 +164,7 @@ def test_no_command_leaves_that_must_not(rig, fault, mode):
     rig.spin(0.5)
     rig.counts.clear()
     rig.examples.clear()
-    before, rig.too_early, rig.unheard = rig.commands, 0, 0
+    before, rig.lost, rig.too_early, rig.unheard = rig.commands, 0, 0, 0
     for _ in range(REPEATS):
         rig.enter(mode)
         rig.spin(rng.uniform(0.05, 0.35))
@@ -178,7 +178,8 @@ def test_no_command_leaves_that_must_not(rig, fault, mode):
     if COUNTS:
         with Path(COUNTS).open("a", encoding="utf-8") as file:
             row = {"fault": fault, "mode": mode, "times": REPEATS, "commands": rig.commands - before}
-            row |= {"not in the mode": rig.too_early, "last will not heard": rig.unheard, **counted}
+            row |= {"lost on the way": rig.lost, "not in the mode": rig.too_early}
+            row |= {"last will not heard": rig.unheard, **counted}
             file.write(json.dumps(row) + "\n")
     assert not rig.counts, "\n".join(rig.examples[:5])
     if mode == "monitor":

@@ -28,7 +28,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_dyn.control.effort_guard import LONGEST_STEP, EffortGuard, GuardPolicy, Limits
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.node_base import LATCHED
-from ros2_dyn.ros.last_will import Duty, LastWill, gids
+from ros2_dyn.ros.last_will import Duty, LastWill
 from ros_harness import PATIENCE, Listener, Process
 
 MODEL = mock_arm()
@@ -425,7 +425,7 @@ def test_a_last_will_that_is_released_says_nothing(listener):
     for end in (LastWill.release, LastWill.hand_over):
         assert commands == []
         will = LastWill()
-        assert will.entrust(duty, gids(listener.node, "/command")) == ""
+        assert will.entrust(duty, 1) == ""
         guard = EffortGuard(Limits(("joint",), np.ones(1), np.array(duty.slew), np.ones(1)), GuardPolicy())
         guard.enter("gravity", [0.5], 0.0, time.monotonic())
         will.note(guard, np.zeros(1))

@@ -15,7 +15,7 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 from rich.live import Live
 
-from ros2_dyn.cli.processes import Processes, stay_on_this_machine, without_shared_memory
+from ros2_dyn.cli.processes import Processes, stay_on_this_machine
 from ros2_dyn.cli.scenarios.collision import CollisionDemo
 from ros2_dyn.cli.scenarios.efforts import EffortsDemo
 from ros2_dyn.cli.scenarios.feed_forward import FeedForwardDemo
@@ -43,7 +43,6 @@ def main() -> int:
     arguments = parser.parse_args()
     make, duration, _ = SCENARIOS[arguments.mode]
     stay_on_this_machine()
-    without_shared_memory()
     return play(lambda: make(arguments.duration or duration))
 
 

@@ -8,29 +8,39 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
+
+from ament_index_python.packages import get_package_share_directory
 
 from ros2_dyn.errors import ProcessError
 
+PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"
+"""Variables that name Fast DDS's profiles: to Jazzy, and from Kilted on."""
 GRACE = 5.0
 """Seconds that a process has to end by itself after SIGINT."""
 
 
-def stay_on_this_machine() -> None:
-    """Let ROS 2 discover nobody beyond this machine, unless the user has said otherwise; Humble has another name."""
-    if os.environ.get("ROS_DISTRO") == "humble":
+def stay_on_this_machine(shared_memory: bool = False) -> None:
+    """Let ROS 2 discover nobody beyond this machine, unless the user has said otherwise.
+
+    Where processes come and go, Fast DDS's shared memory may hold up everybody for a third of a second and more (its
+    issue 6535), which is longer than commands can wait for states; and who begins after another was killed may hear
+    nothing (5469). ROS's own variables for this machine bring shared memory with them whatever else is said, so a
+    profile says both.
+
+    Args:
+        shared_memory: whether Fast DDS may use it.
+    """
+    fast_dds = os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
+    if fast_dds and not shared_memory:
+        profile = Path(get_package_share_directory("ros2_dyn"), "config", "loopback.xml")
+        for name in PROFILES:
+            os.environ.setdefault(name, str(profile))
+    elif os.environ.get("ROS_DISTRO") == "humble":
         os.environ.setdefault("ROS_LOCALHOST_ONLY", "1")
     else:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-
-
-def without_shared_memory() -> None:
-    """Let Fast DDS use UDP, unless the user has said otherwise.
-
-    Where processes come and go, its shared memory may hold up everybody for a third of a second (its issue 6535), which
-    is longer than commands can wait for states; and who begins after another was killed may hear nothing (5469).
-    """
-    os.environ.setdefault("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
 
 
 class Processes:

@@ -11,7 +11,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_dyn.control.effort_guard import EffortGuard
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.ros.last_will import Duty, LastWill, gids
+from ros2_dyn.ros.last_will import Duty, LastWill
 from ros2_dyn.ros.preconditions import why_nobody
 
 HELD = 0.5
@@ -79,7 +79,7 @@ class CommandOutput:
 
     def entrust(self, duty: Duty | None) -> str:
         """Have a process for a duty, if there is one, which may take seconds; what went wrong, if anything did."""
-        trouble = "" if duty is None else self._will.entrust(duty, gids(self._node, self.topic))
+        trouble = "" if duty is None else self._will.entrust(duty, self._out.get_subscription_count())
         return trouble and f"the process that takes over if this one dies did not start: {trouble}"
 
     def entrusted(self, guard: EffortGuard) -> bool:

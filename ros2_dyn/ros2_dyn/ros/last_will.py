@@ -18,7 +18,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-from rclpy.node import Node
 
 from ros2_dyn.control.effort_guard import EASE_PERIOD, EffortGuard, GuardPolicy, Limits
 from ros2_dyn.model.spatial import Array
@@ -27,8 +26,8 @@ SUFFIX = "_last_will"
 """Of the process's node name."""
 PATIENCE = 10.0
 """For which the process may look for anybody who listens, s."""
-PATIENCE_FOR_ALL = 3.0
-"""For which it may look for all who do, s."""
+PATIENCE_FOR_ALL = 4.0
+"""For which it may look for all who do, s: more than the 3 s between two announcements of Fast DDS."""
 DISMISSED = b"no longer needed"
 """What a process reads that is to end without having done anything."""
 LINGER = 1.0
@@ -95,19 +94,19 @@ class LastWill:
         """Whether the process would do this."""
         return self.alive and duty == self._duty
 
-    def entrust(self, duty: Duty, listeners: list[list[int]]) -> str:
+    def entrust(self, duty: Duty, listeners: int) -> str:
         """Have a process for a duty, and wait until it has found who listens; what went wrong, if anything did.
 
         Args:
             duty: what it is to do.
-            listeners: the subscriptions that are known, as `gids` gives them.
+            listeners: how many subscriptions hear the node itself.
         """
         if self.bound_to(duty):
             return ""
         self.release()
         with tempfile.TemporaryFile() as shared:
             notes = Notes(shared.fileno(), len(duty.slew))
-            words = str(shared.fileno()), json.dumps(listeners), json.dumps(duty)
+            words = str(shared.fileno()), str(listeners), json.dumps(duty)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "ros2_dyn.ros.last_will", *words],
                 stdin=subprocess.PIPE,
@@ -145,11 +144,6 @@ class LastWill:
         self._process = None
 
 
-def gids(node: Node, topic: str) -> list[list[int]]:
-    """Of all subscriptions of a topic that a node knows of: what the middleware calls them, everywhere."""
-    return [list(info.endpoint_gid) for info in node.get_subscriptions_info_by_topic(topic)]
-
-
 def main() -> int:
     """The other side: a process that waits for the node's end."""
     from rclpy import create_node, init, shutdown  # not what the node's side needs
@@ -157,7 +151,9 @@ def main() -> int:
     from rclpy.signals import SignalHandlerOptions
     from std_msgs.msg import Float64MultiArray
 
-    fd, listeners, duty = int(sys.argv[1]), json.loads(sys.argv[2]), Duty(*json.loads(sys.argv[3]))
+    fd, listeners, duty = int(sys.argv[1]), int(sys.argv[2]), Duty(*json.loads(sys.argv[3]))
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # where the middleware prints its errors
     notes = Notes(fd, len(duty.slew))
     init(signal_handler_options=SignalHandlerOptions.NO)
     node = create_node(
@@ -168,14 +164,12 @@ def main() -> int:
 
     def waits() -> bool:
         """Whether to look on: for all; later for anybody, since some may have died and be missed by nobody yet."""
-        passed, known = time.monotonic() - begun, gids(node, duty.topic)
-        if out.get_subscription_count() == 0:
-            return passed < PATIENCE
-        return passed < PATIENCE_FOR_ALL and not all(gid in known for gid in listeners)
+        passed, found = time.monotonic() - begun, out.get_subscription_count()
+        return found < max(listeners, 1) and passed < (PATIENCE_FOR_ALL if found else PATIENCE)
 
     while waits():
         time.sleep(EASE_PERIOD)
-    print("ready" if out.get_subscription_count() > 0 else f"it found nobody on {duty.topic}", flush=True)
+    print("ready" if out.get_subscription_count() > 0 else f"it found nobody on {duty.topic}", file=answer, flush=True)
     dismissed = sys.stdin.read()  # ends when the node does
     noted = notes.read()
     if noted is not None and not dismissed:
