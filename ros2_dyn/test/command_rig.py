@@ -173,8 +173,9 @@ class CommandRig:
         known = bisect_right(self._valid, at)
         age = 1e-9 * (at - self._valid[known - 1]) if known else np.inf
         finite = bool(np.all(np.isfinite(effort)))
+        took = 1e-6 * (time.time_ns() - at)
         self._protocol.append(
-            f"{1e-6 * (at % 10**13):.2f} ms, #{number} of its publisher, {1e-6 * (time.time_ns() - at):.2f} ms under way, "
+            f"{1e-6 * (at % 10**13):.2f} ms, #{number} of its publisher, {took:.2f} ms under way, "
             f"state {1e3 * age:.1f} ms old: {np.round(effort, 3)}"
         )
         self._judge("not finite", not finite, effort)
