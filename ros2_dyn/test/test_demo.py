@@ -11,10 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from rclpy.utilities import get_rmw_implementation_identifier
 
 JOINTS = ["shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3"]
 
@@ -125,3 +128,16 @@ def test_ctrl_c_ends_all_that_it_started():
     for pid in started:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it looks into /proc")
+def test_nothing_here_uses_shared_memory(listener):
+    """Which holds processes up where others come and go."""
+    if (
+        not get_rmw_implementation_identifier().startswith("rmw_fastrtps")
+        or "ROS_AUTOMATIC_DISCOVERY_RANGE" in os.environ
+    ):
+        pytest.skip("this is about Fast DDS, where the user has not set a discovery range")
+    opened = [os.path.realpath(file) for file in Path("/proc/self/fd").iterdir()]
+    assert opened
+    assert not [file for file in opened if "fastrtps" in file]

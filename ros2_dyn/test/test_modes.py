@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -434,6 +435,17 @@ def test_a_last_will_that_is_released_says_nothing(listener):
     assert commands[0].data[0] == 0.5
     assert commands[-1].data[0] == 0.0
     assert not will.alive
+
+
+def test_a_last_will_waits_for_all_who_listen(listener):
+    """It is ready when it has found as many as the node."""
+    listener.listen("command", type=Float64MultiArray)
+    late = threading.Timer(1.0, listener.listen, ["command"], {"type": Float64MultiArray})
+    late.start()
+    will = LastWill()
+    assert will.entrust(Duty("somebody", "/", "/command", [0], [100.0], TIMEOUT, "gravity"), 2) == ""
+    assert late.finished.is_set()
+    will.release()
 
 
 def test_a_node_that_ends_in_order_leaves_the_same(begin):
