@@ -79,7 +79,7 @@ class CommandRig:
         self.refused: Counter[str] = Counter()
         self._valid: list[int] = []
         self._held: np.ndarray | None = None
-        self._number = 0
+        self._number = self.commanded_at = 0
         self._protocol: deque[str] = deque(maxlen=8)
         self._centre = np.array(HOME)
         self._target_at = 0.0
@@ -167,7 +167,7 @@ class CommandRig:
         """Judge a command by when it was published, and after how many others, which the middleware tells."""
         effort, at, number = np.array(command.data), info["source_timestamp"], info["publication_sequence_number"]
         apart = max(1, number - self._number)  # a publisher begins with 1
-        self._number = number
+        self._number, self.commanded_at = number, at
         self.commands += 1
         self.lost += apart - 1
         known = bisect_right(self._valid, at)

@@ -6,6 +6,7 @@ what was counted as JSON.
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from command_rig import NAMES, URDF, VIOLATIONS, CommandRig
+from command_rig import NAMES, STATE_TIMEOUT, URDF, VIOLATIONS, CommandRig
 from ros2_dyn.control.effort_guard import COMMANDING
 from ros_harness import Listener
 
@@ -99,11 +100,13 @@ def node_killed(rig: CommandRig, mode: str) -> None:
     """Its last will passes to the safe effort; a new one begins in monitor."""
     rig.until(rig.knows_last_will, "no last will")
     rig.spin(rng.uniform(0.0, 0.05))
+    killed_at = time.time_ns()
     rig.node.kill()
     rig.spin(0.01)  # what it had sent itself
-    commanded, said = rig.mode != "monitor", rig.commands
+    said, silence = rig.commands, 1e-9 * (killed_at - rig.commanded_at)
     rig.spin(0.15)
-    rig.unheard += commanded and rig.commands == said
+    # a node that a busy machine held up leaves a state on which nothing may be said any more
+    rig.unheard += rig.commands == said and silence < STATE_TIMEOUT / 2
     rig.start_node()
     rig.spin(0.3)
 
@@ -187,4 +190,4 @@ def test_no_command_leaves_that_must_not(rig, fault, mode):
     else:
         assert rig.commands - before >= REPEATS  # it did command
     assert rig.too_early <= max(1, REPEATS / 5)
-    assert rig.unheard <= max(1, REPEATS / 20)  # processes that began just now have not always found each other
+    assert rig.unheard <= max(1, REPEATS / 50)  # where a busy machine holds up the last will itself
