@@ -3,14 +3,16 @@
 import os
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from ros2_dyn.cli.processes import stay_on_this_machine
 from ros2_dyn.kernels.cache import cache_folder
 
-# Before any node or process is made.
-stay_on_this_machine()
+with suppress(ImportError):  # without ROS 2 there is nobody to be heard
+    from ros2_dyn.cli.processes import stay_on_this_machine
+
+    stay_on_this_machine()  # before any node or process is made
 # Numba compiles hundreds of kernels, most of which are called twice; what it makes of them is not for others.
 os.environ["NUMBA_OPT"] = "0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
