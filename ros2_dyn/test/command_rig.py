@@ -222,7 +222,7 @@ class CommandRig:
             assert time.monotonic() < deadline, f"{mode} is not entered: {list(self.refused)[-3:]}"
             self._centre = self.q - 0.1 * np.sin(2.0 * time.monotonic() + np.arange(6))
             self.spin(0.03)
-            if not self.client.service_is_ready():
+            if not self.mode or not self.client.service_is_ready():  # a node that was killed seems to be ready for 20 s
                 continue
             future = self.request(mode)
             until = time.monotonic() + 8
