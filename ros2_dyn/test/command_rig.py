@@ -79,7 +79,7 @@ class CommandRig:
         self.refused: Counter[str] = Counter()
         self._valid: list[int] = []
         self._held: np.ndarray | None = None
-        self._number = self.commanded_at = 0
+        self._number = self.commanded_at = self.state_at = 0
         self._protocol: deque[str] = deque(maxlen=8)
         self._centre = np.array(HOME)
         self._target_at = 0.0
@@ -171,7 +171,8 @@ class CommandRig:
         self.commands += 1
         self.lost += apart - 1
         known = bisect_right(self._valid, at)
-        age = 1e-9 * (at - self._valid[known - 1]) if known else np.inf
+        self.state_at = self._valid[known - 1] if known else 0
+        age = 1e-9 * (at - self.state_at)
         finite = bool(np.all(np.isfinite(effort)))
         took = 1e-6 * (time.time_ns() - at)
         self._protocol.append(
