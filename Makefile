@@ -20,7 +20,7 @@ bench-collision: ## random contacts on simulated arms: missed, false, late; BAND
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
 
-bench-faults: ## REPEATS faults of each kind in each mode that commands, two hours for 100: what left that must not
+bench-faults: ## REPEATS faults of each kind in each mode, 75 minutes for 100: what left that must not
 	@rm -f .ros2/bench/faults.jsonl && mkdir -p .ros2/bench
 	@ROS2_DYN_REPEATS=$(or $(REPEATS),100) ROS2_DYN_COUNTS=.ros2/bench/faults.jsonl \
 		$(TEST_ENV) python -m pytest -q ros2_dyn/test/test_command_faults.py; cat .ros2/bench/faults.jsonl
