@@ -103,7 +103,7 @@ def node_killed(rig: CommandRig, mode: str) -> None:
     killed_at = time.time_ns()
     rig.node.kill()
     rig.spin(0.16)
-    # where a busy machine held the node up, its last state is too old for anybody to say something
+    # a node that was held up leaves a state on which nobody may say anything
     rig.unheard += rig.commanded_at < killed_at and 1e-9 * (killed_at - rig.state_at) < STATE_TIMEOUT / 2
     rig.start_node()
     rig.spin(0.3)
@@ -188,4 +188,4 @@ def test_no_command_leaves_that_must_not(rig, fault, mode):
     else:
         assert rig.commands - before >= REPEATS  # it did command
     assert rig.too_early <= max(1, REPEATS / 5)
-    assert rig.unheard <= max(1, REPEATS / 50)  # where a busy machine holds up the last will itself
+    assert rig.unheard <= max(1, REPEATS / 20)  # a busy machine may take 0.1 s to end a process; its state is old then
