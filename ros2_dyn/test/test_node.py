@@ -20,6 +20,7 @@ from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.task import Future
 from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, SwitchController, WrenchToTorque
 from scipy.interpolate import CubicSpline
 from sensor_msgs.msg import JointState
@@ -534,7 +535,8 @@ def test_states_do_not_wait_for_kernels(listener, monkeypatch):
     """A payload on another link, a robot and a trajectory need kernels, which are made aside."""
     node, executor = DynamicsNode(), SingleThreadedExecutor()
     executor.add_node(node)
-    thread = Thread(target=executor.spin, daemon=True)
+    end: Future = Future()
+    thread = Thread(target=executor.spin_until_future_complete, args=(end,), daemon=True)
     thread.start()
     descriptions = listener.publisher(String, "robot_description", LATCHED)
     states = listener.publisher(JointState, "joint_states")
@@ -586,8 +588,9 @@ def test_states_do_not_wait_for_kernels(listener, monkeypatch):
         listener.until(done, "the work was not done")
     loaded = MODEL.carrying(Payload(2.0, (0, 0, 0.1), np.zeros((3, 3)), "forearm_link"))  # the other carries it, too
     assert_allclose(efforts_of(listener, publish)[TOPICS[1]].effort, gravity(loaded, Q), rtol=0, atol=1e-10)
+    end.set_result(None)
+    thread.join()  # first: an executor that is shut down while it spins breaks in its own thread
     executor.shutdown()
-    thread.join()
     node.destroy_node()
 
 
