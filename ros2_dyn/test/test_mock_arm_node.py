@@ -274,8 +274,9 @@ def test_controllers_are_switched_and_take_commands(start):
 
     assert arm.switch(SwitchController.Request.EFFORT).success
     held = arm.last().effort
-    efforts = np.array([state.effort for state in arm.states().values()])
-    assert np.abs(np.diff(efforts, axis=0)).max() < 1.0  # of some 40 N m that the arm weighs
+    stamps, efforts = np.array(list(arm.states())), np.array([state.effort for state in arm.states().values()])
+    rates = np.diff(efforts, axis=0) / (1e-9 * np.diff(stamps))[:, None]  # a busy arm leaves states out
+    assert np.abs(rates).max() < 250  # N m/s: in 4 ms 1 of some 40 N m that the arm weighs
     arm.hear(300)  # more than a second, after which another refusal is logged
     assert_allclose(arm.last().effort, held)
 
