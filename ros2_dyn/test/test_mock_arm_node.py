@@ -16,6 +16,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3, WrenchStamped
 from rcl_interfaces.srv import ListParameters
+from rclpy.duration import Duration as DurationOf
+from rclpy.executors import SingleThreadedExecutor
 from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, SwitchController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -23,8 +25,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import forward_kinematics, friction, regressor, rnea, static_torque
 from ros2_dyn.mock_arm.imperfect import with_friction
+from ros2_dyn.mock_arm.mock_arm_node import MockArmNode
 from ros2_dyn.mock_arm.wall import Wall
-from ros_harness import Listener, Process
+from ros_harness import PATIENCE, Listener, Process
 
 HOME = "home:=[0.0, -1.2, 1.4, -1.8, -1.57, 0.0]"
 MODEL = mock_arm()
@@ -294,6 +297,21 @@ def test_controllers_are_switched_and_take_commands(start):
     assert "command refused: effort_controller is not active, but demo_controller" in printed
     assert "command refused: expected 6 efforts, got 5" in printed
     assert arm.process.process.returncode == 0
+
+
+def test_of_waiting_commands_the_newest_acts_at_the_next_tick(listener):
+    """One a turn of the executor, they would act late for as long as the machine is busy."""
+    arm, executor = MockArmNode(), SingleThreadedExecutor()
+    arm.controllers.switch(SwitchController.Request.EFFORT)
+    command = listener.publisher(Float64MultiArray, "effort_controller/commands")
+    for effort in (1.0, 2.0, 3.0, 4.0):
+        command.publish(Float64MultiArray(data=[effort] * 6))
+    assert command.wait_for_all_acked(DurationOf(seconds=PATIENCE))
+    executor.add_node(arm)
+    executor.spin_once(PATIENCE)
+    assert_allclose(arm.arm.law.tau, [4.0] * 6)
+    executor.shutdown()
+    arm.destroy_node()
 
 
 def test_the_trajectory_controller_tracks_and_holds(start):

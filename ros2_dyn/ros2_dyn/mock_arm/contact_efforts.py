@@ -11,7 +11,7 @@ from ros2_dyn.dynamics.wrenches import reduce_to_point
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.mock_arm.touch import Touch
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array, skew
+from ros2_dyn.model.spatial import Array, cross
 
 
 class Push(NamedTuple):
@@ -70,7 +70,7 @@ class ContactEfforts:
             if contact.start <= t < contact.end:
                 pose, J = self._at(contact.link, q)
                 arm = pose[:3, :3] @ contact.point
-                position, J_point = pose[:3, 3] + arm, J[:3] - skew(arm) @ J[3:]
+                position, J_point = pose[:3, 3] + arm, J[:3] + cross(J[3:].T, arm).T
                 yield Push(contact.force_at(t, position, J_point @ qd), position, J_point)
 
     def _at(self, link: str, q: Array) -> tuple[Array, Array]:

@@ -34,6 +34,7 @@ from ros2_dyn.mock_arm.touch import Touch
 from ros2_dyn.mock_arm.wall import Wall
 from ros2_dyn.model import RobotModel
 from ros2_dyn.node_base import LATCHED, declare, run_node
+from ros2_dyn.ros.on_demand import OnDemand, waiting
 
 STEP = 1e-3
 """Integration step of the simulation, and how often late messages are looked for, s."""
@@ -73,8 +74,15 @@ class MockArmNode(Node):
         self._names = list(self.model.joint_names)
         self._reference_message = JointTrajectory(joint_names=self._names, points=[JointTrajectoryPoint()])
 
+        # Read at each tick: one at a time beside the ticks, they would queue up where a machine is busy, and act late.
+        self._commands = self.create_subscription(
+            Float64MultiArray,
+            "effort_controller/commands",
+            self._on_command,
+            10,
+            callback_group=OnDemand(lambda: False),
+        )
         self._inputs = [
-            self.create_subscription(Float64MultiArray, "effort_controller/commands", self._on_command, 10),
             self.create_subscription(
                 JointTrajectory, "trajectory_controller/joint_trajectory", self._on_trajectory, 10
             ),
@@ -145,7 +153,9 @@ class MockArmNode(Node):
         return np.clip(0.0, self.model.lower, self.model.upper).tolist()
 
     def _on_tick(self) -> None:
-        """Simulate up to now, and publish that instant."""
+        """Simulate up to now under the newest command, and publish that instant."""
+        for command in waiting(self._commands):
+            self._on_command(command)
         now = self.get_clock().now().nanoseconds
         due = round((now - self._epoch) * 1e-9 / STEP) - round(self.arm.t / STEP)
         if abs(due) > CATCH_UP:

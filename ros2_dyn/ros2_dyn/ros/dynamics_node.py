@@ -34,7 +34,7 @@ from ros2_dyn.ros.collision_services import CollisionServices
 from ros2_dyn.ros.commander import Commander
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.effort_convention import total_effort
-from ros2_dyn.ros.on_demand import OnDemand
+from ros2_dyn.ros.on_demand import OnDemand, waiting
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.pairing import KEPT, Pair, Pairing
 from ros2_dyn.ros.parameters import Settings, changed_settings, declare_settings, verdict
@@ -204,9 +204,8 @@ class DynamicsNode(Node):
 
     def _take_waiting_desired(self) -> None:
         """Read all that has come on ~/desired, which is read by the executor only while a state waits for it."""
-        with self._desired.handle:
-            while (taken := self._desired.handle.take_message(JointTrajectory, False)) is not None:
-                self._on_desired(taken[0])
+        for message in waiting(self._desired):
+            self._on_desired(message)
 
     def _on_state(self, message: JointState) -> None:
         started = time.perf_counter()

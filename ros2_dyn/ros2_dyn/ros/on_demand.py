@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.subscription import Subscription
+
+
+def waiting(subscription: Subscription) -> Iterator[Any]:
+    """The messages that have come on it and that the executor has not read, oldest first."""
+    with subscription.handle:
+        while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
+            yield taken[0]
 
 
 class OnDemand(CallbackGroup):
