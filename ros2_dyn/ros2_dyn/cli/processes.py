@@ -15,8 +15,8 @@ from ament_index_python.packages import get_package_share_directory
 
 from ros2_dyn.errors import ProcessError
 
-PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"
-"""Variables that name Fast DDS's profiles: to Jazzy, and from Kilted on."""
+OLD_FAST_DDS = "humble", "iron", "jazzy"
+"""Distributions in which another variable names its profiles; from Kilted on every process warns of that one."""
 GRACE = 5.0
 """Seconds that a process has to end by itself after SIGINT."""
 
@@ -33,11 +33,12 @@ def stay_on_this_machine(shared_memory: bool = False) -> None:
         shared_memory: whether Fast DDS may use it.
     """
     fast_dds = os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
+    distribution = os.environ.get("ROS_DISTRO")
     if fast_dds and not shared_memory:
         profile = Path(get_package_share_directory("ros2_dyn"), "config", "loopback.xml")
-        for name in PROFILES:
-            os.environ.setdefault(name, str(profile))
-    elif os.environ.get("ROS_DISTRO") == "humble":
+        library = "FASTRTPS" if distribution in OLD_FAST_DDS else "FASTDDS"
+        os.environ.setdefault(f"{library}_DEFAULT_PROFILES_FILE", str(profile))
+    elif distribution == "humble":
         os.environ.setdefault("ROS_LOCALHOST_ONLY", "1")
     else:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
