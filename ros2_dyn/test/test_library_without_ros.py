@@ -13,7 +13,7 @@ PACKAGE = Path(ros2_dyn.__file__).parent
 ROOMS = ("model", "dynamics", "kernels", "mock_arm", "ros", "cli")
 """From the top down: an upper room never imports a lower one."""
 ROS_MODULES = {"rclpy", "sensor_msgs", "trajectory_msgs", "std_msgs", "rcl_interfaces", "ros2_dyn_interfaces"}
-MAY_IMPORT_ROS = {"ros", "cli", "mock_arm/mock_arm_node.py", "node_base.py"}
+MAY_IMPORT_ROS = {"ros", "cli", "mock_arm/mock_arm_node.py", "node_base.py", "on_demand.py"}
 
 
 def imported_modules(file: Path) -> set[str]:

@@ -34,7 +34,7 @@ from ros2_dyn.mock_arm.touch import Touch
 from ros2_dyn.mock_arm.wall import Wall
 from ros2_dyn.model import RobotModel
 from ros2_dyn.node_base import LATCHED, declare, run_node
-from ros2_dyn.ros.on_demand import OnDemand, waiting
+from ros2_dyn.on_demand import OnDemand, waiting
 
 STEP = 1e-3
 """Integration step of the simulation, and how often late messages are looked for, s."""
