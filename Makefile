@@ -6,7 +6,7 @@ SOURCES := ros2_dyn bench
 .PHONY: demo test bench bench-collision bench-node bench-faults lint format clean
 
 demo: ## a simulated arm and the node talk ROS 2; MODE=hand_guiding, force, feed_forward or collision; DURATION, s
-	@$(ENV) python -m ros2_dyn.cli.demo $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION))
+	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION))
 
 test: lint ## linters, types and every test
 	@$(TEST_ENV) python -m pytest

@@ -28,8 +28,8 @@ setup(
     entry_points={
         "console_scripts": [
             "dynamics_node = ros2_dyn.ros.dynamics_node:main",
-            "mock_arm_node = ros2_dyn.mock_arm.mock_arm_node:main",
-            "demo = ros2_dyn.cli.demo:main",
+            "mock_arm_node = ros2_dyn.ros.mock_arm_node:main",
+            "demo = ros2_dyn.demos.main:main",
             "ros2_dyn = ros2_dyn.cli.main:main",
         ],
     },

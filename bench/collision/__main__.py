@@ -18,9 +18,9 @@ from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.estimation.replay import calibrate, detect, observe
 from ros2_dyn.estimation.wrench_estimator import contact_link
-from ros2_dyn.mock_arm.contact import Contact
-from ros2_dyn.mock_arm.imperfect import imperfect, quantise, with_friction
-from ros2_dyn.mock_arm.simulated_arm import ComputedTorque, SimulatedArm
+from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.imperfect import imperfect, quantise, with_friction
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 

@@ -15,7 +15,7 @@ from driver import Driver
 from rich.console import Console
 from rich.table import Table
 
-from ros2_dyn.cli.processes import stay_on_this_machine
+from ros2_dyn.demos.processes import stay_on_this_machine
 from ros2_dyn.model import RobotModel
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"

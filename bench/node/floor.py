@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.model import RobotModel
-from ros2_dyn.node_base import run_node
+from ros2_dyn.ros.node_base import run_node
 from ros2_dyn.ros.outputs import EFFORTS
 from ros2_dyn.ros.pairing import KEPT
 from ros2_dyn.ros.wrench_markers import WrenchMarkers

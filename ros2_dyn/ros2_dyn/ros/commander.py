@@ -26,8 +26,8 @@ from ros2_dyn.control.sampling import bearable
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import InputError, MessageError
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.node_base import LATCHED
-from ros2_dyn.on_demand import OnDemand
+from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.ros.on_demand import OnDemand
 from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.effort_convention import total_effort
 from ros2_dyn.ros.last_will import Duty

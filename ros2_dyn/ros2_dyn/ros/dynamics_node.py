@@ -28,8 +28,8 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel, audit
-from ros2_dyn.node_base import LATCHED, run_node
-from ros2_dyn.on_demand import OnDemand, waiting
+from ros2_dyn.ros.node_base import LATCHED, run_node
+from ros2_dyn.ros.on_demand import OnDemand, waiting
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.collision_services import CollisionServices
 from ros2_dyn.ros.commander import Commander

@@ -15,7 +15,7 @@ from ros2_dyn.control.effort_guard import StopBehaviour
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY, gravity_vector
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.node_base import declare
+from ros2_dyn.ros.node_base import declare
 from ros2_dyn.ros.control_parameters import CONTROL_DECLARATIONS, GUARDED, ControlSettings, Tracking
 from ros2_dyn.ros.declaration import DOUBLES, STRINGS, Declaration
 from ros2_dyn.ros.effort_convention import CommandEffort, MeasuredEffort

@@ -1,0 +1,78 @@
+"""The first demo: the efforts that the node predicts are those of the simulated arm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ament_index_python.packages import get_package_share_directory
+from rich import box
+from rich.table import Table
+
+from ros2_dyn.demos.stage import Interrupted, Scenario, Stage
+from ros2_dyn.ros.effort_monitor import EffortMonitor
+
+SETTLING = 1.0
+"""Seconds after the first complete instant that are shown but not counted: discovery need not be over."""
+
+
+class EffortsDemo(Scenario):
+    """Counts the instants for which the two agree, for a number of seconds or until Ctrl-C."""
+
+    def __init__(self, duration: float) -> None:
+        self.node = self._monitor = EffortMonitor()
+        self._duration = duration
+
+    def commands(self) -> Mapping[str, Sequence[str]]:
+        """See `Scenario`."""
+        mock_arm_parameters = Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.yaml")
+        return {
+            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", "-r", "~/desired:=/mock_arm/reference"],
+            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", "--params-file", str(mock_arm_parameters)],
+        }
+
+    def run(self, stage: Stage) -> None:
+        """See `Scenario`; here Ctrl-C is the usual end."""
+        monitor = self._monitor
+        try:
+            stage.until(lambda: monitor.latest is not None, "efforts")
+            stage.listen(SETTLING)
+            monitor.clear()
+            stage.listen(self._duration)
+        except Interrupted:
+            return
+
+    def picture(self) -> Table:
+        """The latest instant, joint by joint."""
+        monitor = self._monitor
+        table = Table(
+            title=f"A simulated arm and its dynamics over ROS 2, {monitor.rate:.0f} Hz",
+            caption=f"{monitor.messages} messages, largest difference {monitor.max_abs_difference:.1e} N m",
+            box=box.SIMPLE_HEAD,
+            padding=0,
+            show_edge=False,
+        )
+        table.add_column("joint", no_wrap=True)
+        headings = "position", "simulated\neffort", "inverse\ndynamics", "gravity", "Coriolis", "difference"
+        for heading, unit in zip(headings, ["rad", *["N m"] * 5]):
+            table.add_column(f"{heading}\n{unit}", justify="right", vertical="bottom", no_wrap=True)
+        if monitor.latest is not None:
+            sample = monitor.latest
+            columns = [sample.state.position, *(message.effort for message in sample)]
+            for name, *values, difference in zip(sample.state.name, *columns, sample.differences()):
+                table.add_row(name, *(f"{round(value, 2) + 0.0:+.2f}" for value in values), f"{difference:+.1e}")
+        return table
+
+    def report(self) -> dict[str, object]:
+        """See `Scenario`."""
+        monitor = self._monitor
+        return {
+            "messages": monitor.messages,
+            "rate_hz": round(monitor.rate, 2),
+            "joints": list(monitor.latest.state.name) if monitor.latest else [],
+            "max_abs_difference": monitor.max_abs_difference,
+        }
+
+    def shortfall(self) -> str:
+        """See `Scenario`."""
+        return "" if self._monitor.messages else "no efforts were counted"

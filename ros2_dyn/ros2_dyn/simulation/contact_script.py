@@ -1,0 +1,63 @@
+"""Contacts read from a YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.touch import Touch
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn.model import RobotModel
+
+KINDS: dict[str, type[Contact] | type[Wall] | type[Hand]] = {"contact": Contact, "wall": Wall, "hand": Hand}
+
+
+def read_contacts(path: str | Path, model: RobotModel) -> list[Touch]:
+    """Read a list of contacts, each a mapping: its `kind`, one of `KINDS`, and fields of the class of that kind.
+
+    Without a kind it is a `Contact`.
+
+    Args:
+        path: the file.
+        model: the robot, for its links.
+
+    Raises:
+        InputError: the file cannot be read, an entry is no contact, or the robot has no such link.
+    """
+    try:
+        entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"contact script '{path}'", f"cannot be read: {error}") from error
+    if not isinstance(entries, list):
+        raise InputError(f"contact script '{path}'", f"expected a list of contacts, got {type(entries).__name__}")
+    return [_contact(f"contact script '{path}', entry {i}", entry, model) for i, entry in enumerate(entries, start=1)]
+
+
+def _contact(where: str, entry: Any, model: RobotModel) -> Touch:
+    if not isinstance(entry, Mapping):
+        raise InputError(where, f"expected a mapping with link and further fields, got {entry}")
+    kind = entry.get("kind", "contact")
+    if kind not in tuple(KINDS):
+        raise InputError(where, f"kind: expected one of {', '.join(KINDS)}, got {kind}")
+    defaults = {field.name: field.default for field in fields(KINDS[kind]) if field.init}
+    needed = [name for name, default in defaults.items() if default is MISSING]
+    values = {name: value for name, value in entry.items() if name != "kind"}
+    if not set(needed) <= set(values) <= set(defaults):
+        others = ", ".join(name for name in defaults if name not in needed)
+        raise InputError(where, f"expected {', '.join(needed)} and some of {others}; got {entry}")
+    for name, value in values.items():
+        if isinstance(defaults[name], float) and not isinstance(value, (int, float)):
+            raise InputError(where, f"{name}: expected a number, got {value!r}")
+    try:
+        contact = KINDS[kind](**values)
+        model.placement(contact.link)
+    except (InputError, TypeError) as error:
+        raise InputError(where, str(error)) from error
+    return contact

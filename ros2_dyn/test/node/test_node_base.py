@@ -1,0 +1,42 @@
+"""The end of a node."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+BUSY = """
+import sys, time
+from rclpy.node import Node
+from ros2_dyn.ros.node_base import run_node
+
+class Busy(Node):
+    def __init__(self):
+        super().__init__("busy")
+        self.create_timer(0.01, self.work)
+
+    def work(self):
+        print("begun", flush=True)
+        deadline = time.monotonic() + float(sys.argv[1])
+        while time.monotonic() < deadline:
+            pass
+        print("done", flush=True)
+
+sys.exit(run_node(Busy))
+"""
+
+
+@pytest.mark.parametrize(("work", "interrupts", "printed"), [(1.0, 1, "done\n"), (1000.0, 2, "")])
+def test_an_interrupt_lets_a_callback_come_to_its_end_and_a_second_one_does_not(work, interrupts, printed):
+    """And neither is an error."""
+    with subprocess.Popen([sys.executable, "-c", BUSY, str(work)], stdout=-1, stderr=-2, text=True) as node:
+        assert node.stdout is not None
+        assert node.stdout.readline() == "begun\n"
+        for _ in range(interrupts):
+            node.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        assert (node.communicate(timeout=30)[0], node.returncode) == (printed, 0)

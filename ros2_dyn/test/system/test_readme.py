@@ -1,0 +1,34 @@
+"""The README's example does what it says."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+@pytest.mark.skipif(not README.is_file(), reason="the package is tested outside of a checkout of the repository")
+def test_the_library_example_runs(monkeypatch, capsys):
+    """Word for word."""
+    monkeypatch.chdir(README.parent)
+    text = README.read_text(encoding="utf-8")
+    (example,) = re.findall(r"\n((?: {4}.*\n|\n)*? {4}print\(kernel\.source\)\n)", text[text.index("## The library") :])
+    exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
+    assert "def kernel(q, qd, qdd, effort, gravity):" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not README.is_file(), reason="the package is tested outside of a checkout of the repository")
+@pytest.mark.parametrize("page", ["sources.md", "node.md"])
+def test_every_file_and_test_that_a_page_names_exists(page):
+    """So that the page cannot go stale."""
+    package, tests = README.parent / "ros2_dyn" / "ros2_dyn", README.parent / "ros2_dyn" / "test"
+    names = re.findall(r"`([^`]+)`", (README.parent / "docs" / page).read_text(encoding="utf-8"))
+    defined = "\n".join(file.read_text(encoding="utf-8") for file in tests.rglob("test_*.py"))
+    for name in names:
+        if name.startswith("test_"):
+            assert any(tests.rglob(name)) or f"def {name}(" in defined, name
+        elif name.endswith(".py"):
+            assert (package / name).is_file(), name
+    assert sum(name.startswith("test_") for name in names) > 15

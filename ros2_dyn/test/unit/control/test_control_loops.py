@@ -1,0 +1,308 @@
+"""The control laws closed around the simulated arm as a robot closes them: sampled, a period late, and saturated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import mock_arm
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.feed_forward import joint_pd
+from ros2_dyn.control.force_control import force_control
+from ros2_dyn.control.hand_guiding import Guiding, hand_guiding
+from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.imperfect import imperfect, with_armature
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
+from ros2_dyn.simulation.touch import Touch
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn.model import Payload, RobotModel
+
+HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
+ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
+PERIOD = 2e-3
+"""Of the loop, s."""
+EFFORT_SCALE = 0.8
+Law = Callable[[ArmState, float], np.ndarray]
+
+
+class Record(NamedTuple):
+    """What happened; one row for each period, of shape (periods, ...)."""
+
+    t: np.ndarray
+    """At the end of the period, s."""
+    q: np.ndarray
+    qd: np.ndarray
+    position: np.ndarray
+    """Of the tip, m, when the period began."""
+    velocity: np.ndarray
+    """As well, m/s."""
+    force: np.ndarray
+    """That the surroundings exert on the tip at the end, N."""
+
+
+class Rig:
+    """An arm, and the terms of the model that its laws see; the kernels of both are made once."""
+
+    def __init__(self, model: RobotModel, actual: RobotModel | None = None, step: float = PERIOD) -> None:
+        """Control `actual`, for None the model itself, which is integrated with steps of some s."""
+        self.limit = EFFORT_SCALE * model.effort_limit
+        self._terms = compile_kernel(
+            model, ("gravity", "friction", "mass_matrix", "jacobian", "pose"), "python", ("q", "qd")
+        )
+        self.arm = SimulatedArm(actual or model, HeldEffort(np.zeros(model.n), self.limit), HOME, step=step)
+        self._steps = round(PERIOD / step)
+
+    def state(self) -> ArmState:
+        """As the model sees it."""
+        q, qd = self.arm.q, self.arm.qd
+        return ArmState(q, qd, *map(np.array, self._terms(q.tolist(), qd.tolist())))
+
+    def run(self, law: Law, seconds: float, q=HOME, qd=None, contacts: Iterable[Touch] = ()) -> Record:
+        """From a state; each effort acts a period after the state that it is made of, for one period."""
+        arm = self.arm
+        arm.place(q, qd)
+        arm.contacts[:] = contacts
+        effort, rows = self.state().gravity, []
+        for _ in range(round(seconds / PERIOD)):
+            state = self.state()
+            arm.law, effort = HeldEffort(effort, self.limit), law(state, arm.t)
+            arm.advance(self._steps)
+            force = arm.contact_wrench()[:3]
+            rows.append((arm.t, arm.q, arm.qd, state.pose[:3, 3], state.tip_velocity[:3], force))
+        return Record(*map(np.array, zip(*rows)))
+
+
+@pytest.fixture(scope="module")
+def model() -> RobotModel:
+    """The six-axis arm with rotors."""
+    return with_armature(mock_arm(), ARMATURE)
+
+
+@pytest.fixture(scope="module")
+def rig(model) -> Rig:
+    """Of which the model is right."""
+    return Rig(model)
+
+
+# --- feed-forward -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_feed_forward_leaves_a_fifth_of_the_tracking_error(model, seed):
+    """Of a PD with the same gains alone, and at twice the speed also of one with gravity compensation.
+
+    The inertias that the model has are wrong by up to 5 %.
+    """
+    rig = Rig(model, imperfect(model, np.random.default_rng(seed), inertia_error=0.05))
+    effort = compile_kernel(model, ("effort",), "python", ("q", "qd", "qdd"))
+    trajectory, bandwidth = DemoTrajectory(model, HOME), 10.0
+    inertia = np.diag(mass_matrix(model, HOME))
+    stiffness, damping = bandwidth**2 * inertia, 2 * bandwidth * inertia
+
+    def error(feed_forward, speed):
+        """Root mean square over joints and time, rad, once what happened at the start is over."""
+
+        def desired(t):
+            q, qd, qdd = trajectory.at(speed * t)
+            return q, speed * qd, speed**2 * qdd
+
+        def law(state, t):
+            q_d, qd_d, qdd_d = desired(t)
+            pd = joint_pd(state.q, state.qd, q_d, qd_d, stiffness, damping)
+            return pd + feed_forward(state, q_d, qd_d, qdd_d)
+
+        record = rig.run(law, 5.0)
+        errors = record.q - [desired(t)[0] for t in record.t]
+        return np.sqrt(np.mean(errors[record.t > 1.5] ** 2))
+
+    def model_effort(state, *motion):
+        return np.array(effort(*(x.tolist() for x in motion))[0])
+
+    def gravity_only(state, *motion):
+        return state.gravity
+
+    def nothing(state, *motion):
+        return 0.0
+
+    ratios = error(model_effort, 1) / error(nothing, 1), error(model_effort, 2) / error(gravity_only, 2)
+    assert max(ratios) <= 0.2
+
+
+# --- force ------------------------------------------------------------------------------------------------------
+
+PUSHES = {
+    "down": (HOME, (0, 0, -1)),
+    "aslant": (HOME, (0.6, 0, -0.8)),
+    "sideways": (HOME, (0.3, 0.9, -0.3)),
+    "elsewhere": (np.add(HOME, [0.5, 0.3, -0.4, 0.3, 0.4, 1.0]), (0.5, -0.4, -0.7)),
+}
+FORCE, SPEED = 20.0, 0.1
+DAMPING, POSTURE_DAMPING = 120.0, 10.0
+"""1/s; the defaults of the node's parameters, which need ROS to be imported."""
+
+
+def press(
+    rig: Rig, q, direction, wrench: Callable[[ArmState], np.ndarray], stiffness: float
+) -> tuple[float, float, float]:
+    """Hit a wall in the direction; greatest force, greatest speed backwards, and the force in the end along it."""
+    direction = np.array(direction) / np.linalg.norm(direction)
+    tip = forward_kinematics(rig.arm.model, q)[:3, 3]
+    wall = Wall(rig.arm.model.default_tip, tip + 1e-4 * direction, -direction, stiffness=stiffness, damping=0.0)
+    qd = np.linalg.solve(jacobian(rig.arm.model, q), [*SPEED * direction, 0, 0, 0])
+    record = rig.run(lambda state, t: force_control(state, wrench(state), DAMPING, POSTURE_DAMPING), 1.0, q, qd, [wall])
+    force, speed = -record.force @ direction, record.velocity @ direction
+    touched = int(np.argmax(force > 0))
+    assert_allclose(speed[max(touched - 1, 0)], SPEED, rtol=0.1)
+    assert_allclose(force[-50:], force[-1], rtol=1e-4)
+    return force.max(), -speed[touched:].min(), force[-1]
+
+
+@pytest.fixture(scope="module")
+def fine_rig(model) -> Rig:
+    """For the times in which a wall acts."""
+    return Rig(model, step=5e-4)
+
+
+@pytest.mark.parametrize(("stiffness", "greatest"), [(2e4, 1.2 * FORCE), (5e4, 1.6 * FORCE)])
+@pytest.mark.parametrize("push", PUSHES)
+def test_a_force_is_reached_without_a_bounce(fine_rig, push, stiffness, greatest):
+    """Against an elastic wall that is hit at 0.1 m/s: at most a fifth of the speed back."""
+    q, direction = PUSHES[push]
+    wrench = np.array([*FORCE * np.array(direction) / np.linalg.norm(direction), 0, 0, 0])
+    peak, back, last = press(fine_rig, q, direction, lambda state: wrench, stiffness)
+    assert peak <= greatest
+    assert back <= 0.2 * SPEED
+    assert_allclose(last, FORCE, rtol=0.02)
+
+
+def test_a_force_in_the_axes_of_the_tip(fine_rig):
+    """It turns with the tip, of which it is along z here."""
+    q = np.add(HOME, [0.4, 0.1, -0.2, 0.3, -0.4, 0.2])
+    direction = forward_kinematics(fine_rig.arm.model, q)[:3, 2]
+
+    def along_z(state):
+        return np.array([*FORCE * state.pose[:3, 2], 0, 0, 0])
+
+    peak, back, last = press(fine_rig, q, direction, along_z, 2e4)
+    assert peak <= 1.2 * FORCE
+    assert back <= 0.2 * SPEED
+    assert_allclose(last, FORCE, rtol=0.02)
+
+
+# --- hand-guiding -----------------------------------------------------------------------------------------------
+
+
+def guided(model: RobotModel, lower=None, upper=None) -> Law:
+    """With the defaults, and limits of the joints, for None the model's; it remembers where the tip sticks."""
+    anchor, guiding = None, Guiding()
+    lower, upper = model.lower if lower is None else lower, model.upper if upper is None else upper
+
+    def law(state, t):
+        nonlocal anchor
+        tau, anchor = hand_guiding(state, anchor, guiding, lower, upper, EFFORT_SCALE * model.effort_limit)
+        return tau
+
+    return law
+
+
+@pytest.mark.parametrize("direction", [(1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (2, 2, -1)])
+def test_a_hand_leads_the_arm_lightly_and_leaves_it_where_it_is(rig, direction):
+    """With 5 N at most, at a constant 0.2 m/s; let go, the tip moves by 1 mm at most in 10 s.
+
+    Not towards where the arm is stretched: near there its joints have to turn quicker and quicker, and are heavy.
+    """
+    way, gripped, hold = 0.3 * np.array(direction) / np.linalg.norm(direction), 0.2, 1.0
+    duration = np.linalg.norm(way) / 0.2 / 0.8  # it gathers speed for a fifth of the time, and slows down as long
+    hand = Hand(rig.arm.model.default_tip, way, start=gripped, duration=duration, hold=hold)
+    record = rig.run(guided(rig.arm.model), hand.end + 10.0, contacts=[hand])
+    part = (record.t - gripped) / duration
+    plateau = (part > 0.35) & (part < 0.75)
+    assert_allclose(np.mean(record.velocity[plateau] @ way / np.linalg.norm(way)), 0.2, rtol=0.05)
+    force = np.linalg.norm(record.force[plateau], axis=1)
+    after = record.position[record.t > hand.end + PERIOD]
+    moved = np.linalg.norm(after - after[0], axis=1).max()
+    assert force.max() <= 5.0
+    assert np.linalg.norm(after[0] - record.position[0] - way) < 0.01  # it came along
+    assert moved <= 1e-3
+
+
+@pytest.mark.parametrize("com", [(0.0, 0.0, 0.05), (0.06, 0.0, 0.0)], ids=["before", "beside"])
+def test_an_unknown_payload_does_not_carry_the_tip_away(model, com):
+    """0.2 kg that the model knows nothing of: the tip gives way by less than 5 mm, then stays, and turns no more."""
+    rig = Rig(model, model.carrying(Payload(0.2, com)))
+    record = rig.run(guided(model), 20.0)
+    moved = np.linalg.norm(record.position - record.position[0], axis=1)
+    late = record.t > 10
+    assert moved.max() < 5e-3
+    assert np.ptp(moved[late]) < 1e-5
+    assert np.ptp(record.q[late], axis=0).max() < 1e-4
+
+
+class Pressed(NamedTuple):
+    """What came of pulling at the tip until the walls held it."""
+
+    nearest: float
+    """That any joint came to its limit, rad."""
+    on_walls: np.ndarray
+    """The joints that rest on a wall."""
+    force: float
+    """Of the hand in the end, N."""
+    swing: np.ndarray
+    """Of each joint in the last 2 s, rad."""
+    reversals: np.ndarray
+    """Of each joint then."""
+
+
+def pull(rig: Rig, way, duration: float, q=HOME, lower=None, upper=None) -> Pressed:
+    """Lead the tip far beyond what the limits allow, and hold it for 4 s."""
+    model = rig.arm.model
+    lower, upper = model.lower if lower is None else lower, model.upper if upper is None else upper
+    hand = Hand(model.default_tip, way, start=0.2, duration=duration, hold=4.0)
+    record = rig.run(guided(model, lower, upper), hand.end, q, contacts=[hand])
+    left = np.minimum(upper - record.q, record.q - lower)
+    late = (record.t > hand.end - 2.0) & (record.t < hand.end - PERIOD)
+    force = np.linalg.norm(record.force[late], axis=1)
+    assert_allclose(force, hand.greatest_force, rtol=1e-6)  # it does pull all the time
+    turned_back = np.diff(np.sign(record.qd[late]), axis=0) != 0
+    return Pressed(
+        left.min(),
+        np.flatnonzero(left[-1] < Guiding().margin),
+        force[-1],
+        np.ptp(record.q[late], axis=0),
+        turned_back.sum(axis=0),
+    )
+
+
+def check_pressed(pressed: Pressed) -> None:
+    """Never nearer than half the margin to a hard stop, and at rest on the walls."""
+    assert pressed.on_walls.size
+    assert pressed.nearest >= 0.1
+    assert pressed.swing[pressed.on_walls].max() <= 2e-3
+    assert pressed.reversals[pressed.on_walls].max() <= 4
+
+
+@pytest.mark.parametrize(("joint", "side"), [(0, 1), (0, -1), (1, 1)])
+def test_soft_walls_hold_against_a_hand(rig, joint, side):
+    """That pulls with 50 N the way in which a joint is near its limit: at the limits of the arm."""
+    model, q = rig.arm.model, HOME.copy()
+    q[joint] = (model.upper if side > 0 else model.lower)[joint] - side * 0.3
+    along = side * jacobian(model, q)[:3, joint]
+    pressed = pull(rig, 0.35 * along / np.linalg.norm(along), 1.5, q)
+    assert pressed.on_walls.tolist() == [joint]
+    check_pressed(pressed)
+
+
+@pytest.mark.parametrize("direction", [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (1, -1, 1)])
+def test_soft_walls_hold_against_a_hand_in_any_direction(rig, direction):
+    """As well where limits are so narrow, 0.5 rad to both sides, that several joints stop it: the elbow, the wrist."""
+    way = np.array(direction) / np.linalg.norm(direction)
+    pressed = pull(rig, way, 1.5, lower=HOME - 0.5, upper=HOME + 0.5)
+    assert pressed.on_walls.size >= 2
+    check_pressed(pressed)

@@ -1,0 +1,210 @@
+"""Contacts push the simulated arm as physics says: closed forms, momentum, power."""
+
+from math import inf, nan, pi
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import joint, link, mock_arm, random_tree, robot
+from ros2_dyn.dynamics import forward_kinematics, rnea, static_torque
+from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.simulation.contact import PROFILES, Contact
+from ros2_dyn.simulation.contact_efforts import ContactEfforts
+from ros2_dyn.simulation.contact_script import read_contacts
+from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn.model import RobotModel
+
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+CART = RobotModel.from_urdf(
+    robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
+)
+PENDULUM = RobotModel.from_urdf(
+    robot(link("base"), link("bob", 1.5, (0, 0, -0.8)), joint("hinge", "continuous", "base", "bob", axis=(0, 1, 0)))
+)
+
+EFFORTS = ContactEfforts(mock_arm())
+
+
+def pushed(model: RobotModel, q, *contacts: Contact) -> SimulatedArm:
+    """An arm without motors."""
+    return SimulatedArm(model, HeldEffort(np.zeros(model.n), model.effort_limit), q, contacts=contacts)
+
+
+def test_a_cart_accelerates_under_the_part_of_the_force_along_its_rail():
+    """``s = F t^2 / 2m`` for a step that lasts, to which Runge-Kutta is exact."""
+    cart = pushed(CART, [0.0], Contact("cart", (2.0, 7.0, -3.0)))
+    cart.advance(1000)
+    assert_allclose([cart.q[0], cart.qd[0]], [0.25, 0.5], rtol=1e-12)
+    assert_allclose(cart.motion().external, [2.0])
+
+
+def test_a_pendulum_accelerates_as_the_moment_of_the_force_says():
+    """``m l^2 qdd = r F cos q - m g l sin q`` for a horizontal force; F below the hinge pushes a point at -z."""
+    q, r, F = 0.7, 0.5, 3.0
+    pendulum = pushed(PENDULUM, [q], Contact("bob", (F, 0, 0), (0, 0, -r)))
+    expected = (-r * F * np.cos(q) - 1.5 * 9.81 * 0.8 * np.sin(q)) / (1.5 * 0.8**2)
+    assert_allclose(pendulum.motion().qdd, [expected], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("profile", "integral"),
+    [
+        ("impulse", 2 / pi * 0.02),
+        ("step", 0.02),
+        ("ramp", 0.01),
+        ("sinusoid", (1 - np.cos(2 * pi * 30 * 0.02)) / (2 * pi * 30)),
+    ],
+)
+def test_momentum_changes_by_the_integral_of_the_force(profile, integral):
+    """For each profile, begun between two steps, up to what a jump between two evaluations makes."""
+    contact = Contact("cart", (50.0, 0, 0), profile=profile, start=0.0105, duration=0.02, frequency=30.0)
+    cart = pushed(CART, [0.0], contact)
+    cart.advance(10)
+    assert cart.qd[0] == 0
+    cart.advance(30)
+    assert_allclose(4.0 * cart.qd[0], 50.0 * integral, rtol=2e-3 if profile == "impulse" else 0.04)
+    assert cart.contacts == []  # over
+
+
+def test_profiles_in_time():
+    """Their values within, wherever the point is; before and after nothing acts."""
+    nowhere = np.full(3, nan)
+    values = {"impulse": 0.5, "step": 1.0, "ramp": 1 / 6, "sinusoid": np.sin(2 * pi * 0.3 * 0.5)}
+    assert values.keys() == PROFILES.keys()
+    for profile, value in values.items():
+        contact = Contact("tool0", (0, 2.0, -4.0), profile=profile, start=1.0, duration=3.0, frequency=0.3)
+        assert_allclose(contact.force_at(1.5, nowhere, nowhere), [0, 2 * value, -4 * value], rtol=1e-12)
+        q, qd = np.array(HOME), np.zeros(6)
+        acting = [EFFORTS([contact], t, q, qd).any() for t in (0.999, 1.5, 3.999, 4.0)]
+        assert acting == [False, True, True, False]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_efforts_of_contacts_do_the_work_of_the_forces(seed):
+    """``F . v_point = tau . qd``, with the velocity of the point from differences of forward kinematics."""
+    model = RobotModel.from_urdf(random_tree(seed))
+    rng = np.random.default_rng(seed)
+    q, qd = rng.uniform(-1, 1, (2, model.n))
+    efforts = ContactEfforts(model)
+    for name in model.link_names:
+        force, point = rng.normal(size=(2, 3))
+
+        def where(t, name=name, point=point):
+            return (forward_kinematics(model, q + t * qd, name) @ [*point, 1])[:3]
+
+        tau = efforts([Contact(name, force, point)], 0.0, q, qd)
+        assert_allclose(tau @ qd, force @ (where(1e-5) - where(-1e-5)) / 2e-5, rtol=1e-7, atol=1e-8)
+        assert_allclose(tau, static_torque(model, q, [*force, 0, 0, 0], name, point), rtol=1e-12, atol=1e-12)
+        assert_allclose(efforts([Contact(name, force, point)] * 2, 0.0, q, qd), 2 * tau)
+
+
+def test_motors_and_contacts_explain_the_motion():
+    """Inverse dynamics of what the arm does is what motors and contacts apply; the controller does not know of them."""
+    model = mock_arm()
+    arm = SimulatedArm(model, ComputedTorque(DemoTrajectory(model, HOME)), HOME)
+    arm.advance(100)
+    arm.contacts.append(Contact("forearm_link", (5.0, -20.0, 10.0), (0.1, 0.0, 0.05)))
+    arm.advance(50)
+    motion = arm.motion()
+    assert np.abs(motion.external).max() > 1.0
+    assert_allclose(rnea(model, *motion[1:4]), motion.tau + motion.external, rtol=0, atol=1e-9)
+    assert np.abs(motion.q - DemoTrajectory(model, HOME).at(arm.t)[0]).max() > 1e-4  # it gives way
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"force": (1, 2)}, r"force of the contact on 'hand': expected 3 finite numbers, got \(1, 2\)"),
+        ({"force": (1, nan, 2)}, "force of .* 3 finite numbers"),
+        ({"force": "up"}, "force of .* 3 finite numbers"),
+        ({"point": 1.0}, "point of .* 3 finite numbers"),
+        ({"profile": "kick"}, "profile of .* one of impulse, step, ramp, sinusoid, got kick"),
+        ({"start": nan}, "start of .* a finite number of seconds"),
+        ({"duration": 0.0}, "duration of .* a positive number of seconds, got 0.0"),
+        ({"duration": nan}, "duration of .* a positive number of seconds, got nan"),
+        ({"profile": "ramp"}, "duration of .* a positive, finite number of seconds for profile 'ramp', got inf"),
+        ({"profile": "impulse", "duration": -1}, "duration of .* for profile 'impulse', got -1"),
+        ({"profile": "sinusoid"}, "frequency of .* a positive, finite number of Hz for profile 'sinusoid', got 0.0"),
+    ],
+)
+def test_a_contact_that_makes_no_sense_is_refused(fields, problem):
+    """With the link, the field and what was expected."""
+    with pytest.raises(InputError, match=problem):
+        Contact(**{"link": "hand", "force": (1, 2, 3)} | fields)
+
+
+def test_a_contact_on_a_link_that_is_not_there():
+    """By name, when it is to act."""
+    with pytest.raises(InputError, match="no link 'hand'"):
+        pushed(CART, [0.0], Contact("hand", (1, 0, 0))).advance()
+
+
+def test_contacts_are_read_from_a_file(tmp_path):
+    """Every field, or the two that are needed."""
+    script = tmp_path / "contacts.yaml"
+    script.write_text(
+        "- {link: cart, force: [1, 2, 3]}\n"
+        "- {link: base, force: [0, 0, 1.5], point: [0, 1, 0], profile: sinusoid, start: 2,"
+        " duration: .inf, frequency: 3}\n"
+    )
+    long = Contact("base", (0, 0, 1.5), (0, 1, 0), "sinusoid", 2, inf, 3)
+    assert read_contacts(script, CART) == [Contact("cart", (1, 2, 3)), long]
+
+    script.write_text(
+        "- {kind: wall, link: cart, origin: [0, 1, 0], normal: [0, 0, 2], stiffness: 7, damping: 3}\n"
+        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, greatest_force: 9}\n"
+        "- {kind: contact, link: cart, force: [1, 2, 3]}\n"
+    )
+    wall = Wall("cart", (0, 1, 0), (0, 0, 1), stiffness=7, damping=3)
+    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, greatest_force=9)
+    assert read_contacts(script, CART) == [wall, hand, Contact("cart", (1, 2, 3))]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{link: cart}", "expected a list of contacts, got dict"),
+        ("- [", "cannot be read"),
+        (
+            "- {link: cart, force: [1, 2, 3]}\n- {link: cart}",
+            "entry 2: expected link, force and some of point, profile",
+        ),
+        ("- {link: cart, force: [1, 2, 3], power: 9}", "entry 1: expected link, force"),
+        ("- {link: hand, force: [1, 2, 3]}", "entry 1: link: .* has no link 'hand'; it has base, cart"),
+        ("- {link: cart, force: [1, 2]}", "entry 1: force of the contact on 'cart': expected 3 finite"),
+        ("- {link: cart, force: [1, 2, 3], start: soon}", "entry 1: start: expected a number, got 'soon'"),
+        ("- {link: cart, kind: brick}", "entry 1: kind: expected one of contact, wall, hand, got brick"),
+        ("- {link: cart, kind: wall, origin: [0, 0, 0]}", "entry 1: expected link, origin, normal and some of point,"),
+        ("- {link: cart, kind: hand}", "entry 1: expected link, displacement and some of point, start, duration,"),
+        ("- {link: cart, kind: hand, displacement: [1, 0]}", "displacement of the hand on 'cart': expected 3 finite"),
+        ("- {link: hand, kind: hand, displacement: [1, 0, 0]}", "entry 1: link: .* has no link 'hand'"),
+        ("- 7", "entry 1: expected a mapping"),
+    ],
+)
+def test_a_wrong_script_is_refused(tmp_path, text, problem):
+    """With the file, the entry and what was expected."""
+    script = tmp_path / "contacts.yaml"
+    script.write_text(text)
+    with pytest.raises(InputError, match=f"contact script '{script}'.*{problem}"):
+        read_contacts(script, CART)
+
+
+def test_a_script_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"none\.yaml': cannot be read: .*No such file"):
+        read_contacts(tmp_path / "none.yaml", CART)
+
+
+def test_an_arm_that_is_pushed_too_hard_says_so_and_can_start_again():
+    """Before any number overflows."""
+    arm = pushed(mock_arm(), HOME, Contact("tool0", (1e9, 0, 0)))
+    with pytest.raises(DivergenceError, match="joints are too fast"):
+        arm.advance(1000)
+    arm.contacts.clear()
+    arm.place(HOME)
+    arm.advance(10)
+    assert arm.t == pytest.approx(0.01)
+    assert np.isfinite(arm.motion().qdd).all()

@@ -1,0 +1,262 @@
+"""Walls and hands: the laws of Hunt and Crossley and of a hand that leads, in closed form and on simulated arms."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import brentq
+
+from robots import joint, link, mock_arm, random_tree, robot
+from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, kinetic_energy, static_torque
+from ros2_dyn.errors import InputError
+from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.contact_efforts import ContactEfforts
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
+from ros2_dyn.simulation.touch import Touch
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn.model import RobotModel
+
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+MASS = 4.0
+CART = RobotModel.from_urdf(
+    robot(link("base"), link("cart", MASS), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
+)
+REST = np.zeros(3)
+
+
+def pushed(model: RobotModel, q, qd, *contacts: Touch, step: float = 1e-3) -> SimulatedArm:
+    """An arm whose motors carry its weight, at q only."""
+    return SimulatedArm(model, HeldEffort(gravity(model, q), model.effort_limit), q, qd, step, contacts)
+
+
+class Floating(HeldEffort):
+    """Motors that carry the weight of an arm wherever it is, and brake its joints."""
+
+    def __init__(self, model: RobotModel, brake: float = 0.5) -> None:
+        super().__init__(np.zeros(model.n), model.effort_limit)
+        self.model = model
+        self.damping = np.full(model.n, brake)
+
+    def __call__(self, t, q, qd, M, h):
+        """As in honey."""
+        return gravity(self.model, q) - self.damping * qd
+
+
+class Probe(Touch):
+    """Notes what it is asked, and pushes at random."""
+
+    def __init__(self, link: str, point) -> None:
+        self.link, self.point = link, point
+        self.force = np.random.default_rng(0).normal(size=3)
+
+    def force_at(self, t, position, velocity):
+        """Of no account."""
+        self.asked = position, velocity
+        return self.force
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_touch_is_told_where_its_point_is_and_how_fast(seed):
+    """As forward kinematics and the Jacobian say, on random trees."""
+    model = RobotModel.from_urdf(random_tree(seed))
+    rng = np.random.default_rng(seed)
+    q, qd = rng.uniform(-1, 1, (2, model.n))
+    efforts = ContactEfforts(model)
+    for name in model.link_names:
+        probe = Probe(name, rng.normal(size=3))
+        tau = efforts([probe], 0.0, q, qd)
+        position, velocity = probe.asked
+        assert_allclose(position, (forward_kinematics(model, q, name) @ [*probe.point, 1])[:3], rtol=0, atol=1e-12)
+        assert_allclose(velocity, (jacobian(model, q, name, probe.point) @ qd)[:3], rtol=0, atol=1e-12)
+        assert_allclose(tau @ qd, probe.force @ velocity, rtol=0, atol=1e-12)  # power
+
+
+def test_the_contact_wrench_does_to_the_tip_what_the_contacts_do():
+    """For contacts on the tip link ``J^T W`` are the joint efforts of them all; others count with their arm."""
+    model = mock_arm()
+    rng = np.random.default_rng(1)
+    on_tip = [Contact("tool0", rng.normal(size=3), rng.normal(size=3)) for _ in range(3)]
+    arm = pushed(model, HOME, None, *on_tip)
+    W = arm.contact_wrench()
+    assert_allclose(static_torque(model, HOME, W), arm.motion().external, rtol=0, atol=1e-12)
+
+    F, tip, elbow = (
+        np.array([1.0, 2.0, 3.0]),
+        *(forward_kinematics(model, HOME, name)[:3, 3] for name in ("tool0", "forearm_link")),
+    )
+    arm.contacts[:] = [Contact("forearm_link", F), Contact("tool0", F, start=1.0)]
+    assert_allclose(arm.contact_wrench(), [*F, *np.cross(elbow - tip, F)], rtol=0, atol=1e-12)
+    arm.contacts.clear()
+    assert not arm.contact_wrench().any()
+
+
+# --- walls ------------------------------------------------------------------------------------------------------
+
+
+def hit(v: float, damping: float) -> tuple[float, float]:
+    """Of a mass that hits a wall at v: greatest depth, and the speed at which it comes back, in closed form.
+
+    ``m v dv = -k x (1 + c v) dx``: with ``G(v) = v/c - ln(1 + c v)/c^2``, ``m (G(v0) - G(v)) = k x^2 / 2``.
+    """
+
+    def G(v):
+        return v**2 / 2 if damping == 0 else v / damping - np.log1p(damping * v) / damping**2
+
+    slow = brentq(lambda w: G(-w) - G(v), 0.0, min(v, 1 / damping - 1e-12) if damping else v)
+    return np.sqrt(2 * MASS / 5e4 * G(v)), slow
+
+
+@pytest.mark.parametrize("damping", [0.0, 1.0, 5.0])
+def test_a_mass_bounces_off_a_wall(damping):
+    """Greatest depth, speed of return, and no force but outwards; up to what a step of 0.1 ms leaves open."""
+    wall = Wall("cart", (0.1, 7.0, 8.0), (-2.0, 0, 0), damping=damping)
+    cart = pushed(CART, [0.08], [0.5], wall, step=1e-4)
+    depths, forces = [], []
+    while cart.t < 0.12:
+        cart.advance()
+        depths.append(cart.q[0] - 0.1)
+        forces.append(cart.motion().external[0])
+    depth, speed = hit(0.5, damping)
+    assert_allclose(max(depths), depth, rtol=1e-4)
+    assert_allclose(cart.qd[0], -speed, rtol=1e-4)
+    assert cart.q[0] < 0.1
+    assert max(forces) == 0.0
+    assert np.all((np.array(forces) < 0) == (np.array(depths) > 0))
+    assert (speed < 0.499) == (damping > 0)
+
+
+def test_a_wall_does_not_pull_what_leaves_it_faster_than_it_recovers():
+    """Where ``1 + damping depth_rate`` would be negative, there is nothing."""
+    wall = Wall("cart", (0, 0, 0), (0, 0, 1), damping=10.0)
+    inside, up = np.array([0.3, -0.2, -0.001]), np.array([5.0, 0, 0.05])
+    assert_allclose(wall.force_at(0.0, inside, up), [0, 0, 5e4 * 0.001 * 0.5], rtol=1e-12)
+    assert not wall.force_at(0.0, inside, 4 * up).any()
+    assert not wall.force_at(0.0, -inside, -up).any()
+    assert_allclose(wall.force_at(0.0, inside, -up), [0, 0, 5e4 * 0.001 * 1.5], rtol=1e-12)
+
+
+def test_an_arm_that_presses_on_a_wall_comes_to_rest_where_the_forces_balance():
+    """50 N of effort at the tip make 1 mm of depth; along the wall the arm slides freely, but for its brakes."""
+    model = mock_arm()
+    tip = forward_kinematics(model, HOME)[:3, 3]
+    wall, press = Wall("tool0", tip, (0, 0, 1)), Contact("tool0", (0, 0, -50.0))
+    arm = SimulatedArm(model, Floating(model), HOME, contacts=[wall, press])
+    arm.advance(500)
+    assert_allclose(forward_kinematics(model, arm.q)[2, 3] - tip[2], -1e-3, rtol=0.02)
+    assert_allclose(arm.contact_wrench()[:3], 0.0, rtol=0, atol=1.0)
+
+
+# --- hands ------------------------------------------------------------------------------------------------------
+
+
+def test_a_hand_goes_from_rest_to_rest_at_constant_speed():
+    """Its way: the ends, the middle, the greatest speed, and a rate that is the derivative."""
+    hand = Hand("cart", (0.8, 0, 0), start=1.0, duration=2.0, stiffness=1.0, damping=0.0, greatest_force=1e9)
+    hand.force_at(1.0, REST, REST)
+    t = np.linspace(1.0, 4.0, 3001)
+    way = np.array([hand.force_at(x, REST, REST)[0] for x in t])
+    hand.stiffness, hand.damping = 0.0, 1.0
+    speed = np.array([hand.force_at(x, REST, REST)[0] for x in t])
+    assert_allclose(way[[0, 1000, 2000, 3000]], [0, 0.4, 0.8, 0.8], rtol=0, atol=1e-12)
+    assert_allclose(speed[[0, 200, 400, 1000, 1600, 1800, 2000, 3000]], np.array([0, 1, 2, 2, 2, 1, 0, 0]) * 0.25)
+    assert_allclose(np.gradient(way, t)[1:-1], speed[1:-1], rtol=0, atol=1e-5)
+    assert np.abs(np.diff(speed)).max() < 0.005  # it gathers speed smoothly
+
+
+def test_a_hand_leads_a_free_arm_to_its_goal():
+    """From where it grips, by the displacement, with never more than its greatest force; then the arm is free."""
+    model = mock_arm()
+    way, held = np.array([0.1, 0.15, -0.1]), np.array([0.05, 0.02, 0.01])
+    hand = Hand("tool0", way, held, start=0.1005, duration=1.0, hold=0.8, greatest_force=20.0)
+    arm = SimulatedArm(model, Floating(model), HOME, contacts=[hand])
+    force, where = [], []
+    for _ in range(2000):
+        arm.advance()
+        force.append(np.linalg.norm(arm.contact_wrench()[:3]))
+        where.append((forward_kinematics(model, arm.q) @ [*held, 1])[:3])
+    assert max(force[:100]) == 0.0
+    assert_allclose(where[1899] - where[99], way, rtol=0, atol=2e-3)
+    assert 5.0 < max(force) <= 20.0 * (1 + 1e-12)
+    assert max(force[1901:]) == 0.0
+    assert arm.contacts == []
+    assert not arm.motion().external.any()
+
+
+def test_a_hand_is_no_stronger_than_it_is():
+    """Against a heavy cart it falls behind, and pulls with its greatest force, in the right direction."""
+    hand = Hand("cart", (-3.0, 4.0, 0), duration=1e-3, hold=inf, greatest_force=10.0)
+    cart = pushed(CART, [0.0], None, hand)
+    cart.advance(1)
+    assert_allclose(cart.motion().external, [-6.0], rtol=1e-3)
+    assert_allclose(hand.force_at(0.5, REST, REST), [-6.0, 8.0, 0.0], rtol=1e-3)
+
+
+def test_the_same_hand_leads_the_same_way_again():
+    """What a simulation does with a hand does not depend on when it is looked at, nor on chance."""
+    ends = []
+    for looks in (0, 1):
+        arm = pushed(CART, [0.3], [1.0], Hand("cart", (0.5, 0, 0), start=0.0105, duration=0.2))
+        for _ in range(300):
+            arm.advance()
+            [arm.motion() for _ in range(looks)]
+        ends.append((arm.q[0], arm.qd[0]))
+    assert ends[0] == ends[1]
+
+
+def test_what_touches_no_more_or_not_yet_costs_no_kinematics():
+    """The kernel of its link is not even made."""
+    efforts = ContactEfforts(CART)
+    late, over = Hand("cart", (1, 0, 0), start=1.0), Contact("cart", (1, 0, 0), start=-2.0, duration=1.0)
+    assert not efforts([late, over], 0.5, np.zeros(1), np.zeros(1)).any()
+    assert efforts._kernels == {}
+
+
+def test_a_hand_and_a_wall_give_and_take_energy():
+    """Kinetic energy of the free arm changes by the work of their forces (gravity is carried): power balance."""
+    model = mock_arm()
+    tip = forward_kinematics(model, HOME)[:3, 3]
+    hand = Hand("tool0", (0.1, 0, -0.2), duration=0.3, hold=1.0)
+    arm = SimulatedArm(
+        model, Floating(model, 0.0), HOME, step=2.5e-4, contacts=[hand, Wall("tool0", tip - [0, 0, 0.05], (0, 0, 1))]
+    )
+    power, energy, pressed = [], [], 0.0
+    for _ in range(1201):
+        motion = arm.motion()
+        power.append(motion.external @ motion.qd)
+        energy.append(kinetic_energy(model, motion.q, motion.qd))
+        pressed = max(pressed, arm.contact_wrench()[2])
+        arm.advance()
+    work = arm.step * (np.sum(power) - (power[0] + power[-1]) / 2)
+    assert pressed > 20.0
+    assert max(energy) > 0.1
+    assert_allclose(energy[-1] - energy[0], work, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "problem"),
+    [
+        (Wall, {"normal": (0, 0, 0)}, r"normal of the wall on 'tool0': expected a direction, got \(0.0, 0.0, 0.0\)"),
+        (Wall, {"normal": (1, 0)}, "normal of the wall on 'tool0': expected 3 finite numbers"),
+        (Wall, {"origin": None}, "origin of the wall .* 3 finite numbers, got None"),
+        (Wall, {"point": (nan, 0, 0)}, "point of the wall .* 3 finite numbers"),
+        (Wall, {"stiffness": 0.0}, "stiffness of the wall .* a positive, finite number of N/m, got 0.0"),
+        (Wall, {"stiffness": inf}, "stiffness of the wall"),
+        (Wall, {"damping": -1.0}, "damping of the wall .* not negative, got -1.0"),
+        (Hand, {"displacement": (nan, 0, 0)}, "displacement of the hand on 'tool0': expected 3 finite numbers"),
+        (Hand, {"point": 1}, "point of the hand"),
+        (Hand, {"start": inf}, "start of the hand .* a finite number of seconds"),
+        (Hand, {"duration": 0.0}, "duration of the hand .* a positive, finite number of seconds, got 0.0"),
+        (Hand, {"duration": inf}, "duration of the hand"),
+        (Hand, {"hold": -1.0}, "hold of the hand .* not negative, got -1.0"),
+        (Hand, {"hold": nan}, "hold of the hand"),
+        (Hand, {"greatest_force": -1.0}, "greatest_force of the hand .* not negative, got -1.0"),
+        (Hand, {"stiffness": nan}, "stiffness of the hand"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(kind, fields, problem):
+    """With the link, the field and what was expected."""
+    good = {"origin": (0, 0, 0), "normal": (0, 0, 1)} if kind is Wall else {"displacement": (1, 0, 0)}
+    with pytest.raises(InputError, match=problem):
+        kind(**{"link": "tool0"} | good | fields)
