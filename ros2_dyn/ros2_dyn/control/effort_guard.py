@@ -81,7 +81,7 @@ class View(NamedTuple):
     """Of the joint that is farthest from it, rad or m."""
     collision: bool = False
     """Whether one is latched."""
-    least_singular_value: float = inf
+    min_singular_value: float = inf
     """Of the tip's Jacobian."""
 
 
@@ -273,8 +273,8 @@ class EffortGuard:
             self.stop("target stale", f": {view.target_age:.3f} s old")
         elif self.mode in WITH_TARGET and not view.target_distance <= policy.tracking_tolerance:
             self.stop("target far", f": {view.target_distance:.3g} rad or m from it")
-        elif self.mode == "force" and view.least_singular_value < policy.singularity_threshold:
-            self.stop("singularity", f": smallest singular value {view.least_singular_value:.3g}")
+        elif self.mode == "force" and view.min_singular_value < policy.singularity_threshold:
+            self.stop("singularity", f": smallest singular value {view.min_singular_value:.3g}")
 
     # ---- shaping
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
-from ros2_dyn.estimation.filters import FilteredDifference
-from ros2_dyn.estimation.momentum_observer import ForceObserver, MomentumObserver
-from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, contact_link, tip_wrench
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
+from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.effort_convention import total_effort
@@ -39,11 +39,11 @@ class CollisionMonitor:
         self._given = settings.measured_effort == "external"
         directly = self._given or settings.observer == "direct"
         bandwidth = settings.observer_bandwidth
-        self._observer = ForceObserver(bandwidth) if directly else MomentumObserver(bandwidth)
-        self._qdd: FilteredDifference | None = None
+        self._observer = DirectObserver(bandwidth) if directly else MomentumObserver(bandwidth)
+        self._qdd: FilteredDerivative | None = None
         """Where something depends on accelerations."""
         if settings.observer == "direct" or self.detector.thresholds.per_acceleration:
-            self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
+            self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
         self._tip = tip_kernel(model, tip_link)
 
     @property
@@ -87,26 +87,26 @@ class CollisionMonitor:
         self, t: float, state: MeasuredState, efforts: Efforts, qdd: list[float] | None, robot: Robot, now: float
     ) -> bool:
         observer, effort = self._observer, state.effort or []
-        if self._given and isinstance(observer, ForceObserver):
+        if self._given and isinstance(observer, DirectObserver):
             return observer.observe(t, [0.0] * len(effort), effort)
         tau = total_effort(self._settings.measured_effort, effort, efforts.inverse_dynamics, efforts.gravity)
-        if isinstance(observer, ForceObserver):
+        if isinstance(observer, DirectObserver):
             return observer.observe(t, tau, tau if qdd is None else robot.effort(state.q, state.qd, qdd, now))
         return observer.observe(
-            t, tau, efforts.momentum, efforts.transposed_coriolis, efforts.gravity, efforts.friction
+            t, tau, efforts.momentum, efforts.coriolis_transpose_qd, efforts.gravity, efforts.friction
         )
 
     def contact(self) -> ContactLink:
         """The link that was touched."""
         threshold = [e if out else np.inf for e, out in zip(self.detector.threshold, self.detector.exceeded)]
-        return contact_link(self.model, self.residual, threshold)
+        return isolate_contact(self.model, self.residual, threshold)
 
     def wrench(self) -> TipWrench:
         """What pushes the tip, in the tip link's axes."""
         if self.state is None:
             return TipWrench((), "no measured effort yet")
         touched = self.contact().link
-        if touched and self.model.placement(touched).body != self.model.placement(self._tip_link).body:
+        if touched and self.model.link_frame(touched).body != self.model.link_frame(self._tip_link).body:
             return TipWrench((), f"'{touched}' is touched, not the tip")
         J, pose = self._tip(self.state.q)
         found = tip_wrench(J, self.residual, self._settings.wrench_damping, self._settings.singularity_threshold)

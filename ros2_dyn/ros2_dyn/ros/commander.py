@@ -26,12 +26,12 @@ from ros2_dyn.control.sampling import bearable
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import InputError, MessageError
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.ros.node_base import LATCHED
-from ros2_dyn.ros.on_demand import OnDemand
 from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.effort_convention import total_effort
 from ros2_dyn.ros.last_will import Duty
 from ros2_dyn.ros.laws import Laws
+from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.ros.on_demand import OnDemand
 from ros2_dyn.ros.pairing import Pair
 from ros2_dyn.ros.parameters import Settings, check_guarded
 from ros2_dyn.ros.preconditions import limits_of, why_no_robot, why_no_state, why_not_now, why_too_much

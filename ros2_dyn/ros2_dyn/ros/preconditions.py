@@ -55,7 +55,7 @@ def why_no_state(view: View, timeout: float, stamped: bool, period: float) -> st
     return ""
 
 
-def why_not_now(mode: Mode, view: View, target_timeout: float, tolerance: float, least_singular_value: float) -> str:
+def why_not_now(mode: Mode, view: View, target_timeout: float, tolerance: float, min_singular_value: float) -> str:
     """What stands against a mode at a state; empty: nothing."""
     if view.collision:
         return "a collision is latched: ~/reset_collision ends it"
@@ -65,8 +65,8 @@ def why_not_now(mode: Mode, view: View, target_timeout: float, tolerance: float,
         return f"it follows {topic}, and {seen}: publish there first"
     if not view.target_distance <= tolerance:
         return f"the desired positions are {view.target_distance:.3g} rad or m away, tracking_tolerance is {tolerance}"
-    if mode == "force" and view.least_singular_value < least_singular_value:
-        return f"near a singularity: smallest singular value {view.least_singular_value:.3g}"
+    if mode == "force" and view.min_singular_value < min_singular_value:
+        return f"near a singularity: smallest singular value {view.min_singular_value:.3g}"
     return ""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.errors import InputError, MessageError, ModelError
-from ros2_dyn.estimation.filters import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.ros.collision_monitor import CollisionMonitor, tip_kernel
@@ -22,7 +22,7 @@ from ros2_dyn.ros.payload_ramp import PayloadRamp
 from ros2_dyn.ros.state_intake import MeasuredState, StateIntake
 
 TICK = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
-OBSERVED = ("momentum", "transposed_coriolis")
+OBSERVED = ("momentum", "coriolis_transpose_qd")
 INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 STATE_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 
@@ -39,7 +39,7 @@ class Efforts(NamedTuple):
     """[force; moment] through each joint, N and N m, in its child link's frame."""
     momentum: tuple[float, ...] = ()
     """Where collisions are to be detected, as what follows."""
-    transposed_coriolis: tuple[float, ...] = ()
+    coriolis_transpose_qd: tuple[float, ...] = ()
 
 
 @lru_cache(maxsize=8)
@@ -88,7 +88,7 @@ class Robot:
         self.acceleration_source = "zero"
         self.monitor = CollisionMonitor(model, settings, self.tip_link) if settings.detect_collisions else None
         self._zero = [0.0] * model.n
-        self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
+        self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
         self._compile(PayloadRamp(self.tip_link))
 
     def _compile(self, payload: PayloadRamp) -> None:
@@ -140,7 +140,7 @@ class Robot:
         payload = before.payload
         if not any(payload.at(inf)):
             return True
-        keeps = payload.link in self.model.link_names and self.model.placement(payload.link).body != BASE
+        keeps = payload.link in self.model.link_names and self.model.link_frame(payload.link).body != BASE
         if keeps:
             self._compile(payload)
         return keeps
@@ -156,9 +156,9 @@ class Robot:
             MessageError: the numbers are so large that an effort is not finite.
         """
         q, qd = pair.measured.q, pair.measured.qd
-        a_g, payload = self.settings.gravity, self.payload.at(now)
+        gravity, payload = self.settings.gravity, self.payload.at(now)
         try:
-            efforts = Efforts(*self._tick(q, qd, self._acceleration(pair), a_g, payload))
+            efforts = Efforts(*self._tick(q, qd, self._acceleration(pair), gravity, payload))
             desired = pair.desired
             if desired is not None and not (desired.q is None and desired.qd is None):
                 tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
@@ -205,7 +205,7 @@ class Robot:
             InputError: the robot has no such link, the time is wrong, or another link carries a payload already.
         """
         link = link or self.tip_link
-        if self.model.placement(link).body == BASE:
+        if self.model.link_frame(link).body == BASE:
             raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
         if link != self.payload.link:
             if any(self.payload.at(now)):

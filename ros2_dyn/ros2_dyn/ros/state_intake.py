@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sensor_msgs.msg import JointState
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.filters import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
 
 CLOCK_JUMP = 1.0
@@ -53,7 +53,7 @@ class StateIntake:
         """Whether the newest message had a stamp of its own."""
         self._policy = policy
         turns = [joint.type == "continuous" for joint in model.joints if joint.mimics is None]
-        self._difference = FilteredDifference(policy.velocity_cutoff, turns)
+        self._difference = FilteredDerivative(policy.velocity_cutoff, turns)
         self._names: list[str] = []
         self._places: list[tuple[int, int]] = []
         self._forget()

@@ -37,7 +37,7 @@ class TargetWrench:
         if frame not in model.link_names:
             raise MessageError("header.frame_id", "unknown frame", f"'{frame}' is no link of '{model.name}'")
         self.received_at = now
-        placement = model.placement(frame)
+        placement = model.link_frame(frame)
         fixed = placement.body == BASE
         self._R = placement.X.E.T if fixed else None
         self._pose = None if fixed else tip_kernel(model, frame)
