@@ -20,6 +20,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.node_base import LATCHED, declare, run_node
+from ros2_dyn.ros.on_demand import OnDemand, waiting
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES, Controllers, gains_of_inertia
@@ -32,9 +35,6 @@ from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, Motion, SimulatedArm
 from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.node_base import LATCHED, declare, run_node
-from ros2_dyn.ros.on_demand import OnDemand, waiting
 
 STEP = 1e-3
 """Integration step of the simulation, and how often late messages are looked for, s."""
@@ -276,15 +276,15 @@ class MockArmNode(Node):
         """What a request asks for; errors as above."""
         link, start = self._begin(request)
         displacement, point = _triple(request.displacement), _triple(request.point)
-        force = request.max_force if request.max_force != 0 else Hand.greatest_force
-        return Hand(link, displacement, point, start, request.duration, request.hold, greatest_force=force)
+        force = request.max_force if request.max_force != 0 else Hand.max_force
+        return Hand(link, displacement, point, start, request.duration, request.hold, max_force=force)
 
     def _begin(self, request: ApplyContact.Request | LeadHand.Request) -> tuple[str, float]:
         """On which link, and when, s."""
         if not 0 <= request.delay < math.inf:
             raise InputError("delay", f"expected a finite number of seconds, not negative, got {request.delay}")
         link = request.link or self.model.default_tip
-        self.model.placement(link)
+        self.model.link_frame(link)
         return link, self.arm.t + request.delay
 
 

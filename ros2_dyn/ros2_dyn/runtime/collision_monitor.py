@@ -11,9 +11,9 @@ import numpy as np
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
-from ros2_dyn.estimation.filters import FilteredDifference
-from ros2_dyn.estimation.momentum_observer import ForceObserver, MomentumObserver
-from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, contact_link, tip_wrench
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
+from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
@@ -59,13 +59,13 @@ class CollisionUpdate:
     def contact(self) -> ContactLink:
         """The link that was touched."""
         exceeded = [e if above else np.inf for e, above in zip(self.threshold, self.exceeded)]
-        return contact_link(self.robot.model, self.residual, exceeded)
+        return isolate_contact(self.robot.model, self.residual, exceeded)
 
     @cached_property
     def wrench(self) -> TipWrench:
         """The external wrench at the tip, in the tip link's axes."""
         robot, settings, touched = self.robot, self.robot.settings, self.contact.link
-        if touched and robot.model.placement(touched).body != robot.model.placement(robot.tip_link).body:
+        if touched and robot.model.link_frame(touched).body != robot.model.link_frame(robot.tip_link).body:
             return TipWrench((), f"'{touched}' is touched, not the tip")
         J, pose = robot.kernels.tip(self.state.q)
         found = tip_wrench(J, self.residual, settings.wrench_damping, settings.singularity_threshold)
@@ -87,11 +87,11 @@ class CollisionMonitor:
         self._given = settings.measured_effort == "external"
         direct = self._given or settings.observer == "direct"
         bandwidth = settings.observer_bandwidth
-        self._observer = ForceObserver(bandwidth) if direct else MomentumObserver(bandwidth)
-        self._qdd: FilteredDifference | None = None
+        self._observer = DirectObserver(bandwidth) if direct else MomentumObserver(bandwidth)
+        self._qdd: FilteredDerivative | None = None
         """Where something depends on accelerations."""
         if settings.observer == "direct" or self._detector.thresholds.per_acceleration:
-            self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
+            self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
 
     @property
     def collision(self) -> bool:
@@ -150,12 +150,12 @@ class CollisionMonitor:
         self, t: float, state: MeasuredState, terms: Terms, qdd: list[float] | None, robot: RobotDynamics, now: float
     ) -> bool:
         observer, effort = self._observer, state.effort or []
-        if self._given and isinstance(observer, ForceObserver):
+        if self._given and isinstance(observer, DirectObserver):
             return observer.observe(t, [0.0] * len(effort), effort)
         tau = total_effort(self._settings.measured_effort, effort, terms.inverse_dynamics, terms.gravity)
-        if isinstance(observer, ForceObserver):
+        if isinstance(observer, DirectObserver):
             return observer.observe(t, tau, tau if qdd is None else robot.effort(state.q, state.qd, qdd, now))
-        return observer.observe(t, tau, terms.momentum, terms.transposed_coriolis, terms.gravity, terms.friction)
+        return observer.observe(t, tau, terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction)
 
 
 def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:

@@ -11,7 +11,7 @@ from math import isfinite, isnan, nan
 from typing import NamedTuple
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.filters import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.samples import JointSample
 from ros2_dyn.runtime.states import MeasuredState
@@ -52,7 +52,7 @@ class JointStateAssembler:
         self.joint_names = model.joint_names
         self.options = options
         wraps = [joint.type == "continuous" for joint in model.joints if joint.mimics is None]
-        self._difference = FilteredDifference(options.velocity_cutoff, wraps)
+        self._difference = FilteredDerivative(options.velocity_cutoff, wraps)
         self._names: Sequence[str] = ()
         self._indices: list[tuple[int, int]] = []
         self._forget()

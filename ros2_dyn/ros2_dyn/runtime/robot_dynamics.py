@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.errors import InputError, MessageError, ModelError
-from ros2_dyn.estimation.filters import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
@@ -30,7 +30,7 @@ class Terms(NamedTuple):
     """[force; moment] through each joint, N and N m, in its child link's frame."""
     momentum: tuple[float, ...] = ()
     """Generalised momentum, kg m^2/s or kg m/s; empty where external efforts are not observed."""
-    transposed_coriolis: tuple[float, ...] = ()
+    coriolis_transpose_qd: tuple[float, ...] = ()
     """``C^T qd``; empty where external efforts are not observed."""
     acceleration_source: str = "zero"
     """Where the acceleration of the inverse dynamics is from: desired, estimated or zero."""
@@ -57,7 +57,7 @@ class RobotDynamics:
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link, settings.detect_collisions)
         self._zero = [0.0] * model.n
-        self._qdd = FilteredDifference(settings.acceleration_cutoff, [False] * model.n)
+        self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
 
     def compute(self, state: SynchronizedState, now: float) -> Terms:
         """Return the terms at a measured state; the inverse dynamics of the desired state, where there is one.
@@ -126,7 +126,7 @@ class RobotDynamics:
             InputError: the robot has no such link, no joint moves it, or another link carries a payload already.
         """
         link = link or self.tip_link
-        if self.model.placement(link).body == BASE:
+        if self.model.link_frame(link).body == BASE:
             raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
         if link != self.payload.link and any(self.payload.at(now)):
             raise InputError("link", f"'{self.payload.link}' carries a payload; remove it first, with mass 0")
@@ -134,7 +134,7 @@ class RobotDynamics:
 
     def can_carry(self, link: str) -> bool:
         """Return whether the robot has a link, and a joint moves it."""
-        return link in self.model.link_names and self.model.placement(link).body != BASE
+        return link in self.model.link_names and self.model.link_frame(link).body != BASE
 
 
 def checked_model(description: RobotModel, settings: Settings) -> RobotModel:

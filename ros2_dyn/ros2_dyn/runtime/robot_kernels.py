@@ -9,7 +9,7 @@ from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 
 STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
-OBSERVER_OUTPUTS = ("momentum", "transposed_coriolis")
+OBSERVER_OUTPUTS = ("momentum", "coriolis_transpose_qd")
 ALL_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 

@@ -364,16 +364,16 @@ class Settings:
         Raises:
             InputError: the robot has no such joint, or no such tip link.
         """
-        model = description.with_joints(self.joints) if self.joints else description
-        model.placement(self.tip_link or None)
+        model = description.reduced(self.joints) if self.joints else description
+        model.link_frame(self.tip_link or None)
         lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
         given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
         drives = {}
         for joint in model.joints:
             if joint.mimics is None and joint.dof == 1:
                 own = {key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name}
-                drives[joint.name] = replace(joint.drive, transition_velocity=self.transition_velocity, **own)
-        return model.with_drives(drives)
+                drives[joint.name] = replace(joint.dynamics, transition_velocity=self.transition_velocity, **own)
+        return model.with_joint_dynamics(drives)
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
         """Return numbers given in the order of `joints` in the model's order; the default for the other joints."""

@@ -32,7 +32,7 @@ class TargetWrench:
         self.frame, self.received_at = sample.frame, now
         self._wrench = np.array(sample.wrench, dtype=float)
         frame = sample.frame or model.base_link
-        placement = model.placement(frame)
+        placement = model.link_frame(frame)
         fixed = placement.body == BASE
         self._R = placement.X.E.T if fixed else None
         self._pose = None if fixed else link_kernel(model, frame)

@@ -9,8 +9,8 @@ from math import inf, isfinite, pi, sin
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.touch import Touch
 
 PROFILES: dict[str, Callable[[float, float, float], float]] = {
     "impulse": lambda s, duration, frequency: sin(pi * s / duration),

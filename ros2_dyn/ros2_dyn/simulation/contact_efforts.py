@@ -9,9 +9,9 @@ import numpy as np
 
 from ros2_dyn.dynamics.wrenches import reduce_to_point
 from ros2_dyn.kernels import Kernel, compile_kernel
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, cross
+from ros2_dyn.simulation.touch import Touch
 
 
 class Push(NamedTuple):

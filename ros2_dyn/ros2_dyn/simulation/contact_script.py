@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
 
 KINDS: dict[str, type[Contact] | type[Wall] | type[Hand]] = {"contact": Contact, "wall": Wall, "hand": Hand}
 
@@ -57,7 +57,7 @@ def _contact(where: str, entry: Any, model: RobotModel) -> Touch:
             raise InputError(where, f"{name}: expected a number, got {value!r}")
     try:
         contact = KINDS[kind](**values)
-        model.placement(contact.link)
+        model.link_frame(contact.link)
     except (InputError, TypeError) as error:
         raise InputError(where, str(error)) from error
     return contact

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.joint_trajectory import JointTrajectory, Knot
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array
 
 DEMO = "demo_controller"
 EFFORT = "effort_controller"

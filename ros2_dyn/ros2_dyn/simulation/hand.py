@@ -8,8 +8,8 @@ from math import cos, inf, isfinite, pi, sin
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.touch import Touch
 
 BLEND = 0.2
 """The part of the way's duration in which the hand gathers speed, and that in which it slows down."""
@@ -38,7 +38,7 @@ class Hand(Touch):
     """N/m."""
     damping: float = 50.0
     """N s/m."""
-    greatest_force: float = 50.0
+    max_force: float = 50.0
     """N; it never exerts more, and falls behind instead."""
     _grip: Array | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -55,7 +55,7 @@ class Hand(Touch):
             raise self._wrong("duration", "a positive, finite number of seconds")
         if not self.hold >= 0:
             raise self._wrong("hold", "a number of seconds, not negative")
-        for name in ("stiffness", "damping", "greatest_force"):
+        for name in ("stiffness", "damping", "max_force"):
             if not 0 <= getattr(self, name) < inf:
                 raise self._wrong(name, "a finite number, not negative")
 
@@ -72,7 +72,7 @@ class Hand(Touch):
         displacement = np.array(self.displacement)
         lag = self._grip + way * displacement - position
         force = self.stiffness * lag + self.damping * (speed * displacement - velocity)
-        return force * min(1.0, self.greatest_force / max(float(np.linalg.norm(force)), 1e-300))
+        return force * min(1.0, self.max_force / max(float(np.linalg.norm(force)), 1e-300))
 
     def _progress(self, s: float) -> tuple[float, float]:
         """The part of the way that is done s seconds after the grip, from 0 to 1, and its rate, 1/s."""

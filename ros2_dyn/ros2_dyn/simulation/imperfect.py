@@ -1,4 +1,4 @@
-"""What sets a real arm apart from its model: other masses and drives than written down, and coarse readings."""
+"""What sets a real arm apart from its model: other masses and frictions than written down, and coarse readings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import Drive, RobotModel
-from ros2_dyn.model.branch import Branch
+from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
 
 
@@ -35,11 +35,11 @@ def imperfect(
     for name, error in (("inertia_error", inertia_error), ("friction_error", friction_error)):
         if not 0 <= error < 1:
             raise InputError(name, f"expected a number from 0 to below 1, got {error}")
-    branches = []
-    for branch in model.branches:
+    specs = []
+    for spec in model.link_specs:
         factors = rng.uniform(-1, 1, 5)
-        branches.append(_changed(branch, 1 + inertia_error * factors[:3], 1 + friction_error * factors[3:]))
-    return RobotModel.from_branches(model.name, branches)
+        specs.append(_changed(spec, 1 + inertia_error * factors[:3], 1 + friction_error * factors[3:]))
+    return RobotModel.from_links(model.name, specs)
 
 
 def with_friction(
@@ -78,21 +78,21 @@ def quantise(values: ArrayLike, resolution: float) -> Array:
     return resolution * np.round(values / resolution) if resolution > 0 else values
 
 
-def _changed(branch: Branch, inertia: Array, friction: Array) -> Branch:
-    I = branch.inertia
+def _changed(spec: LinkSpec, inertia: Array, friction: Array) -> LinkSpec:
+    I = spec.inertia
     scaled = SpatialInertia.from_com(float(inertia[0] * I.mass), inertia[1] * I.com, inertia[2] * I.I_com)
-    joint = branch.joint and replace(branch.joint, drive=_rubbing(branch.joint.drive, *friction.tolist()))
-    return branch._replace(inertia=scaled, joint=joint)
+    joint = spec.joint and replace(spec.joint, dynamics=_rubbing(spec.joint.dynamics, *friction.tolist()))
+    return spec._replace(inertia=scaled, joint=joint)
 
 
-def _rubbing(drive: Drive, viscous: float, dry: float) -> Drive:
+def _rubbing(drive: JointDynamics, viscous: float, dry: float) -> JointDynamics:
     static = None if drive.static is None else dry * drive.static
     return replace(drive, viscous=viscous * drive.viscous, coulomb=dry * drive.coulomb, static=static)
 
 
 def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotModel:
     """The robot with some numbers of its drives replaced, by the names of the parameters."""
-    drives = {joint.name: joint.drive for joint in model.joints if joint.mimics is None and joint.dof == 1}
+    drives = {joint.name: joint.dynamics for joint in model.joints if joint.mimics is None and joint.dof == 1}
     for name, numbers in given.items():
         if numbers is not None and len(numbers) > 0:
             if len(numbers) != len(drives):
@@ -101,4 +101,4 @@ def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotMo
             drives = {
                 joint: replace(drive, **{field: number}) for (joint, drive), number in zip(drives.items(), numbers)
             }
-    return model.with_drives(drives)
+    return model.with_joint_dynamics(drives)

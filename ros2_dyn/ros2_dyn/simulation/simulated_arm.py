@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.integrators import rosenbrock, runge_kutta
 from ros2_dyn.simulation.touch import Touch
-from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array
 
 BEYOND = 1e6
 """Positions and velocities of this size, rad or m and s, are no motion any more."""

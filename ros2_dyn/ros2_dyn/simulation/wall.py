@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.touch import Touch
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from ros2_dyn.dynamics import (
     static_torque,
 )
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.model import Drive, Payload, RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 MASS = 4.0
@@ -50,7 +50,7 @@ def chain(seed: int, *types: str) -> RobotModel:
         elements.append(random_link(rng, f"link{i}"))
         elements.append(joint(f"joint{i}", type, f"link{i - 1}", f"link{i}", offset, tilt, axis))
     model = RobotModel.from_urdf(robot(*elements))
-    return model.with_drives({joint.name: Drive(*rng.uniform(0.1, 1, 2)) for joint in model.joints})
+    return model.with_joint_dynamics({joint.name: JointDynamics(*rng.uniform(0.1, 1, 2)) for joint in model.joints})
 
 
 SEVEN = chain(7, "revolute", "revolute", "prismatic", "revolute", "revolute", "continuous", "revolute")
@@ -71,7 +71,7 @@ def redundant(request) -> RobotModel:
     urdf, joints, _ = REAL_ARMS["panda"]
     if not (example_robots() / urdf).is_file():
         pytest.skip("example-robot-data is not installed")
-    return RobotModel.from_urdf_file(example_robots() / urdf).with_joints(joints)
+    return RobotModel.from_urdf_file(example_robots() / urdf).reduced(joints)
 
 
 def moving(model: RobotModel, seed: int, **terms) -> ArmState:
@@ -106,10 +106,10 @@ class Continuous(HeldEffort):
 @pytest.mark.parametrize("model", [SEVEN, THREE], ids=["seven", "three"])
 def test_the_state_holds_the_terms_of_the_model(model):
     """Each as its own function says; the payload weighs and is inert, and neither rubs nor moves the tip."""
-    payload, a_g, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
+    payload, tilted, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
     for state, loaded, where, fall in (
         (moving(model, 1), model, None, None),
-        (moving(model, 1, tip=tip, a_g=a_g, payload=payload), model.carrying(payload), tip, a_g),
+        (moving(model, 1, tip=tip, gravity=tilted, payload=payload), model.carrying(payload), tip, tilted),
     ):
         q, qd = state.q, state.qd
         assert_array_equal(state.gravity, gravity(loaded, q, fall))

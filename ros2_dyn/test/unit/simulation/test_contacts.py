@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, rnea, static_torque
 from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.contact import PROFILES, Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.contact_script import read_contacts
@@ -16,7 +17,6 @@ from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 CART = RobotModel.from_urdf(
@@ -156,11 +156,11 @@ def test_contacts_are_read_from_a_file(tmp_path):
 
     script.write_text(
         "- {kind: wall, link: cart, origin: [0, 1, 0], normal: [0, 0, 2], stiffness: 7, damping: 3}\n"
-        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, greatest_force: 9}\n"
+        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, max_force: 9}\n"
         "- {kind: contact, link: cart, force: [1, 2, 3]}\n"
     )
     wall = Wall("cart", (0, 1, 0), (0, 0, 1), stiffness=7, damping=3)
-    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, greatest_force=9)
+    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, max_force=9)
     assert read_contacts(script, CART) == [wall, hand, Contact("cart", (1, 2, 3))]
 
 

@@ -10,11 +10,11 @@ from scipy.interpolate import CubicHermiteSpline
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.controllers import DEMO, EFFORT, TRAJECTORY, Controllers, gains_of_inertia
 from ros2_dyn.simulation.imperfect import with_armature, with_friction
 from ros2_dyn.simulation.joint_trajectory import JointTrajectory, Point, read_knots
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.model import RobotModel
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 MODEL = mock_arm()
@@ -342,7 +342,7 @@ def test_a_rotor_makes_a_cart_heavier():
     """``F = (m + armature) qdd``, with friction as before."""
     model = with_armature(with_friction(CART, [1.0]), [6.0])
     assert SimulatedArm(model, HeldEffort([5.0], [100.0]), [0.0]).motion().qdd[0] == pytest.approx(5.0 / 10.0)
-    assert model.joints[0].drive.viscous == 1.0
+    assert model.joints[0].dynamics.viscous == 1.0
     assert with_armature(model) == model
     with pytest.raises(InputError, match="armature: expected 1 numbers, got 2"):
         with_armature(CART, [1.0, 2.0])

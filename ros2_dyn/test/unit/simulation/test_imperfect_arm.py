@@ -7,11 +7,11 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import friction, kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.imperfect import imperfect, quantise, with_friction
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-from ros2_dyn.model import Drive, RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 CART = RobotModel.from_urdf(
@@ -106,7 +106,7 @@ def test_the_controller_compensates_friction():
 
 def test_friction_is_given_joint_by_joint():
     """In the model's order; what is not given stays; the number of numbers must fit."""
-    drives = [joint.drive for joint in RUBBING.joints]
+    drives = [joint.dynamics for joint in RUBBING.joints]
     assert [drive.viscous for drive in drives] == [8.0, 8.0, 5.0, 1.0, 1.0, 1.0]
     assert [drive.coulomb for drive in drives] == [5.0, 5.0, 3.0, 1.0, 1.0, 1.0]
     assert with_friction(RUBBING) == RUBBING
@@ -121,11 +121,11 @@ def test_friction_is_given_joint_by_joint():
 
 def test_an_imperfect_arm_is_within_its_errors():
     """Each link's mass, centre of mass and rotational inertia, and each drive's friction, scaled as a whole."""
-    stribeck = RUBBING.with_drives({"elbow_joint": Drive(2.0, 3.0, static=4.0)})
+    stribeck = RUBBING.with_joint_dynamics({"elbow_joint": JointDynamics(2.0, 3.0, static=4.0)})
     spread = []
     for seed in range(30):
         other = imperfect(stribeck, np.random.default_rng(seed), 0.2, 0.4)
-        for a, b in zip(stribeck.branches, other.branches):
+        for a, b in zip(stribeck.link_specs, other.link_specs):
             assert (a.link, a.parent) == (b.link, b.parent)
             if a.inertia.mass > 0:
                 m = b.inertia.mass / a.inertia.mass
@@ -139,8 +139,8 @@ def test_an_imperfect_arm_is_within_its_errors():
                 assert principal[0] + principal[1] >= principal[2] * (1 - 1e-9)
         for a, b in zip(stribeck.joints, other.joints):
             for field in ("viscous", "coulomb"):
-                assert 0.6 <= getattr(b.drive, field) / getattr(a.drive, field) <= 1.4
-        elbow = other.joints[2].drive
+                assert 0.6 <= getattr(b.dynamics, field) / getattr(a.dynamics, field) <= 1.4
+        elbow = other.joints[2].dynamics
         assert elbow.static / elbow.coulomb == pytest.approx(4 / 3)
     assert np.all((np.min(spread, axis=0) > 0.8) & (np.min(spread, axis=0) < 0.82))
     assert np.all((np.max(spread, axis=0) < 1.2) & (np.max(spread, axis=0) > 1.18))
@@ -155,9 +155,9 @@ def test_one_seed_one_arm():
 
     assert arm(3, 0.1, 0.1) == arm(3, 0.1, 0.1)
     assert arm(3, 0.1, 0.1) != arm(4, 0.1, 0.1)
-    for a, b in zip(RUBBING.branches, arm(3).branches):
+    for a, b in zip(RUBBING.link_specs, arm(3).link_specs):
         assert_allclose(a.inertia.parameters, b.inertia.parameters, rtol=1e-12, atol=1e-15)
-    assert [joint.drive for joint in arm(3, 0.1).joints] == [joint.drive for joint in RUBBING.joints]
+    assert [joint.dynamics for joint in arm(3, 0.1).joints] == [joint.dynamics for joint in RUBBING.joints]
 
 
 def test_errors_have_a_range():

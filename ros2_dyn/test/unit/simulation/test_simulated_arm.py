@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 

@@ -10,13 +10,13 @@ from scipy.optimize import brentq
 from robots import joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, kinetic_energy, static_torque
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 MASS = 4.0
@@ -153,7 +153,7 @@ def test_an_arm_that_presses_on_a_wall_comes_to_rest_where_the_forces_balance():
 
 def test_a_hand_goes_from_rest_to_rest_at_constant_speed():
     """Its way: the ends, the middle, the greatest speed, and a rate that is the derivative."""
-    hand = Hand("cart", (0.8, 0, 0), start=1.0, duration=2.0, stiffness=1.0, damping=0.0, greatest_force=1e9)
+    hand = Hand("cart", (0.8, 0, 0), start=1.0, duration=2.0, stiffness=1.0, damping=0.0, max_force=1e9)
     hand.force_at(1.0, REST, REST)
     t = np.linspace(1.0, 4.0, 3001)
     way = np.array([hand.force_at(x, REST, REST)[0] for x in t])
@@ -169,7 +169,7 @@ def test_a_hand_leads_a_free_arm_to_its_goal():
     """From where it grips, by the displacement, with never more than its greatest force; then the arm is free."""
     model = mock_arm()
     way, held = np.array([0.1, 0.15, -0.1]), np.array([0.05, 0.02, 0.01])
-    hand = Hand("tool0", way, held, start=0.1005, duration=1.0, hold=0.8, greatest_force=20.0)
+    hand = Hand("tool0", way, held, start=0.1005, duration=1.0, hold=0.8, max_force=20.0)
     arm = SimulatedArm(model, Floating(model), HOME, contacts=[hand])
     force, where = [], []
     for _ in range(2000):
@@ -186,7 +186,7 @@ def test_a_hand_leads_a_free_arm_to_its_goal():
 
 def test_a_hand_is_no_stronger_than_it_is():
     """Against a heavy cart it falls behind, and pulls with its greatest force, in the right direction."""
-    hand = Hand("cart", (-3.0, 4.0, 0), duration=1e-3, hold=inf, greatest_force=10.0)
+    hand = Hand("cart", (-3.0, 4.0, 0), duration=1e-3, hold=inf, max_force=10.0)
     cart = pushed(CART, [0.0], None, hand)
     cart.advance(1)
     assert_allclose(cart.motion().external, [-6.0], rtol=1e-3)
@@ -251,7 +251,7 @@ def test_a_hand_and_a_wall_give_and_take_energy():
         (Hand, {"duration": inf}, "duration of the hand"),
         (Hand, {"hold": -1.0}, "hold of the hand .* not negative, got -1.0"),
         (Hand, {"hold": nan}, "hold of the hand"),
-        (Hand, {"greatest_force": -1.0}, "greatest_force of the hand .* not negative, got -1.0"),
+        (Hand, {"max_force": -1.0}, "max_force of the hand .* not negative, got -1.0"),
         (Hand, {"stiffness": nan}, "stiffness of the hand"),
     ],
 )
