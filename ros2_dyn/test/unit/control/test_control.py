@@ -31,7 +31,7 @@ from ros2_dyn.dynamics import (
 )
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
-from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -106,10 +106,10 @@ class Continuous(HeldEffort):
 @pytest.mark.parametrize("model", [SEVEN, THREE], ids=["seven", "three"])
 def test_the_state_holds_the_terms_of_the_model(model):
     """Each as its own function says; the payload weighs and is inert, and neither rubs nor moves the tip."""
-    payload, tilted, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
+    payload, a_g, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
     for state, loaded, where, fall in (
         (moving(model, 1), model, None, None),
-        (moving(model, 1, tip=tip, gravity=tilted, payload=payload), model.carrying(payload), tip, tilted),
+        (moving(model, 1, tip=tip, a_g=a_g, payload=payload), model.carrying(payload), tip, a_g),
     ):
         q, qd = state.q, state.qd
         assert_array_equal(state.gravity, gravity(loaded, q, fall))
@@ -192,7 +192,7 @@ def test_the_joint_pd_is_a_spring_against_a_load():
     """At rest its stiffness times the error balances a constant force; one number is for all joints."""
     stiffness, load = 200.0, -7.0
     law = Continuous(lambda t, q, qd: joint_pd(q, qd, [0.3], [0.0], stiffness, 2 * np.sqrt(stiffness * MASS)))
-    cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[Contact("cart", (load, 0, 0))])
+    cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[AppliedForce("cart", (load, 0, 0))])
     cart.advance(1000)
     assert_allclose(0.3 - cart.q, -load / stiffness, rtol=1e-10)
     assert_allclose(joint_pd([1, 2], [3, 4], [1.5, 2.5], [3, 5], 10.0, [2.0, 3.0]), [5.0, 5.0 + 3.0])
