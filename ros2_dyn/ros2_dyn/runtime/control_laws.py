@@ -8,11 +8,11 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.feed_forward import joint_pd
-from ros2_dyn.control.force_control import force_control, limited_rate
+from ros2_dyn.control.force_control import force_control, rate_limited_wrench
 from ros2_dyn.control.gravity_compensation import gravity_compensation
-from ros2_dyn.control.hand_guiding import Guiding, hand_guiding
+from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.sampling import bearable
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.tip_friction import Anchor, TipFriction
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
@@ -66,7 +66,7 @@ class ControlLaws:
             return np.full_like(seen.arm.q, np.nan)
 
     def _gravity(self, seen: LawInput, dt: float) -> Array:
-        return gravity_compensation(seen.arm, bearable(seen.robot.settings.gravity_damping, seen.period))
+        return gravity_compensation(seen.arm, limit_rate_to_sampling(seen.robot.settings.gravity_damping, seen.period))
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
         robot, settings = seen.robot, seen.robot.settings
@@ -93,20 +93,25 @@ class ControlLaws:
         settings = seen.robot.settings
         assert seen.target_wrench is not None  # a condition of the mode
         target = seen.target_wrench.in_base_axes(seen.state.measured.q)
-        self._wrench = limited_rate(self._wrench, target, settings.force_rate * dt, settings.moment_rate * dt)
-        damping = (bearable(rate, seen.period) for rate in (settings.force_damping, settings.posture_damping))
+        self._wrench = rate_limited_wrench(self._wrench, target, settings.force_rate * dt, settings.moment_rate * dt)
+        damping = (
+            limit_rate_to_sampling(rate, seen.period) for rate in (settings.force_damping, settings.posture_damping)
+        )
         return force_control(seen.arm, self._wrench, *damping)
 
 
-def guiding(settings: Settings, period: float) -> Guiding:
+def guiding(settings: Settings, period: float) -> HandGuidingParameters:
     """Return how the guided arm feels, with states that come once a period, s."""
     tip = TipFriction(settings.guiding_hold_force, settings.guiding_hold_moment)
-    return Guiding(
-        bearable(settings.guiding_damping, period),
+    return HandGuidingParameters(
+        limit_rate_to_sampling(settings.guiding_damping, period),
         settings.guiding_friction,
-        tip._replace(bandwidth=bearable(tip.bandwidth, period), sticking=bearable(tip.sticking, period)),
+        tip._replace(
+            bandwidth=limit_rate_to_sampling(tip.bandwidth, period),
+            sticking=limit_rate_to_sampling(tip.sticking, period),
+        ),
         settings.guiding_assist_gain,
         settings.guiding_deadband,
         settings.soft_limit_margin,
-        bearable(settings.soft_limit_bandwidth, period),
+        limit_rate_to_sampling(settings.soft_limit_bandwidth, period),
     )

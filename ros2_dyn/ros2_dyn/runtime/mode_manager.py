@@ -16,7 +16,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.sampling import bearable
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
@@ -134,7 +134,7 @@ class ModeManager:
         state, now, settings = observed.state, observed.now, robot.settings
         arm = robot.arm_state(state.measured, observed.terms, now)
         period = self._period()
-        safe = gravity_compensation(arm, bearable(settings.stop_damping, period))
+        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period))
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
@@ -260,7 +260,7 @@ class ModeManager:
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
     def _applied(self, robot: RobotDynamics, latest: Observed, arm: ArmState, now: float) -> Array:
-        """Return what the joints exert, as it would be commanded: the newest command, the measured effort, or gravity."""
+        """Return what the joints exert, as it would be commanded: the newest command, the measured effort or gravity."""
         if self._sent is not None and now - self._sent_at < COMMAND_HOLD_TIME:
             return self._sent
         measured, terms = latest.state.measured.effort, latest.terms

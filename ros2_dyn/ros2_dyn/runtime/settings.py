@@ -118,8 +118,8 @@ class Settings:
     velocity_cutoff: float = _states(20.0, "Cut-off of the filter that estimates velocities, Hz.", low=0.1, high=1000.0)
     measured_effort: MeasuredEffort = _states(
         "raw",
-        "What the driver calls effort: raw (the whole joint effort), gravity_compensated (without gravity), or external "
-        "(the effort of the surroundings).",
+        "What the driver calls effort: raw (the whole joint effort), gravity_compensated (without gravity), or "
+        "external (the effort of the surroundings).",
         choices=get_args(MeasuredEffort),
     )
     effort_gain: tuple[float, ...] = _states(

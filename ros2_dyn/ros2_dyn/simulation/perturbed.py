@@ -81,7 +81,9 @@ def quantise(values: ArrayLike, resolution: float) -> Array:
 def _perturbed_link(branch: LinkSpec, inertia: Array, friction: Array) -> LinkSpec:
     I = branch.inertia
     scaled = SpatialInertia.from_com(float(inertia[0] * I.mass), inertia[1] * I.com, inertia[2] * I.I_com)
-    joint = branch.joint and replace(branch.joint, dynamics=_perturbed_friction(branch.joint.dynamics, *friction.tolist()))
+    joint = branch.joint and replace(
+        branch.joint, dynamics=_perturbed_friction(branch.joint.dynamics, *friction.tolist())
+    )
     return branch._replace(inertia=scaled, joint=joint)
 
 
