@@ -12,8 +12,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.collision_monitor import CollisionMonitor
+from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.robot import Robot
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
 

@@ -20,7 +20,7 @@ from ros2_dyn.ros.collision_monitor import CollisionMonitor
 from ros2_dyn.ros.collision_outputs import CollisionOutputs
 from ros2_dyn.ros.state_intake import MeasuredState
 
-LEAST_SHARE = 1e-3
+MIN_SHARE = 1e-3
 """No calibrated threshold is below this share of the joint's effort limit."""
 
 
@@ -147,7 +147,7 @@ class CollisionServices:
         if monitor.restarts != recording.restarts:
             raise InputError("joint_states", "states were missing, or time was set back, while it listened: try again")
         model, rate = monitor.model, self._node.get_parameter("false_alarms_per_hour").value
-        least = [LEAST_SHARE * limit if limit < float("inf") else 0.0 for limit in model.effort_limit]
+        least = [MIN_SHARE * limit if limit < float("inf") else 0.0 for limit in model.effort_limit]
         found = [float(f"{e:.4g}") for e in recording.collected.thresholds(rate, least)]
         names = list(model.joint_names)
         parameters = [Parameter("joints", value=names), Parameter("collision_threshold", value=found)]

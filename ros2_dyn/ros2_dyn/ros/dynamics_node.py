@@ -28,13 +28,13 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel, audit
-from ros2_dyn.ros.node_base import LATCHED, run_node
-from ros2_dyn.ros.on_demand import OnDemand, waiting
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.collision_services import CollisionServices
 from ros2_dyn.ros.commander import Commander
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.effort_convention import total_effort
+from ros2_dyn.ros.node_base import LATCHED, run_node
+from ros2_dyn.ros.on_demand import OnDemand, waiting
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.pairing import KEPT, Pair, Pairing
 from ros2_dyn.ros.parameters import Settings, changed_settings, declare_settings, verdict

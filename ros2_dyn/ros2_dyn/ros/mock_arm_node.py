@@ -283,7 +283,7 @@ class MockArmNode(Node):
         if not 0 <= request.delay < math.inf:
             raise InputError("delay", f"expected a finite number of seconds, not negative, got {request.delay}")
         link = request.link or self.model.default_tip
-        self.model.placement(link)
+        self.model.link_frame(link)
         return link, self.arm.t + request.delay
 
 

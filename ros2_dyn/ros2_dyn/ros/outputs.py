@@ -26,9 +26,9 @@ class Outputs:
         self._effort = JointState(name=list(model.joint_names))
         self._effort.header.frame_id = model.base_link  # RViz drops messages without a frame
         self._wrenches = [WrenchStamped() for _ in model.joints]
-        for message, link in zip(self._wrenches, model.moved_links):
+        for message, link in zip(self._wrenches, model.child_links):
             message.header.frame_id = link
-        self._markers = WrenchMarkers(model.moved_links, settings.marker_scale, settings.marker_rate)
+        self._markers = WrenchMarkers(model.child_links, settings.marker_scale, settings.marker_rate)
         self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
         self._wrench_publishers = [
             node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints

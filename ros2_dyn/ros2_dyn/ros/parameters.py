@@ -15,10 +15,10 @@ from ros2_dyn.control.effort_guard import StopBehaviour
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY, gravity_vector
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.node_base import declare
 from ros2_dyn.ros.control_parameters import CONTROL_DECLARATIONS, GUARDED, ControlSettings, Tracking
 from ros2_dyn.ros.declaration import DOUBLES, STRINGS, Declaration
 from ros2_dyn.ros.effort_convention import CommandEffort, MeasuredEffort
+from ros2_dyn.ros.node_base import declare
 from ros2_dyn.ros.state_intake import IntakePolicy
 
 ACCELERATIONS = ("zero", "estimated")
@@ -171,16 +171,16 @@ class Settings:
             InputError: the robot has no such joint, or no such tip link.
         """
         if self.joints:
-            model = model.with_joints(self.joints)
-        model.placement(self.tip_link or None)
+            model = model.reduced(self.joints)
+        model.link_frame(self.tip_link or None)
         lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
         given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
         drives = {}
         for joint in model.joints:
             if joint.mimics is None and joint.dof == 1:
                 own = {key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name}
-                drives[joint.name] = replace(joint.drive, transition_velocity=self.transition_velocity, **own)
-        return model.with_drives(drives)
+                drives[joint.name] = replace(joint.dynamics, transition_velocity=self.transition_velocity, **own)
+        return model.with_joint_dynamics(drives)
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
         """Numbers that are given in the order of `joints`, in the model's; the default for those not given."""

@@ -8,14 +8,14 @@ import numpy as np
 from scipy.optimize import lsq_linear
 from scipy.signal import butter, filtfilt
 
-from ros2_dyn.dynamics import drive_regressor, rnea
+from ros2_dyn.dynamics import friction_regressor, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 VISCOUS, COULOMB, ARMATURE = 0, 1, 5
-"""Which of the six parameters of a drive are fitted."""
+"""Which of the six parameters of `JointDynamics` are fitted."""
 
 
 def smooth_motion(recording: Recording, cutoff: float = 10.0) -> tuple[Recording, Array]:
@@ -43,7 +43,7 @@ def smooth_motion(recording: Recording, cutoff: float = 10.0) -> tuple[Recording
     return Recording(t, q, qd, effort), np.gradient(qd, dt, axis=0)
 
 
-def fit_drives(model: RobotModel, recording: Recording, transition_velocity: float = 0.05) -> RobotModel:
+def identify_friction(model: RobotModel, recording: Recording, transition_velocity: float = 0.05) -> RobotModel:
     """The model with the viscous and Coulomb friction and the armature that explain a recording best.
 
     Linear least squares on what the measured effort exceeds that of the links, with numbers that are not negative.
@@ -57,14 +57,14 @@ def fit_drives(model: RobotModel, recording: Recording, transition_velocity: flo
         InputError: the recording is too short.
     """
     motion, qdd = smooth_motion(recording)
-    bent = {j.name: replace(j.drive, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
-    links = model.with_drives(bent)
+    bent = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
+    links = model.with_joint_dynamics(bent)
     excess = motion.effort - rnea(links, motion.q, motion.qd, qdd)
-    Y = drive_regressor(links, motion.q, motion.qd, qdd)
-    drives = {}
+    Y = friction_regressor(links, motion.q, motion.qd, qdd)
+    identified = {}
     for k, joint in enumerate(links.joints):
         columns = [6 * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
         found = lsq_linear(Y[:, k, columns], excess[:, k], bounds=(0, np.inf)).x
         viscous, coulomb, armature = (round(float(x), 9) for x in found)  # no 1e-320, which YAML files of ROS refuse
-        drives[joint.name] = replace(joint.drive, viscous=viscous, coulomb=coulomb, armature=armature)
-    return links.with_drives(drives)
+        identified[joint.name] = replace(joint.dynamics, viscous=viscous, coulomb=coulomb, armature=armature)
+    return links.with_joint_dynamics(identified)

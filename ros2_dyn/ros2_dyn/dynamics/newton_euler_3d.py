@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import along_axes, joint_motions, joint_transforms
+from ros2_dyn.dynamics.recursions import joint_motions, joint_transforms, project_to_joints
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, cross, join, matvec
 
@@ -65,7 +65,7 @@ def luh_walker_paul(
             f_in_parent = matvec(R, f[i])
             f[parent] = f[parent] + f_in_parent
             n[parent] = n[parent] + matvec(R, n[i]) + cross(r, f_in_parent)
-    return along_axes(model, [join(n_i, f_i) for n_i, f_i in zip(n, f)]) + model.armature * qdd
+    return project_to_joints(model, [join(n_i, f_i) for n_i, f_i in zip(n, f)]) + model.armature * qdd
 
 
 def classical_acceleration(v: Array, a: Array) -> Array:

@@ -18,7 +18,7 @@ Python reaches 256 variables with short instructions, and whole arrays that are 
 """
 
 
-class Body:
+class FunctionBody:
     """The lines that compute a program's values, and what to write for each of them."""
 
     def __init__(self, program: Program) -> None:

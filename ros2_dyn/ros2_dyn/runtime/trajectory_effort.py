@@ -1,65 +1,67 @@
-"""Effort for every point of a trajectory, for controllers that take it as feed-forward."""
+"""The effort of every point of a trajectory, for controllers that take it as feed-forward."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
-from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
-from ros2_dyn.ros.joint_order import places
+from ros2_dyn.runtime.joint_order import find_joints
+from ros2_dyn.runtime.samples import TrajectorySample
 
 Array = NDArray[np.float64]
 
 
 def effort_along(
-    trajectory: JointTrajectory,
+    trajectory: TrajectorySample,
     joint_names: tuple[str, ...],
     kernel: Kernel,
-    gravity: Array,
-    payload: Array,
+    gravity: Sequence[float],
+    payload: Sequence[float],
     total: bool,
-) -> None:
-    """Fill in the effort of every point of a trajectory.
+) -> Array:
+    """Return the effort of every point, N m or N, shape (m, k), in the order of the trajectory's k joints.
 
     Where points lack accelerations, they are those of a spline through what the points give: a cubic Hermite spline
     through positions and velocities; or, through positions alone, the cubic spline with continuous acceleration that
     starts and ends at rest. Joints that the robot has not get an effort of zero.
 
     Args:
-        trajectory: the message, which is changed.
+        trajectory: the trajectory.
         joint_names: the model's joints.
         kernel: for the outputs "effort" and "gravity" of q, qd, qdd, gravity and payload, on arrays.
-        gravity: acceleration of free fall in the base frame, m/s^2.
-        payload: inertial parameters of the payload.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
+        payload: inertial parameters of the payload, shape (10,).
         total: whether gravity is part of the effort; not so where the robot itself compensates it.
 
     Raises:
         MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not increase.
     """
-    names = list(trajectory.joint_names)
-    columns = places(joint_names, names, "joint_names")
+    names = list(trajectory.names)
+    columns = find_joints(joint_names, names, "joint_names")
     q, qd, qdd = (_table(trajectory, field, len(names)) for field in ("positions", "velocities", "accelerations"))
     if q is None:
         raise MessageError("points", "empty", "expected points, each with positions")
     if qd is None or qdd is None:
         rates = _spline(_times(trajectory), q, qd)
         qd, qdd = rates[0] if qd is None else qd, rates[1] if qdd is None else qdd
-    effort, weight = kernel(q[:, columns], qd[:, columns], qdd[:, columns], gravity, payload)
+    inputs = q[:, columns], qd[:, columns], qdd[:, columns], np.array(gravity), np.array(payload)
+    effort, weight = kernel(*inputs)
     if not total:
         effort = effort - weight
     if not np.all(np.isfinite(effort)):
         raise MessageError("points", "too large", "an effort would not be finite")
     table = np.zeros((len(q), len(names)))
     table[:, columns] = effort
-    for point, row in zip(trajectory.points, table):
-        point.effort = row.tolist()
+    return table
 
 
-def _table(trajectory: JointTrajectory, field: str, count: int) -> Array | None:
-    """One quantity of all points, a row each; None where no point gives it."""
-    rows = [getattr(point, field) for point in trajectory.points]
+def _table(trajectory: TrajectorySample, field: str, count: int) -> Array | None:
+    """Return one quantity of all points, a row each; None where no point gives it."""
+    rows = getattr(trajectory, field)
     if not any(len(row) for row in rows):
         return None
     for i, row in enumerate(rows):
@@ -71,15 +73,15 @@ def _table(trajectory: JointTrajectory, field: str, count: int) -> Array | None:
     return table
 
 
-def _times(trajectory: JointTrajectory) -> Array:
-    times = [point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec for point in trajectory.points]
+def _times(trajectory: TrajectorySample) -> Array:
+    times = np.array(trajectory.times, dtype=float)
     if np.any(np.diff(times) <= 0):
         raise MessageError("points.time_from_start", "not increasing", "accelerations follow from increasing times")
-    return np.array(times)
+    return times
 
 
 def _spline(t: Array, q: Array, qd: Array | None) -> tuple[Array, Array]:
-    """Velocities and accelerations at the points."""
+    """Return velocities and accelerations at the points."""
     if len(t) == 1:
         return (np.zeros_like(q) if qd is None else qd), np.zeros_like(q)
     from scipy.interpolate import CubicHermiteSpline, CubicSpline  # takes a third of a second

@@ -10,7 +10,7 @@ from ros2_dyn.model.joint import Joint
 from ros2_dyn.model.spatial import Transform
 
 
-class Branch(NamedTuple):
+class LinkSpec(NamedTuple):
     """One link and how it hangs on its parent link. The root has no parent, and its X and joint mean nothing."""
 
     link: str
@@ -22,18 +22,17 @@ class Branch(NamedTuple):
     inertia: SpatialInertia
     """Of this link alone, in its own frame."""
 
-    @property
-    def content(self) -> tuple[object, ...]:
-        """All of it as plain values, equal for equal branches, to compare and to hash."""
+    def key(self) -> tuple[object, ...]:
+        """All of it as plain values, equal for equal links, to compare and to hash."""
         arrays = (self.X.E, self.X.r, self.inertia.parameters)
-        joint = None if self.joint is None else self.joint.content
+        joint = None if self.joint is None else self.joint.key()
         return (self.link, self.parent, joint, *(tuple(array.ravel().tolist()) for array in arrays))
 
 
-def draw(branches: Sequence[Branch]) -> Iterator[str]:
+def format_tree(links: Sequence[LinkSpec]) -> Iterator[str]:
     """The tree: a line for each link, below that which it hangs on."""
     depth: dict[str | None, int] = {None: -1}
-    for link, parent, _, joint, inertia in branches:
+    for link, parent, _, joint, inertia in links:
         depth[link] = depth[parent] + 1
         mass = f" {inertia.mass:.3g} kg" if inertia.mass > 0 else ""
         yield f"{'  ' * depth[link]}{link}{mass}{'' if parent is None else f' ({_held_by(joint)})'}"

@@ -9,7 +9,7 @@ from ros2_dyn.errors import InputError
 
 
 @dataclass(frozen=True)
-class Drive:
+class JointDynamics:
     """Friction, spring and motor of one joint, referred to the joint (behind the gear); N m where it turns, else N.
 
     A URDF gives two of these numbers: <dynamics damping="viscous" friction="coulomb"/>.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-SHARE = 0.3
+MAX_RATE_TIMES_PERIOD = 0.3
 """Greatest rate times period. A damping that acts a period late is stable below 1, and does not swing below 1/4."""
 
 
-def bearable(rate: float, period: float) -> float:
+def limit_rate_to_sampling(rate: float, period: float) -> float:
     """A rate of damping, 1/s, or a bandwidth, rad/s, or less where the loop would swing with it.
 
     Args:
         rate: 1/s or rad/s.
         period: of the loop, s.
     """
-    return min(rate, SHARE / period) if period > 0 else rate
+    return min(rate, MAX_RATE_TIMES_PERIOD / period) if period > 0 else rate

@@ -11,7 +11,7 @@ MEMORY = 0.05
 """Weight of the newest sample in what is usual."""
 
 
-class LowPassedRate:
+class FirstOrderObserver:
     """``r = K / (s + K) (x' - u)``, discretised exactly for what is constant between two samples.
 
     This is the observer ``r = K (x - x(0) - integral of (u + r))``. Where x is the generalised momentum and u what the

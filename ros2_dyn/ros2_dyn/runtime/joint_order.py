@@ -1,25 +1,13 @@
-"""From messages to arrays in the model's joint order: joints are matched by name, never by index."""
+"""From messages to lists in the model's joint order: joints are matched by name, never by index."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import NamedTuple
-
-from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.ros.state_intake import MeasuredState
-
-
-class DesiredState(NamedTuple):
-    """A desired state in the model's joint order; None where the message leaves it to the measurement."""
-
-    stamp: tuple[int, int]
-    q: list[float] | None
-    qd: list[float] | None
-    qdd: list[float]
+from ros2_dyn.runtime.samples import DesiredSample, JointSample
+from ros2_dyn.runtime.states import DesiredState, MeasuredState
 
 
 class JointOrder:
@@ -30,30 +18,27 @@ class JointOrder:
         self._names: tuple[str, ...] | None = None
         self._indices: list[int] = []
 
-    def given(self, message: JointState) -> MeasuredState:
+    def state(self, sample: JointSample) -> MeasuredState:
         """Read a state from a request, where an empty velocity means zero velocity.
 
         Raises:
             MessageError: a joint is missing or named twice, an array has the wrong length, or a number is not finite.
         """
-        q = self._pick(message.name, "position", message.position)
-        qd = self._pick_optional(message.name, "velocity", message.velocity)
-        return MeasuredState(_stamp(message), q, [0.0] * len(q) if qd is None else qd)
+        q = self._pick(sample.names, "position", sample.position)
+        qd = self._pick_optional(sample.names, "velocity", sample.velocity)
+        return MeasuredState(sample.stamp, q, [0.0] * len(q) if qd is None else qd)
 
-    def desired(self, message: JointTrajectory) -> DesiredState:
-        """Read the first point of a trajectory.
+    def desired(self, sample: DesiredSample) -> DesiredState:
+        """Read a desired state.
 
         Raises:
-            MessageError: there is no point, or its accelerations are empty, or as `given`.
+            MessageError: as `state`.
         """
-        if not message.points:
-            raise MessageError("points", "empty", "expected one point with accelerations")
-        names, point = message.joint_names, message.points[0]
         return DesiredState(
-            _stamp(message),
-            self._pick_optional(names, "points[0].positions", point.positions),
-            self._pick_optional(names, "points[0].velocities", point.velocities),
-            self._pick(names, "points[0].accelerations", point.accelerations),
+            sample.stamp,
+            self._pick_optional(sample.names, "points[0].positions", sample.positions),
+            self._pick_optional(sample.names, "points[0].velocities", sample.velocities),
+            self._pick(sample.names, "points[0].accelerations", sample.accelerations),
         )
 
     def _pick_optional(self, names: Sequence[str], field: str, values: Sequence[float]) -> list[float] | None:
@@ -69,15 +54,15 @@ class JointOrder:
         return picked
 
     def _indices_of(self, names: tuple[str, ...]) -> list[int]:
-        """Where the model's joints stand among the names; remembered, as publishers keep to one order."""
+        """Return where the model's joints stand among the names; remembered, as publishers keep to one order."""
         if names != self._names:
-            self._indices = places(self.joint_names, names, "name")
+            self._indices = find_joints(self.joint_names, names, "name")
             self._names = names
         return self._indices
 
 
-def places(joints: Sequence[str], names: Sequence[str], field: str) -> list[int]:
-    """Where each of the joints stands among the names of a message.
+def find_joints(joints: Sequence[str], names: Sequence[str], field: str) -> list[int]:
+    """Return where each of the joints stands among the names of a message.
 
     Raises:
         MessageError: a joint is missing or named twice.
@@ -87,7 +72,3 @@ def places(joints: Sequence[str], names: Sequence[str], field: str) -> list[int]
             reason = "joint named twice" if joint in names else "joint missing"
             raise MessageError(field, reason, f"'{joint}' in [{', '.join(names)}]")
     return [names.index(joint) for joint in joints]
-
-
-def _stamp(message: JointState | JointTrajectory) -> tuple[int, int]:
-    return message.header.stamp.sec, message.header.stamp.nanosec

@@ -8,14 +8,14 @@ from robots import general_tree, joint, link, random_positions, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model import JointDynamics, RobotModel
 
 TREE = general_tree(0)
 
 
-def one_joint(drive: Drive) -> RobotModel:
+def one_joint(properties: JointDynamics) -> RobotModel:
     model = RobotModel.from_urdf(robot(link("a"), link("b", 2.0, (0.5, 0, 0)), joint("hinge", "revolute", "a", "b")))
-    return model.with_drives({"hinge": drive})
+    return model.with_joint_dynamics({"hinge": properties})
 
 
 def state(seed: int):
@@ -25,14 +25,14 @@ def state(seed: int):
 
 def test_viscous_and_coulomb_friction():
     """Far from rest dry friction is constant, and the viscous part grows."""
-    model = one_joint(Drive(viscous=2.0, coulomb=3.0))
+    model = one_joint(JointDynamics(viscous=2.0, coulomb=3.0))
     speeds = np.array([[-5.0], [-0.5], [0.0], [0.5], [5.0]])
     assert_allclose(dynamics.friction(model, speeds)[:, 0], [-13, -4, 0, 4, 13], rtol=1e-12)
 
 
 def test_stribeck_friction_falls_from_static_to_coulomb():
     """Just after breaking away it is the static one; by a factor e nearer to Coulomb's at the Stribeck velocity."""
-    model = one_joint(Drive(coulomb=3.0, static=5.0, stribeck_velocity=0.2, transition_velocity=1e-4))
+    model = one_joint(JointDynamics(coulomb=3.0, static=5.0, stribeck_velocity=0.2, transition_velocity=1e-4))
     slow, at, fast = dynamics.friction(model, [[1e-3], [0.2], [2.0]])[:, 0]
     assert_allclose(slow, 5.0, rtol=1e-4)
     assert_allclose(at, 3.0 + 2.0 / np.e, rtol=1e-12)
@@ -48,11 +48,11 @@ def test_friction_only_takes_energy():
 def test_springs_pull_to_their_rest_and_keep_the_energy():
     """The effort is the derivative of the energy."""
     q, _, _ = state(2)
-    model = one_joint(Drive(stiffness=4.0, rest=0.3))
+    model = one_joint(JointDynamics(stiffness=4.0, rest=0.3))
     assert_allclose(dynamics.spring(model, [0.5]), [0.8])
     assert_allclose(dynamics.spring_energy(model, [0.5]), 0.5 * 4 * 0.2**2)
-    angles = [where.start for part, where in zip(TREE.joints, TREE.in_q) if part.dof == 1 and not part.mimics]
-    rows = [where.start for part, where in zip(TREE.joints, TREE.in_qd) if part.dof == 1 and not part.mimics]
+    angles = [where.start for part, where in zip(TREE.joints, TREE.q_slices) if part.dof == 1 and not part.mimics]
+    rows = [where.start for part, where in zip(TREE.joints, TREE.v_slices) if part.dof == 1 and not part.mimics]
     for angle, row in zip(angles, rows):
         step = 1e-6 * (np.arange(TREE.nq) == angle)
         slope = (dynamics.spring_energy(TREE, q + step) - dynamics.spring_energy(TREE, q - step)) / 2e-6
@@ -61,7 +61,7 @@ def test_springs_pull_to_their_rest_and_keep_the_energy():
 
 def test_a_rotor_is_inertia_in_every_algorithm():
     """A hinge with a point mass and a rotor: (m l^2 + J) qdd, M, momentum, energy, and back."""
-    model = one_joint(Drive(armature=0.7))
+    model = one_joint(JointDynamics(armature=0.7))
     inertia = 2.0 * 0.5**2 + 0.7
     assert_allclose(dynamics.mass_matrix(model, [0.1]), [[inertia]])
     assert_allclose(dynamics.rnea(model, [0.1], [5.0], [3.0], (0, 0, 0)), [3 * inertia])
@@ -75,7 +75,7 @@ def test_the_efforts_of_drives_are_linear_in_their_parameters():
     """Friction, springs and rotors, through gears too; with the rigid part, all of the effort."""
     q, qd, qdd = state(3)
     tau = dynamics.friction(TREE, qd) + dynamics.spring(TREE, q) + TREE.armature * qdd
-    Y, parameters = dynamics.drive_regressor(TREE, q, qd, qdd), dynamics.drive_parameters(TREE)
+    Y, parameters = dynamics.friction_regressor(TREE, q, qd, qdd), dynamics.friction_parameters(TREE)
     assert_allclose(Y @ parameters, tau, rtol=0, atol=1e-12)
     rigid = dynamics.regressor(TREE, q, qd, qdd) @ dynamics.inertial_parameters(TREE)
     whole = dynamics.rnea(TREE, q, qd, qdd) + dynamics.friction(TREE, qd) + dynamics.spring(TREE, q)
@@ -86,7 +86,7 @@ def test_a_urdf_gives_viscous_and_coulomb_friction():
     """As <dynamics damping="..." friction="..."/>."""
     xml = robot(link("a"), link("b", 1.0), joint("hinge", "revolute", "a", "b"))
     model = RobotModel.from_urdf(xml.replace("</joint>", '<dynamics damping="0.5" friction="2"/></joint>'))
-    assert model.joints[0].drive == Drive(viscous=0.5, coulomb=2.0)
+    assert model.joints[0].dynamics == JointDynamics(viscous=0.5, coulomb=2.0)
 
 
 @pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
@@ -113,11 +113,13 @@ def test_kernels_know_friction_and_springs(backend):
 def test_a_wrong_drive_is_named(numbers, problem):
     """With the number that is wrong."""
     with pytest.raises(InputError, match=problem):
-        Drive(**numbers)
+        JointDynamics(**numbers)
 
 
 def test_only_joints_of_one_degree_of_freedom_have_drives():
     """And only those that the robot has."""
     for name in ("elbow", "base_joint"):
-        with pytest.raises(InputError, match=f"drives: the robot 'test' has no joint '{name}' to drive; it has joint"):
-            TREE.with_drives({name: Drive()})
+        with pytest.raises(
+            InputError, match=f"dynamics: the robot 'test' has no joint '{name}' of one degree of freedom; it has joint"
+        ):
+            TREE.with_joint_dynamics({name: JointDynamics()})

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from robots import mock_arm, random_state, random_tree
 from ros2_dyn.dynamics import classical_acceleration, forward_kinematics, luh_walker_paul, rnea
-from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities
+from ros2_dyn.dynamics.recursions import accelerations, joint_transforms, velocities
 from ros2_dyn.model import RobotModel
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(6)}
