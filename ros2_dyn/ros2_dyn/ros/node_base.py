@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
@@ -19,6 +19,8 @@ from ros2_dyn.errors import Ros2DynError
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Of robot_description: reliable, and kept for those who come later."""
+
+N = TypeVar("N", bound=Node)
 
 
 def declare(
@@ -47,11 +49,15 @@ def declare(
     return node.declare_parameter(name, default, descriptor).value
 
 
-def run_node(make_node: Callable[[], Node]) -> int:
+def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin) -> int:
     """Spin a node until it is interrupted or its context is shut down; the exit status of the process.
 
     An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
     process with status 1.
+
+    Args:
+        make_node: makes it.
+        spin: serves it until its context is shut down.
     """
     signal.signal(signal.SIGINT, _interrupted)
     rclpy.init()
@@ -59,7 +65,7 @@ def run_node(make_node: Callable[[], Node]) -> int:
     try:
         node = make_node()
         gc.freeze()  # what is there now stays: the collector need not look at it again and again
-        rclpy.spin(node)
+        spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except (Ros2DynError, ParameterException) as error:
