@@ -133,6 +133,11 @@ class ArmRuntime:
         return None if self._stages is None else self._stages.collision
 
     @property
+    def collision_latched(self) -> bool:
+        """Whether there was a collision that was not reset."""
+        return self._stages is not None and self._stages.monitor is not None and self._stages.monitor.collision
+
+    @property
     def mode(self) -> Mode:
         """The mode."""
         return self._modes.mode
