@@ -22,7 +22,7 @@ from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import LATCHED, declare, run_node
-from ros2_dyn.ros.on_demand import OnDemand, waiting
+from ros2_dyn.ros.polled_subscription import PolledCallbackGroup, take_all
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
@@ -79,7 +79,7 @@ class MockArmNode(Node):
             "effort_controller/commands",
             self._on_command,
             10,
-            callback_group=OnDemand(lambda: False),
+            callback_group=PolledCallbackGroup(lambda: False),
         )
         self._inputs = [
             self.create_subscription(
@@ -153,7 +153,7 @@ class MockArmNode(Node):
 
     def _on_tick(self) -> None:
         """Simulate up to now under the newest command, and publish that instant."""
-        for command in waiting(self._commands):
+        for command in take_all(self._commands):
             self._on_command(command)
         now = self.get_clock().now().nanoseconds
         due = round((now - self._epoch) * 1e-9 / STEP) - round(self.arm.t / STEP)
