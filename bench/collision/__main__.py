@@ -17,12 +17,12 @@ from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.estimation.replay import calibrate, detect, observe
-from ros2_dyn.estimation.wrench_estimator import contact_link
-from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.imperfect import imperfect, quantise, with_friction
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
+from ros2_dyn.estimation.wrench_estimator import isolate_contact
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
 VISCOUS, COULOMB = (6.0, 6.0, 4.0, 1.0, 1.0, 0.5), (5.0, 5.0, 4.0, 1.0, 1.0, 0.6)
@@ -107,12 +107,14 @@ class Trial(NamedTuple):
 def push(bench: Bench, rng: np.random.Generator) -> Trial:
     """A random contact in a random motion."""
     motion, start = RandomMotion(rng), rng.uniform(1.0, 60.0)
-    link = bench.nominal.moved_links[int(rng.integers(6))]
+    link = bench.nominal.child_links[int(rng.integers(6))]
     direction = rng.normal(size=3)
     force = rng.uniform(10, 100) * direction / np.linalg.norm(direction)
     impulse = bool(rng.integers(2))
     duration = rng.uniform(0.05, 0.2) if impulse else np.inf
-    contact = Contact(link, force, on_link(bench.nominal, link, rng), "impulse" if impulse else "step", 0.0, duration)
+    contact = AppliedForce(
+        link, force, on_link(bench.nominal, link, rng), "impulse" if impulse else "step", 0.0, duration
+    )
     pushed, external = simulate(bench, motion, start, contact)
     before = bench.free(motion, start - BEFORE, start)
     whole = Recording(*(np.concatenate(parts) for parts in zip(before, pushed)))
@@ -124,24 +126,24 @@ def push(bench: Bench, rng: np.random.Generator) -> Trial:
             found = t - start
         size = float(np.linalg.norm(np.divide(r, detector.threshold)))
         if size > peak and found <= t - start < found + 3 / bench.bandwidth:  # where the residual is greatest
-            told, peak = contact_link(bench.nominal, r, detector.threshold).link or "?", size
+            told, peak = isolate_contact(bench.nominal, r, detector.threshold).link or "?", size
     ideal = low_pass(external, bench.bandwidth)
     ratio = np.abs(ideal) / bench.thresholds.constant
     passes = np.flatnonzero(np.any(ratio > 1, axis=1))
     theory = passes[0] * STEP if len(passes) else np.inf
-    own = float(ratio[:, bench.nominal.moved_links.index(link)].max())
+    own = float(ratio[:, bench.nominal.child_links.index(link)].max())
     return Trial(float(ratio.max()), theory, found, found < 0, own, link, told)
 
 
 def on_link(model: RobotModel, link: str, rng: np.random.Generator) -> Array:
     """A point on a link's surface, roughly: between its two joints, 6 cm off the line between them."""
-    i = model.moved_links.index(link)
+    i = model.child_links.index(link)
     outwards = model.X_tree[i + 1].r if i + 1 < model.n else np.array([0.0, 0.0, 0.1])
     off = rng.normal(size=3)
     return rng.uniform(0.0, 1.0) * outwards + 0.06 * off / np.linalg.norm(off)
 
 
-def simulate(bench: Bench, motion: RandomMotion, start: float, contact: Contact) -> tuple[Recording, Array]:
+def simulate(bench: Bench, motion: RandomMotion, start: float, contact: AppliedForce) -> tuple[Recording, Array]:
     """What is measured at the rate of the states, and the external efforts at each step."""
 
     class Later:
@@ -175,12 +177,12 @@ def main() -> None:
     rng = np.random.default_rng(int(sys.argv[3]))
     nominal = with_friction(RobotModel.from_urdf_file(URDF), VISCOUS, COULOMB)
     arms = [
-        Bench(nominal, imperfect(nominal, rng, INERTIA_ERROR, FRICTION_ERROR), rng, bandwidth)
+        Bench(nominal, perturbed(nominal, rng, INERTIA_ERROR, FRICTION_ERROR), rng, bandwidth)
         for _ in track(range(ARMS), "calibrating")
     ]
     alarms = sum(free_alarms(arm) for arm in track(arms, "without contact"))
     trials = [push(arms[i % ARMS], rng) for i in track(range(CONTACTS), "contacts")]
-    report = summary(trials, nominal.moved_links) | {
+    report = summary(trials, nominal.child_links) | {
         "bandwidth_per_s": bandwidth,
         "thresholds": np.round(np.median([arm.thresholds.constant for arm in arms], axis=0), 2).tolist(),
         "false_alarms": alarms,

@@ -154,7 +154,7 @@ class CollisionDemo(ArmDemo):
         stopped = self._stopped_at
         return {
             "false_alarms": self._false_alarms,
-            "greatest_share_of_threshold_before": self._free_share,
+            "max_share_of_threshold_before": self._free_share,
             "delay_ms": None if delay is None else 1e3 * delay,
             "delay_until_stopped_ms": None if stopped is None else 1e3 * (stopped - self.arm.contacts[0]),
             "link_pushed": LINK,

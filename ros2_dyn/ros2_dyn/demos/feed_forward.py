@@ -22,7 +22,7 @@ STIFFNESS = (460.0, 640.0, 250.0, 26.0, 23.0, 22.0)
 """N m/rad: about 15 rad/s with what each joint has to move at home."""
 DAMPING = (61.0, 85.0, 33.0, 3.5, 3.1, 3.0)
 """N m s/rad: critical."""
-GREATEST_RATIO = 0.2
+MAX_RATIO = 0.2
 """That is required of the two errors."""
 SHOWN = 0.1
 """Error at which a bar is full, rad."""
@@ -112,5 +112,5 @@ class FeedForwardDemo(ArmDemo):
     def problem(self) -> str:
         """See `ArmDemo`."""
         ratio = self._rms("feed_forward") / self._rms("pd")
-        required = f"{GREATEST_RATIO} at most is required"
-        return "" if ratio <= GREATEST_RATIO else f"the ratio of the errors is {ratio:.2f}, {required}"
+        required = f"{MAX_RATIO} at most is required"
+        return "" if ratio <= MAX_RATIO else f"the ratio of the errors is {ratio:.2f}, {required}"

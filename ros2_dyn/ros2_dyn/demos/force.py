@@ -23,7 +23,7 @@ DESIRED_RATE = 50.0
 """Of ~/desired_wrench, Hz."""
 STEADY = 1.0
 """The last seconds, or half of the time, of which the steady force is the mean."""
-GREATEST_ERROR = 0.02
+MAX_ERROR = 0.02
 """That is required of the steady force, relative."""
 
 
@@ -131,5 +131,5 @@ class ForceDemo(ArmDemo):
         steady = self._steady()
         assert steady is not None  # it is done
         error = abs(steady / FORCE - 1)
-        wanted = f"{100 * GREATEST_ERROR:g} % at most are required"
-        return "" if error <= GREATEST_ERROR else f"the force is wrong by {100 * error:.1f} %, {wanted}"
+        wanted = f"{100 * MAX_ERROR:g} % at most are required"
+        return "" if error <= MAX_ERROR else f"the force is wrong by {100 * error:.1f} %, {wanted}"

@@ -12,8 +12,8 @@ from ros2_dyn_interfaces.srv import LeadHand
 from ros2_dyn.demos.arm_demo import HOME, ArmDemo
 from ros2_dyn.demos.pictures import Row, picture
 from ros2_dyn.demos.stage import Stage
-from ros2_dyn.simulation.hand import BLEND, Hand
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.hand import BLEND, Hand
 
 NEAR_A_STOP = (5.9, *HOME[1:])
 """Where the arm begins, rad: the first joint turns up to 2 pi."""
@@ -31,9 +31,9 @@ PUSH, PUSH_TIME, PUSH_HOLD = 0.5, 2.5, 0.5
 """The second gesture: how far the hand would go, m, and how long it takes and stays there, s."""
 PUSHED = "wrist_1_link"
 """The wrist: a hand on the tip would turn it away."""
-GREATEST_FORCE = 5.0
+MAX_FORCE = 5.0
 """That is required of the force at that speed, N."""
-GREATEST_DRIFT = 1e-3
+MAX_DRIFT = 1e-3
 """That is required of the tip after the hand has let go, m."""
 
 
@@ -64,7 +64,7 @@ class HandGuidingDemo(ArmDemo):
         end = self._released + self._duration
         stage.until(lambda: self.arm.state.t >= end, "states", patience=2 * self._duration + 30)
         self._watched = True
-        self.now = f"It pushes the first joint towards its stop, with {Hand.greatest_force:g} N."
+        self.now = f"It pushes the first joint towards its stop, with {Hand.max_force:g} N."
         self._gesture(stage, PUSHED, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
         self.now = "Done."
 
@@ -112,13 +112,13 @@ class HandGuidingDemo(ArmDemo):
         force = float(np.linalg.norm(arm.force))
         rows = [
             Row("speed of the tip", f"{speed:.3f} m/s", speed / 0.5),
-            Row("force of the hand", f"{force:.2f} N", force / Hand.greatest_force),
+            Row("force of the hand", f"{force:.2f} N", force / Hand.max_force),
         ]
         if (led := self._while_led()).size:
             mean = float(np.mean(led))
-            rows.append(Row(f"  at {SPEED:g} m/s", f"{mean:.2f} N", mean / Hand.greatest_force))
+            rows.append(Row(f"  at {SPEED:g} m/s", f"{mean:.2f} N", mean / Hand.max_force))
         if (drift := self._drift()) is not None:
-            rows.append(Row("drift after it let go", f"{1e3 * drift:.3f} mm", drift / GREATEST_DRIFT))
+            rows.append(Row("drift after it let go", f"{1e3 * drift:.3f} mm", drift / MAX_DRIFT))
         if arm.states:
             left = float(arm.model.upper[0] - arm.state.q[0])
             rows.append(Row("first joint to its stop", f"{left:.3f} rad", left / 0.4))
@@ -130,19 +130,19 @@ class HandGuidingDemo(ArmDemo):
         pushed = [np.linalg.norm(force) for t, force in self.arm.forces if self._watched and t > self.arm.contacts[0]]
         return {
             "force_at_0.2_m_s": float(np.mean(led)) if led.size else None,
-            "greatest_force_at_0.2_m_s": float(np.max(led)) if led.size else None,
+            "max_force_at_0.2_m_s": float(np.max(led)) if led.size else None,
             "drift_mm": None if drift is None else 1e3 * drift,
             "watched": self._duration if self._watched else 0.0,
             "force_towards_the_stop": float(np.max(pushed)) if pushed else None,
-            "least_distance_to_a_stop": float(np.min(self._distance())) if self.arm.states else None,
+            "min_distance_to_a_stop": float(np.min(self._distance())) if self.arm.states else None,
             "states": len(self.arm.states),
         }
 
     def problem(self) -> str:
         """See `ArmDemo`."""
         force, drift, distance = float(np.mean(self._while_led())), self._drift(), float(np.min(self._distance()))
-        if not force <= GREATEST_FORCE:
-            return f"the hand needs {force:.1f} N at {SPEED:g} m/s, {GREATEST_FORCE:g} N at most are required"
-        if drift is None or not drift <= GREATEST_DRIFT:
-            return f"the tip drifted by {1e3 * (drift or 0.0):.2f} mm, {1e3 * GREATEST_DRIFT:g} mm at most are required"
+        if not force <= MAX_FORCE:
+            return f"the hand needs {force:.1f} N at {SPEED:g} m/s, {MAX_FORCE:g} N at most are required"
+        if drift is None or not drift <= MAX_DRIFT:
+            return f"the tip drifted by {1e3 * (drift or 0.0):.2f} mm, {1e3 * MAX_DRIFT:g} mm at most are required"
         return "" if distance > 0 else "a joint met its stop"

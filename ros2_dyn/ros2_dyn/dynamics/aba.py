@@ -9,7 +9,7 @@ from ros2_dyn.dynamics.crba import mass_matrix
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.ltdl import solve
-from ros2_dyn.dynamics.passes import base_acceleration, joint_motions, joint_transforms, velocities
+from ros2_dyn.dynamics.recursions import base_acceleration, joint_motions, joint_transforms, velocities
 from ros2_dyn.dynamics.rnea import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import BASE, RobotModel
@@ -45,7 +45,7 @@ def forward_dynamics(
             its joints moves no inertia.
     """
     q, qd, tau = joint_vectors(model, q=q, qd=qd, tau=tau)
-    algorithm = _factored if model.is_coupled else _articulated
+    algorithm = _factored if model.has_mimic_joints else _articulated
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
             qdd = algorithm(model, q, qd, tau, gravity_vector(gravity), external)
@@ -56,7 +56,9 @@ def forward_dynamics(
     return qdd
 
 
-def _articulated(model: RobotModel, q: Array, qd: Array, tau: Array, a_g: Array, external: External | None) -> Array:
+def _articulated(
+    model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, external: External | None
+) -> Array:
     # First pass, outwards: velocities, and what each body would be without the others.
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
@@ -69,7 +71,7 @@ def _articulated(model: RobotModel, q: Array, qd: Array, tau: Array, a_g: Array,
     U: list[Array] = [np.zeros(0)] * len(model.joints)
     D, u = list(U), list(U)
     for i in reversed(range(len(model.joints))):
-        joint, where, parent = model.joints[i], model.in_qd[i], model.lambda_[i]
+        joint, where, parent = model.joints[i], model.v_slices[i], model.lambda_[i]
         U[i] = I_A[i] @ joint.S
         D[i] = joint.S.T @ U[i] + np.diag(model.armature[where])
         u[i] = tau[..., where] - matvec(joint.S.T, p_A[i])
@@ -84,20 +86,20 @@ def _articulated(model: RobotModel, q: Array, qd: Array, tau: Array, a_g: Array,
     a: list[Array] = []
     qdd: list[Array] = []
     for i, parent in enumerate(model.lambda_):
-        a_i = X[i].motion(base_acceleration(a_g) if parent == BASE else a[parent]) + c[i]
+        a_i = X[i].motion(base_acceleration(gravity) if parent == BASE else a[parent]) + c[i]
         qdd.append(solve(D[i], (u[i] - matvec(np.swapaxes(U[i], -1, -2), a_i))[..., None])[..., 0])
         a.append(a_i + matvec(model.joints[i].S, qdd[i]))
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in qdd))
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in qdd], axis=-1)
 
 
-def _factored(model: RobotModel, q: Array, qd: Array, tau: Array, a_g: Array, external: External | None) -> Array:
-    bias = rnea(model, q, qd, np.zeros(model.n), a_g, external)
+def _factored(model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, external: External | None) -> Array:
+    bias = rnea(model, q, qd, np.zeros(model.n), gravity, external)
     return solve(mass_matrix(model, q), (tau - bias)[..., None])[..., 0]
 
 
 def _immovable(model: RobotModel, q: Array) -> InputError:
     inertia = np.diagonal(mass_matrix(model, q), axis1=-2, axis2=-1).reshape(-1, model.n)
-    names = [joint.name for joint, where in zip(model.joints, model.in_qd) if np.any(inertia[:, where] == 0)]
-    hint = "give their drives an armature, or fix them"
+    names = [joint.name for joint, where in zip(model.joints, model.v_slices) if np.any(inertia[:, where] == 0)]
+    hint = "give them an armature, or fix them"
     return InputError("model", f"joints that move no inertia have no acceleration: {', '.join(names)}; {hint}")

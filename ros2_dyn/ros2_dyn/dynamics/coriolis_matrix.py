@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms, velocities, zeros
+from ros2_dyn.dynamics.recursions import joint_transforms, velocities, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array, Transform, cross_force, cross_motion
@@ -36,16 +36,16 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     I_c, B_c = composites(model, X, v)
 
     C = zeros((model.n, model.n), q, qd)
-    for j, columns in enumerate(model.in_qd):
+    for j, columns in enumerate(model.v_slices):
         F1 = S_dot[j] @ I_c[j] + S[j] @ np.swapaxes(B_c[j], -1, -2)
         F2 = S[j] @ I_c[j]
         F3 = S[j] @ B_c[j]
         C[..., columns, columns] += S[j] @ np.swapaxes(F1, -1, -2)
         i = j
         while model.lambda_[i] != BASE:
-            F1, F2, F3 = (X[i].rows().force_back(F) for F in (F1, F2, F3))
+            F1, F2, F3 = (X[i].as_rows().force_back(F) for F in (F1, F2, F3))
             i = model.lambda_[i]
-            rows = model.in_qd[i]
+            rows = model.v_slices[i]
             C[..., rows, columns] += S[i] @ np.swapaxes(F1, -1, -2)
             C[..., columns, rows] += F2 @ np.swapaxes(S_dot[i], -1, -2) + F3 @ S[i].T
     return C

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import joint_transforms, zeros
+from ros2_dyn.dynamics.recursions import joint_transforms, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 
@@ -36,13 +36,13 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
     # The forces that accelerate that composite body, one a row, carried inwards: row i of M as far as j supports i.
     M = zeros((model.n, model.n), q) + np.diag(model.armature)
     for i, joint in enumerate(model.joints):
-        F = I_c[i].rows().momentum(joint.S.T)
-        j, rows = i, model.in_qd[i]
+        F = I_c[i].as_rows().momentum(joint.S.T)
+        j, rows = i, model.v_slices[i]
         M[..., rows, rows] += F @ joint.S
         while model.lambda_[j] != BASE:
-            F = X[j].rows().force_back(F)
+            F = X[j].as_rows().force_back(F)
             j = model.lambda_[j]
-            columns, block = model.in_qd[j], F @ model.joints[j].S
+            columns, block = model.v_slices[j], F @ model.joints[j].S
             M[..., rows, columns] += block
             M[..., columns, rows] += np.swapaxes(block, -1, -2)
     return M

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.kinematics import body_transforms
-from ros2_dyn.dynamics.passes import joint_transforms, velocities
+from ros2_dyn.dynamics.recursions import joint_transforms, velocities
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, dot, matvec
 

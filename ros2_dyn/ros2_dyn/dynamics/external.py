@@ -42,7 +42,7 @@ def external_forces(model: RobotModel, q: Array, external: External | None) -> l
     if isinstance(external, Mapping):
         external = [ExternalWrench(link, wrench) for link, wrench in external.items()]
     for link, wrench, point, frame in external or ():
-        body, X = model.placement(link)
+        body, X = model.link_frame(link)
         wrench = vector(f"wrench on '{link}'", wrench, 6)
         if frame not in (None, link):
             X0 = body_transforms(model, q)

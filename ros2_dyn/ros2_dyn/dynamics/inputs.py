@@ -31,7 +31,7 @@ def check_rotations(model: RobotModel, q: Array) -> None:
     Raises:
         InputError: one of them has not.
     """
-    for joint, where in zip(model.joints, model.in_q):
+    for joint, where in zip(model.joints, model.q_slices):
         rotation = q[..., where][..., 3 if joint.type == "floating" else 2 :]
         if rotation.shape[-1] and np.any(np.abs(np.sum(rotation**2, axis=-1) - 1) > 1e-6):
             expected = (

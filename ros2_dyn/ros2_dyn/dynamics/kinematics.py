@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors, vector
-from ros2_dyn.dynamics.passes import joint_motions, joint_transforms, zeros
+from ros2_dyn.dynamics.recursions import joint_motions, joint_transforms, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identity_transform, matvec, turn
 
@@ -70,7 +70,7 @@ def jacobian(
     p = _position(model, X0, link, point)[..., None, :]
     J = zeros((model.n, 6), q, p[..., 0, :])  # a column a row, as yet
     for i, s in _joint_axes(model, X0, link):
-        J[..., model.in_qd[i], :] += _at_point(s, p)
+        J[..., model.v_slices[i], :] += _at_point(s, p)
     return np.swapaxes(in_axes(model, X0, frame, J), -1, -2)
 
 
@@ -107,13 +107,13 @@ def jacobian_dot(
         along = _at_point(s, p)
         turning = np.concatenate([cross(w_frame, along[..., :3]), cross(w_frame, along[..., 3:])], axis=-1)
         with_point = np.concatenate([cross(s[..., :3], pd), 0 * along[..., 3:]], axis=-1)
-        Jd[..., model.in_qd[i], :] += _at_point(sd, p) + with_point - turning
+        Jd[..., model.v_slices[i], :] += _at_point(sd, p) + with_point - turning
     return np.swapaxes(in_axes(model, X0, frame, Jd), -1, -2)
 
 
 def link_transform(model: RobotModel, X0: list[Transform], link: str | None) -> Transform:
     """From the base frame to the link's frame."""
-    body, X = model.placement(link)
+    body, X = model.link_frame(link)
     return X.after(identity_transform() if body == BASE else X0[body])
 
 
@@ -127,8 +127,8 @@ def _position(model: RobotModel, X0: list[Transform], link: str | None, point: A
 
 def _joint_axes(model: RobotModel, X0: list[Transform], link: str | None) -> Iterator[tuple[int, Array]]:
     """The joints that move the link, and their motion subspaces in the base frame, columns as rows (..., dof, 6)."""
-    for i in model.support(model.placement(link).body):
-        yield i, X0[i].rows().motion_back(model.joints[i].S.T)
+    for i in model.support(model.link_frame(link).body):
+        yield i, X0[i].as_rows().motion_back(model.joints[i].S.T)
 
 
 def _body_velocities(model: RobotModel, X0: list[Transform], qd: Array) -> list[Array]:
@@ -143,7 +143,7 @@ def _body_velocities(model: RobotModel, X0: list[Transform], qd: Array) -> list[
 
 def _velocity(model: RobotModel, v: list[Array], link: str | None) -> Array:
     """The spatial velocity of the body that the link is fixed to."""
-    body = model.placement(link).body
+    body = model.link_frame(link).body
     return np.zeros(6) if body == BASE else v[body]
 
 

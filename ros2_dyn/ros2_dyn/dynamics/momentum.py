@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import along_axes, carry_inwards, joint_transforms, velocities, zeros
+from ros2_dyn.dynamics.recursions import joint_transforms, project_to_joints, propagate_forces, velocities, zeros
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, cross_motion, matvec
 
@@ -26,10 +26,10 @@ def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
     _, H = _carried_momenta(model, q, qd)
-    return along_axes(model, H) + model.armature * qd
+    return project_to_joints(model, H) + model.armature * qd
 
 
-def transposed_coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
+def coriolis_transpose_qd(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """``C(q, qd)^T qd``, of the C for which ``Mdot = C + C^T``: how momentum changes because the axes move.
 
     ``d/dt p = tau - g(q) + C^T qd`` (De Luca and Mattone 2005, eq. 8); for joints of one freedom it is dT/dq. With the
@@ -50,7 +50,7 @@ def transposed_coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array
     q, qd = joint_vectors(model, q=q, qd=qd)
     v, H = _carried_momenta(model, q, qd)
     beta = zeros((model.n,), q, qd)
-    for joint, where, v_i, H_i in zip(model.joints, model.in_qd, v, H):
+    for joint, where, v_i, H_i in zip(model.joints, model.v_slices, v, H):
         beta[..., where] += matvec(cross_motion(v_i[..., None, :], joint.S.T), H_i)
     return beta
 
@@ -59,4 +59,4 @@ def _carried_momenta(model: RobotModel, q: Array, qd: Array) -> tuple[list[Array
     """Velocity, and momentum together with all that hangs on it, of each body: both (..., 6) in its own frame."""
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    return v, carry_inwards(model, X, [I.momentum(v_i) for I, v_i in zip(model.inertia, v)])
+    return v, propagate_forces(model, X, [I.momentum(v_i) for I, v_i in zip(model.inertia, v)])

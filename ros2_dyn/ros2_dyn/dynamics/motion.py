@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors, vector
 from ros2_dyn.dynamics.kinematics import body_transforms, in_axes, link_transform
-from ros2_dyn.dynamics.luh import classical_acceleration
-from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities, zeros
+from ros2_dyn.dynamics.newton_euler_3d import classical_acceleration
+from ros2_dyn.dynamics.recursions import accelerations, joint_transforms, velocities, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, Transform, swap, turn
 
@@ -40,7 +40,7 @@ def link_velocity(
     q, qd = joint_vectors(model, q=q, qd=qd)
     v = velocities(model, joint_transforms(model, q), qd)
     X = _to_point(model, link, point)
-    body = model.placement(link).body
+    body = model.link_frame(link).body
     return _in_axes(model, q, link, frame, X.motion(zeros((6,), q, qd) if body == BASE else v[body]))
 
 
@@ -67,14 +67,14 @@ def link_acceleration(
     v = velocities(model, X, qd)
     a = accelerations(model, X, v, qd, qdd, np.zeros(3))
     X_p = _to_point(model, link, point)
-    body = model.placement(link).body
+    body = model.link_frame(link).body
     v_p, a_p = (X_p.motion(zeros((6,), q, qd, qdd) if body == BASE else m[body]) for m in (v, a))
     return _in_axes(model, q, link, frame, classical_acceleration(v_p, a_p))
 
 
 def _to_point(model: RobotModel, link: str | None, point: ArrayLike | None) -> Transform:
     """From the frame of the link's body to the link's axes at the point."""
-    X = model.placement(link).X
+    X = model.link_frame(link).X
     return X if point is None else Transform(np.eye(3), vector("point", point, 3)).after(X)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import accelerations, joint_transforms, velocities, zeros
+from ros2_dyn.dynamics.recursions import accelerations, joint_transforms, velocities, zeros
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
@@ -17,7 +17,7 @@ def regressor(
 ) -> Array:
     """The matrix Y with ``rnea(q, qd, qdd) = Y(q, qd, qdd) @ inertial_parameters(model)``, of a robot without rotors.
 
-    Rotors, friction and springs have a matrix of their own: `drive_regressor`.
+    Rotors, friction and springs have a matrix of their own: `friction_regressor`.
 
     Args:
         model: the robot; only its kinematics matter.
@@ -43,11 +43,11 @@ def regressor(
     for i in range(len(model.joints)):
         f = unit.force(v[i][..., None, :], a[i][..., None, :])
         j, columns = i, slice(10 * i, 10 * i + 10)
-        Y[..., model.in_qd[i], columns] += np.swapaxes(f @ model.joints[i].S, -1, -2)
+        Y[..., model.v_slices[i], columns] += np.swapaxes(f @ model.joints[i].S, -1, -2)
         while model.lambda_[j] != BASE:
-            f = X[j].rows().force_back(f)
+            f = X[j].as_rows().force_back(f)
             j = model.lambda_[j]
-            Y[..., model.in_qd[j], columns] += np.swapaxes(f @ model.joints[j].S, -1, -2)
+            Y[..., model.v_slices[j], columns] += np.swapaxes(f @ model.joints[j].S, -1, -2)
     return Y
 
 

@@ -7,7 +7,14 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import accelerations, along_axes, carry_inwards, forces, joint_transforms, velocities
+from ros2_dyn.dynamics.recursions import (
+    accelerations,
+    forces,
+    joint_transforms,
+    project_to_joints,
+    propagate_forces,
+    velocities,
+)
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array, swap
 
@@ -23,7 +30,7 @@ def rnea(
 ) -> Array:
     """Joint efforts that give the robot the acceleration qdd: ``tau = M(q) qdd + c(q, qd) + g(q) - J^T f_ext``.
 
-    Source: RBDA Table 5.1, with gravity as the fictitious acceleration of the base, ``a_0 = -a_g``.
+    Source: RBDA Table 5.1, with gravity as the fictitious acceleration of the base, ``a_0 = -gravity``.
 
     Args:
         model: the robot.
@@ -85,8 +92,8 @@ def _newton_euler(
     f_B = forces(model, v, a)
     # Inwards: each joint carries its body and all that hangs on it.
     f_ext = external_forces(model, q, external)
-    f = carry_inwards(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(f_B, f_ext)])
-    return along_axes(model, f) + model.armature * qdd, f
+    f = propagate_forces(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(f_B, f_ext)])
+    return project_to_joints(model, f) + model.armature * qdd, f
 
 
 def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:

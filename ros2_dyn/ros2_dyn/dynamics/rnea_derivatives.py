@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics.coriolis_matrix import composites
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.passes import (
+from ros2_dyn.dynamics.recursions import (
     accelerations,
     base_acceleration,
-    carry_inwards,
     forces,
     joint_transforms,
+    propagate_forces,
     velocities,
     zeros,
 )
@@ -51,10 +51,11 @@ def rnea_derivatives(
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    a_g = gravity_vector(gravity)
-    a = accelerations(model, X, v, qd, qdd, a_g)
+    gravity = gravity_vector(gravity)
+    a_0 = base_acceleration(gravity)
+    a = accelerations(model, X, v, qd, qdd, gravity)
     f_ext = external_forces(model, q, external)
-    f_c = carry_inwards(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)])
+    f_c = propagate_forces(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)])
     I_c, B_c = composites(model, X, v)
 
     # How moving joint i changes the velocity and the acceleration of what hangs on it. Motions are rows here.
@@ -64,13 +65,13 @@ def rnea_derivatives(
     da_dqd: list[Array] = []
     for i, parent in enumerate(model.lambda_):
         v_p = X[i].motion(np.zeros(6) if parent == BASE else v[parent])[..., None, :]
-        a_p = X[i].motion(base_acceleration(a_g) if parent == BASE else a[parent])[..., None, :]
+        a_p = X[i].motion(a_0 if parent == BASE else a[parent])[..., None, :]
         dv_dq.append(cross_motion(v_p, S[i]))
         da_dq.append(cross_motion(a_p, S[i]) + cross_motion(v_p, dv_dq[i]))
         da_dqd.append(dv_dq[i] + cross_motion(v[i][..., None, :], S[i]))
 
     dtau_dq, dtau_dqd = (zeros((model.n, model.n), q, qd, qdd) for _ in range(2))
-    for i, where in enumerate(model.in_qd):
+    for i, where in enumerate(model.v_slices):
         I, B = I_c[i], 2 * np.swapaxes(B_c[i], -1, -2)
         # The change of the force through joint i: with its own motion, carried inwards ...
         F_q = dv_dq[i] @ B + da_dq[i] @ I
@@ -82,9 +83,9 @@ def rnea_derivatives(
         by_dv, by_da = S[i] @ np.swapaxes(B, -1, -2), S[i] @ I
         j = i
         while model.lambda_[j] != BASE:
-            F_q, F_qd, by_dv, by_da = (X[j].rows().force_back(F) for F in (F_q, F_qd, by_dv, by_da))
+            F_q, F_qd, by_dv, by_da = (X[j].as_rows().force_back(F) for F in (F_q, F_qd, by_dv, by_da))
             j = model.lambda_[j]
-            there = model.in_qd[j]
+            there = model.v_slices[j]
             dtau_dq[..., there, where] += S[j] @ np.swapaxes(F_q, -1, -2)
             dtau_dqd[..., there, where] += S[j] @ np.swapaxes(F_qd, -1, -2)
             dtau_dq[..., where, there] += by_dv @ np.swapaxes(dv_dq[j], -1, -2) + by_da @ np.swapaxes(da_dq[j], -1, -2)

@@ -95,7 +95,7 @@ def _anywhere(model: RobotModel, seed: int) -> Array:
     """A random q; planar and floating joints, whose Jacobians have full rank anywhere, are neutral."""
     q = model.neutral
     angles = np.random.default_rng(seed).uniform(-np.pi, np.pi, size=model.nq)
-    for joint, where in zip(model.joints, model.in_q):
+    for joint, where in zip(model.joints, model.q_slices):
         q[where] = angles[where] if joint.dof == 1 else q[where]
     return q
 

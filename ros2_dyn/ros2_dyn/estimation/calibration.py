@@ -16,8 +16,8 @@ MARGIN = 1.5
 minute had shown, and recorded ones 1.3 times beyond 12 s."""
 CONFIDENCE = 0.99
 """That the spread is not greater than it is taken to be."""
-LEAST_SAMPLES = 200
-LEAST_SPEED = 0.02
+MIN_SAMPLES = 200
+MIN_SPEED = 0.02
 """A joint that was never faster, rad/s or m/s, has not shown its friction."""
 OUTLIER = 8.0
 """A residual that lies this many standard deviations off its mean is no noise."""
@@ -45,19 +45,19 @@ class Calibration:
         self._residuals.append(list(residual))
         self._speed = [max(s, abs(v)) for s, v in zip(self._speed, qd)]
 
-    def thresholds(self, false_alarms_per_hour: float, least: Sequence[float] | None = None) -> list[float]:
+    def thresholds(self, false_alarms_per_hour: float, minimum: Sequence[float] | None = None) -> list[float]:
         """Of each joint, N m or N.
 
         Args:
             false_alarms_per_hour: how many are to be expected of all joints together.
-            least: what no threshold may be below, N m or N.
+            minimum: what no threshold may be below, N m or N.
 
         Raises:
             InputError: there were too few samples, a joint never moved, or a residual jumped, as by a touch.
         """
-        if len(self._times) < LEAST_SAMPLES:
-            raise InputError("samples", f"expected at least {LEAST_SAMPLES} usable ones, got {len(self._times)}")
-        if still := [name for name, speed in zip(self._names, self._speed) if speed < LEAST_SPEED]:
+        if len(self._times) < MIN_SAMPLES:
+            raise InputError("samples", f"expected at least {MIN_SAMPLES} usable ones, got {len(self._times)}")
+        if still := [name for name, speed in zip(self._names, self._speed) if speed < MIN_SPEED]:
             raise InputError("motion", f"{', '.join(still)} never moved: move all joints, as fast as in use")
         r = np.array(self._residuals)
         mean, spread = r.mean(axis=0), r.std(axis=0)
@@ -73,7 +73,7 @@ class Calibration:
         interval = 3600 * len(self._names) / false_alarms_per_hour
         rare = [_rare(column, seconds, interval) for column in r.T]
         seen = MARGIN * np.max(np.abs(r), axis=0)
-        return np.maximum(np.maximum(seen, rare), 0.0 if least is None else least).tolist()
+        return np.maximum(np.maximum(seen, rare), 0.0 if minimum is None else minimum).tolist()
 
 
 def _rare(r: Array, seconds: float, interval: float) -> float:

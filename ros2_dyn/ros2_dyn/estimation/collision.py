@@ -43,11 +43,11 @@ class Thresholds:
 
 
 class CollisionDetector:
-    """Watches external efforts.
+    """Compare external efforts with their thresholds, and latch a collision.
 
-    A joint stands out from the sample on that is the last of `samples` in a row above its threshold, until it is below
-    `hysteresis` times the threshold. One joint that stands out is a collision. Where external efforts are low-passed,
-    more than one sample hardly helps: an outlier stays in them for many.
+    A joint exceeds its threshold once `samples` samples in a row lie above it, and until one lies below `hysteresis`
+    times the threshold. One such joint is a collision. Where external efforts are low-passed, more than one sample
+    hardly helps: an outlier stays in them for many.
     """
 
     def __init__(self, thresholds: Thresholds, samples: int = 1, hysteresis: float = 0.8) -> None:
@@ -56,7 +56,7 @@ class CollisionDetector:
         Args:
             thresholds: of each joint.
             samples: above the threshold, in a row, that are needed; each delays the detection by a period.
-            hysteresis: share of the threshold below which a joint stands out no more.
+            hysteresis: share of the threshold below which a joint no longer exceeds it.
 
         Raises:
             InputError: there is no sample, or the share is not between 0 and 1.
@@ -68,9 +68,9 @@ class CollisionDetector:
         self.threshold: list[float] = list(thresholds.constant)
         """Those of the newest sample, N m or N."""
         self.exceeded = [False] * n
-        """Which joints stand out now."""
+        """Which joints exceed their thresholds now."""
         self.collision = False
-        """Whether a joint has stood out since the last reset."""
+        """Whether a joint has exceeded its threshold since the last reset."""
         self._count = [0] * n
 
     def update(self, residual: Sequence[float], qd: Sequence[float], qdd: Sequence[float] | None = None) -> bool:
@@ -87,7 +87,7 @@ class CollisionDetector:
         return begins
 
     def reset(self) -> None:
-        """Forget the collision; a joint that still stands out is a new one."""
+        """Forget the collision; a joint that still exceeds its threshold is a new one."""
         self.collision = False
         self.exceeded = [False] * len(self.exceeded)
         self._count = [0] * len(self._count)

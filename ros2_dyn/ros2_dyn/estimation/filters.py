@@ -9,7 +9,7 @@ LONGEST_GAP = 0.5
 """Samples further apart than this, s, say nothing about a rate."""
 
 
-class FilteredDifference:
+class FilteredDerivative:
     """Backward differences through a first-order low-pass; two in a row make accelerations from positions."""
 
     def __init__(self, cutoff: float, turns: Sequence[bool]) -> None:

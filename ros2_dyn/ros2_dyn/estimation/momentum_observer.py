@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ros2_dyn.estimation.low_pass import LowPassedRate
+from ros2_dyn.estimation.first_order_observer import FirstOrderObserver
 
-OBSERVER_TERMS = ("momentum", "transposed_coriolis", "gravity", "friction")
+OBSERVER_TERMS = ("momentum", "coriolis_transpose_qd", "gravity", "friction")
 """What a kernel has to compute for `MomentumObserver.update`, in this order."""
 
 
-class MomentumObserver(LowPassedRate):
+class MomentumObserver(FirstOrderObserver):
     """``r = K (p - integral of (tau + C^T qd - g - friction + r))``: neither an acceleration nor dM/dt is needed."""
 
     def observe(
@@ -23,7 +23,7 @@ class MomentumObserver(LowPassedRate):
         t: float,
         effort: Sequence[float],
         momentum: Sequence[float],
-        transposed_coriolis: Sequence[float],
+        coriolis_transpose_qd: Sequence[float],
         gravity: Sequence[float],
         friction: Sequence[float],
     ) -> bool:
@@ -33,18 +33,18 @@ class MomentumObserver(LowPassedRate):
             t: its time, s.
             effort: what the motors exert, N m or N.
             momentum: ``M qd``.
-            transposed_coriolis: ``C^T qd``.
+            coriolis_transpose_qd: ``C^T qd``.
             gravity: ``g(q)``, and springs where there are any.
             friction: of the joints.
 
         Returns:
-            as `LowPassedRate.update`.
+            as `FirstOrderObserver.update`.
         """
-        terms = zip(effort, transposed_coriolis, gravity, friction)
+        terms = zip(effort, coriolis_transpose_qd, gravity, friction)
         return self.update(t, momentum, [tau + beta - g - f for tau, beta, g, f in terms])
 
 
-class ForceObserver(LowPassedRate):
+class DirectObserver(FirstOrderObserver):
     """The direct residual ``r = K / (s + K) (rnea(q, qd, qdd) + friction - tau)``, which needs an acceleration."""
 
     def observe(self, t: float, effort: Sequence[float], expected: Sequence[float]) -> bool:
@@ -56,12 +56,12 @@ class ForceObserver(LowPassedRate):
             expected: what they would exert were nothing else there, N m or N.
 
         Returns:
-            as `LowPassedRate.update`.
+            as `FirstOrderObserver.update`.
         """
         return self.update(t, [0.0] * len(effort), [tau - e for tau, e in zip(effort, expected)])
 
 
-class EnergyObserver(LowPassedRate):
+class EnergyObserver(FirstOrderObserver):
     """The power of external forces, from the robot's energy alone: one number, blind to a robot at rest."""
 
     def observe(
@@ -77,6 +77,6 @@ class EnergyObserver(LowPassedRate):
             friction: of the joints, N m or N.
 
         Returns:
-            as `LowPassedRate.update`.
+            as `FirstOrderObserver.update`.
         """
         return self.update(t, [energy], [sum(v * (tau - f) for v, tau, f in zip(qd, effort, friction))])

@@ -11,8 +11,8 @@ from ros2_dyn.dynamics import friction as friction_of
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.estimation.calibration import Calibration
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
-from ros2_dyn.estimation.filters import FilteredDifference
-from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, ForceObserver, MomentumObserver
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, MomentumObserver
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
@@ -41,13 +41,13 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, observer:
 
 
 def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float) -> Array:
-    filtered = FilteredDifference(10.0, [False] * model.n)
+    filtered = FilteredDerivative(10.0, [False] * model.n)
     found = [filtered.update(t, qd) for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
     qdd = np.array([[0.0] * model.n if estimate is None else estimate for estimate in found])
     expected = rnea(model, recording.q, recording.qd, qdd) + friction_of(model, recording.qd)
     unknown = [estimate is None for estimate in found]
     expected[unknown] = recording.effort[unknown]
-    force = ForceObserver(bandwidth)
+    force = DirectObserver(bandwidth)
     residuals = []
     for t, tau, e in zip(recording.t.tolist(), recording.effort.tolist(), expected.tolist()):
         force.observe(t, tau, e)
@@ -70,7 +70,7 @@ def calibrate(
 
 
 def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 1) -> list[int]:
-    """The states at which a collision begins; each ends when no joint stands out any more."""
+    """The states at which a collision begins; each ends when no joint exceeds its threshold any more."""
     detector = CollisionDetector(thresholds, samples)
     begins = []
     for i, (r, qd) in enumerate(zip(residuals.tolist(), recording.qd.tolist())):

@@ -29,10 +29,10 @@ class TipWrench(NamedTuple):
 
 
 DISTINCT = 1.5
-"""Residual over threshold from which on the outermost joint that stands out is trusted."""
+"""Residual over threshold from which on the outermost joint above its threshold is trusted."""
 
 
-def contact_link(model: RobotModel, residual: Sequence[float], threshold: Sequence[float]) -> ContactLink:
+def isolate_contact(model: RobotModel, residual: Sequence[float], threshold: Sequence[float]) -> ContactLink:
     """The link that the outermost joint with a residual above its threshold moves.
 
     A force on a link is felt by no joint outside of it, and most often by that which moves it; but a force whose line
@@ -44,16 +44,16 @@ def contact_link(model: RobotModel, residual: Sequence[float], threshold: Sequen
         threshold: of each joint, N m or N, shape (n,).
     """
     felt = [abs(r) / e if e > 0 else 0.0 for r, e in zip(residual, threshold)]
-    bodies = [i for i, joint in enumerate(model.joints) if max(felt[model.in_qd[i]], default=0.0) > 1]
+    bodies = [i for i, joint in enumerate(model.joints) if max(felt[model.v_slices[i]], default=0.0) > 1]
     if not bodies:
-        return ContactLink("", "no joint stands out")
+        return ContactLink("", "no joint exceeds its threshold")
     outermost = bodies[-1]  # bodies are numbered outwards
     inner = set(_path(model, outermost))
     if strangers := [model.joints[i].name for i in bodies if i not in inner]:
-        return ContactLink("", f"{strangers[0]} stands out, too, on another branch: more than one contact")
-    if max(felt[model.in_qd[outermost]]) < DISTINCT:
-        return ContactLink("", f"{model.joints[outermost].name} hardly stands out")
-    return ContactLink(model.moved_links[outermost], "")
+        return ContactLink("", f"{strangers[0]} exceeds its threshold, too, on another branch: more than one contact")
+    if max(felt[model.v_slices[outermost]]) < DISTINCT:
+        return ContactLink("", f"{model.joints[outermost].name} hardly exceeds its threshold")
+    return ContactLink(model.child_links[outermost], "")
 
 
 def _path(model: RobotModel, body: int) -> list[int]:
@@ -66,7 +66,7 @@ def _path(model: RobotModel, body: int) -> list[int]:
 
 
 def tip_wrench(
-    jacobian: ArrayLike, residual: ArrayLike, damping: float = 0.01, least_singular_value: float = 0.02
+    jacobian: ArrayLike, residual: ArrayLike, damping: float = 0.01, min_singular_value: float = 0.02
 ) -> TipWrench:
     """``F`` with ``J^T F = residual``, by damped least squares: ``F = (J J^T + damping^2 1)^-1 J residual``.
 
@@ -76,15 +76,15 @@ def tip_wrench(
         jacobian: of the tip, shape (6, n), linear rows first; F is in the same axes.
         residual: external joint efforts, N m or N, shape (n,).
         damping: of singular values; those much greater are not changed.
-        least_singular_value: below it the wrench is withheld.
+        min_singular_value: below it the wrench is withheld.
     """
     J = np.asarray(jacobian, dtype=float)
     if J.shape[1] < 6:
         return TipWrench((), f"{J.shape[1]} joints do not tell the six numbers of a wrench")
-    least = float(singular_values(J)[-1])
-    if least < least_singular_value:
+    smallest = float(singular_values(J)[-1])
+    if smallest < min_singular_value:
         return TipWrench(
-            (), f"near a singularity: smallest singular value {least:.3g}, below {least_singular_value:.3g}"
+            (), f"near a singularity: smallest singular value {smallest:.3g}, below {min_singular_value:.3g}"
         )
     F = np.linalg.solve(J @ J.T + damping**2 * np.eye(6), J @ np.asarray(residual, dtype=float))
     return TipWrench(tuple(F.tolist()), "")

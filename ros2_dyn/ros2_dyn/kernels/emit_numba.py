@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import indent
 
-from ros2_dyn.kernels.body import Body
+from ros2_dyn.kernels.function_body import FunctionBody
 from ros2_dyn.kernels.trace import Program
 
 TEMPLATE = """\
@@ -43,7 +43,7 @@ def emit_numba(program: Program) -> str:
 
     `batch` is the same of arrays with a leading axis. The numbers of an output follow each other row by row.
     """
-    body = Body(program)
+    body = FunctionBody(program)
     outputs = {f"out{i}": output for i, output in enumerate(program.outputs.values())}
     read = [f"{symbol} = {name}[{i}]" for name, symbols in body.inputs.items() for i, symbol in enumerate(symbols)]
     write = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import Any
 
-from ros2_dyn.kernels.body import Body
+from ros2_dyn.kernels.function_body import FunctionBody
 from ros2_dyn.kernels.symbol import FUNCTIONS, Operand
 from ros2_dyn.kernels.trace import Program
 
@@ -26,7 +26,7 @@ def emit_python(program: Program, module: str) -> str:
         program: what to compute.
         module: where sin, cos and the like come from: ``math`` for floats, ``numpy`` for arrays.
     """
-    body = Body(program)
+    body = FunctionBody(program)
     unpacking = [f"{', '.join(names)}, = {name}" for name, names in body.inputs.items()]
     return TEMPLATE.format(
         module=module,
@@ -37,7 +37,7 @@ def emit_python(program: Program, module: str) -> str:
     )
 
 
-def _nested(body: Body, output: list[Any] | Operand) -> str:
+def _nested(body: FunctionBody, output: list[Any] | Operand) -> str:
     if not isinstance(output, list):
         return body.operand(output)
     return "(" + "".join(f"{_nested(body, part)}, " for part in output) + ")"

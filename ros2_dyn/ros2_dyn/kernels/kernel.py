@@ -18,7 +18,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 Backend = Literal["auto", "python", "numpy", "numba"]
-STATE = ("q", "qd", "qdd", "effort", "gravity")
+DEFAULT_INPUTS = ("q", "qd", "qdd", "tau", "gravity")
 """What a kernel is called with if nothing else is said."""
 
 
@@ -47,7 +47,7 @@ def compile_kernel(
     model: RobotModel,
     outputs: Sequence[str] = ("tau", "gravity", "coriolis"),
     backend: Backend = "auto",
-    inputs: Sequence[str] = STATE,
+    inputs: Sequence[str] = DEFAULT_INPUTS,
     link: str | None = None,
 ) -> Kernel:
     """Trace and compile the named outputs for one robot.
@@ -57,7 +57,7 @@ def compile_kernel(
         outputs: some of ``"tau"`` (inverse dynamics), ``"effort"`` (with friction and springs), ``"gravity"``,
             ``"coriolis"``, ``"bias"`` (Coriolis and gravity), ``"friction"``, ``"spring"``, ``"mass_matrix"``,
             ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an effort), ``"momentum"``,
-            ``"transposed_coriolis"``, ``"joint_wrenches"``, ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``,
+            ``"coriolis_transpose_qd"``, ``"joint_wrenches"``, ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``,
             ``"kinetic_energy"``, ``"potential_energy"``, and of the link ``"pose"``, ``"jacobian"``,
             ``"jacobian_dot"``.
         backend: ``"python"``: on sequences of finite floats, returns nested tuples of floats; needs nothing installed,

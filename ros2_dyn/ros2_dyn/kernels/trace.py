@@ -26,7 +26,7 @@ class Inputs(NamedTuple):
     """Joint velocities, shape (n,)."""
     qdd: Array
     """Joint accelerations, shape (n,)."""
-    effort: Array
+    tau: Array
     """Joint efforts, which forward dynamics starts from, shape (n,)."""
     gravity: Array
     """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
@@ -36,7 +36,7 @@ class Inputs(NamedTuple):
     """[force; moment] that the surroundings exert on the kernel's link, at its origin and in its axes, shape (6,)."""
 
 
-class Task(NamedTuple):
+class TraceContext(NamedTuple):
     """What outputs are computed from: a robot, which carries its payload, one of its links, and the inputs."""
 
     model: RobotModel
@@ -57,28 +57,28 @@ class Task(NamedTuple):
         return dynamics.rnea_derivatives(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
 
 
-OUTPUTS: dict[str, Callable[[Task], Array]] = {
-    "tau": lambda t: t.rnea(),
-    "gravity": lambda t: dynamics.gravity(t.model, t.x.q, t.x.gravity),
-    "coriolis": lambda t: dynamics.coriolis(t.model, t.x.q, t.x.qd),
-    "bias": lambda t: dynamics.rnea(t.model, t.x.q, t.x.qd, np.zeros(t.model.n), t.x.gravity),  # h = c + g
-    "effort": lambda t: t.rnea() + dynamics.friction(t.model, t.x.qd) + dynamics.spring(t.model, t.x.q),
-    "friction": lambda t: dynamics.friction(t.model, t.x.qd),
-    "spring": lambda t: dynamics.spring(t.model, t.x.q),
-    "mass_matrix": lambda t: dynamics.mass_matrix(t.model, t.x.q),
-    "coriolis_matrix": lambda t: dynamics.coriolis_matrix(t.model, t.x.q, t.x.qd),
-    "qdd": lambda t: dynamics.forward_dynamics(t.model, t.x.q, t.x.qd, t.x.effort, t.x.gravity, t.external),
-    "momentum": lambda t: dynamics.momentum(t.model, t.x.q, t.x.qd),
-    "transposed_coriolis": lambda t: dynamics.transposed_coriolis(t.model, t.x.q, t.x.qd),
-    "joint_wrenches": lambda t: dynamics.joint_wrenches(t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity, t.external),
-    "pose": lambda t: dynamics.forward_kinematics(t.model, t.x.q, t.link),
-    "jacobian": lambda t: dynamics.jacobian(t.model, t.x.q, t.link),
-    "jacobian_dot": lambda t: dynamics.jacobian_dot(t.model, t.x.q, t.x.qd, t.link),
-    "regressor": lambda t: dynamics.regressor(t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity),
-    "dtau_dq": lambda t: t.derivatives().dtau_dq,
-    "dtau_dqd": lambda t: t.derivatives().dtau_dqd,
-    "kinetic_energy": lambda t: dynamics.kinetic_energy(t.model, t.x.q, t.x.qd),
-    "potential_energy": lambda t: dynamics.potential_energy(t.model, t.x.q, t.x.gravity),
+OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
+    "tau": lambda c: c.rnea(),
+    "gravity": lambda c: dynamics.gravity(c.model, c.x.q, c.x.gravity),
+    "coriolis": lambda c: dynamics.coriolis(c.model, c.x.q, c.x.qd),
+    "bias": lambda c: dynamics.rnea(c.model, c.x.q, c.x.qd, np.zeros(c.model.n), c.x.gravity),  # h = c + g
+    "effort": lambda c: c.rnea() + dynamics.friction(c.model, c.x.qd) + dynamics.spring(c.model, c.x.q),
+    "friction": lambda c: dynamics.friction(c.model, c.x.qd),
+    "spring": lambda c: dynamics.spring(c.model, c.x.q),
+    "mass_matrix": lambda c: dynamics.mass_matrix(c.model, c.x.q),
+    "coriolis_matrix": lambda c: dynamics.coriolis_matrix(c.model, c.x.q, c.x.qd),
+    "qdd": lambda c: dynamics.forward_dynamics(c.model, c.x.q, c.x.qd, c.x.tau, c.x.gravity, c.external),
+    "momentum": lambda c: dynamics.momentum(c.model, c.x.q, c.x.qd),
+    "coriolis_transpose_qd": lambda c: dynamics.coriolis_transpose_qd(c.model, c.x.q, c.x.qd),
+    "joint_wrenches": lambda c: dynamics.joint_wrenches(c.model, c.x.q, c.x.qd, c.x.qdd, c.x.gravity, c.external),
+    "pose": lambda c: dynamics.forward_kinematics(c.model, c.x.q, c.link),
+    "jacobian": lambda c: dynamics.jacobian(c.model, c.x.q, c.link),
+    "jacobian_dot": lambda c: dynamics.jacobian_dot(c.model, c.x.q, c.x.qd, c.link),
+    "regressor": lambda c: dynamics.regressor(c.model, c.x.q, c.x.qd, c.x.qdd, c.x.gravity),
+    "dtau_dq": lambda c: c.derivatives().dtau_dq,
+    "dtau_dqd": lambda c: c.derivatives().dtau_dqd,
+    "kinetic_energy": lambda c: dynamics.kinetic_energy(c.model, c.x.q, c.x.qd),
+    "potential_energy": lambda c: dynamics.potential_energy(c.model, c.x.q, c.x.gravity),
 }
 """What a kernel can compute, by name."""
 
@@ -124,8 +124,8 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     x = constants._replace(**symbols)
     link = model.default_tip if link is None else link
     carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
-    task = Task(carrying, link, x)
-    return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](task), dtype=object) for name in outputs})
+    context = TraceContext(carrying, link, x)
+    return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs})
 
 
 def _check(argument: str, names: Sequence[str], known: Sequence[str]) -> None:

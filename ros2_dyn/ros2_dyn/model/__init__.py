@@ -2,8 +2,8 @@
 
 from ros2_dyn.model.audit import audit as audit
 from ros2_dyn.model.dh import DHRow as DHRow
-from ros2_dyn.model.drive import Drive as Drive
+from ros2_dyn.model.joint_dynamics import JointDynamics as JointDynamics
 from ros2_dyn.model.payload import Payload as Payload
 from ros2_dyn.model.robot_model import BASE as BASE
-from ros2_dyn.model.robot_model import Placement as Placement
+from ros2_dyn.model.robot_model import LinkFrame as LinkFrame
 from ros2_dyn.model.robot_model import RobotModel as RobotModel

@@ -15,17 +15,17 @@ def audit(model: RobotModel) -> list[str]:
 
 
 def _links(model: RobotModel) -> Iterator[str]:
-    for branch in model.branches:
-        mass, I_com = float(branch.inertia.mass), branch.inertia.I_com
+    for spec in model.link_specs:
+        mass, I_com = float(spec.inertia.mass), spec.inertia.I_com
         if mass == 0 and np.any(I_com):
-            yield f"link '{branch.link}' has rotational inertia but no mass"
+            yield f"link '{spec.link}' has rotational inertia but no mass"
         principal = np.linalg.eigvalsh(I_com)
         if principal[0] < -1e-9:
-            yield f"link '{branch.link}' has a negative principal moment of inertia, {principal[0]:.2g} kg m^2"
+            yield f"link '{spec.link}' has a negative principal moment of inertia, {principal[0]:.2g} kg m^2"
         elif 2 * principal.max() > 1.001 * principal.sum() + 1e-9:
-            yield f"link '{branch.link}' has an inertia that no body has: one principal moment exceeds the others' sum"
-        if mass > 0 and not np.any(I_com) and model.links[branch.link].body != BASE:
-            yield f"link '{branch.link}' has mass but no rotational inertia"
+            yield f"link '{spec.link}' has an inertia that no body has: one principal moment exceeds the others' sum"
+        if mass > 0 and not np.any(I_com) and model.links[spec.link].body != BASE:
+            yield f"link '{spec.link}' has mass but no rotational inertia"
 
 
 def _joints(model: RobotModel) -> Iterator[str]:

@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model.branch import Branch
 from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
 
 
-def cut(branches: Sequence[Branch], base: str, tip: str, positions: Mapping[str, ArrayLike]) -> Iterator[Branch]:
+def subtree(links: Sequence[LinkSpec], base: str, tip: str, positions: Mapping[str, ArrayLike]) -> Iterator[LinkSpec]:
     """What hangs on the link `base`, with all joints locked but those between it and the link `tip`.
 
     Raises:
         InputError: the tip does not hang on the base, or a position is not that of a locked joint.
     """
-    path = _path({branch.link: branch for branch in branches}, base, tip)
-    return lock(branches, base, {branch.joint.name for branch in path if branch.joint is not None}, positions)
+    path = _path({spec.link: spec for spec in links}, base, tip)
+    return lock_joints(links, base, {spec.joint.name for spec in path if spec.joint is not None}, positions)
 
 
-def lock(
-    branches: Sequence[Branch], base: str, moving: Collection[str], positions: Mapping[str, ArrayLike]
-) -> Iterator[Branch]:
+def lock_joints(
+    links: Sequence[LinkSpec], base: str, moving: Collection[str], positions: Mapping[str, ArrayLike]
+) -> Iterator[LinkSpec]:
     """What hangs on the link `base`, with all joints locked but the named ones.
 
     Joints that mimic one that moves move with it, and those that mimic one that is locked are locked with it.
@@ -33,24 +33,24 @@ def lock(
     Raises:
         InputError: a position is not that of a locked joint.
     """
-    joints = [branch.joint for branch in branches if branch.joint is not None]
+    joints = [spec.joint for spec in links if spec.joint is not None]
     locked = _locked([joint for joint in joints if joint.name not in moving], positions)
 
     kept: set[str] = set()
-    for branch in branches:
-        if branch.link == base:
+    for spec in links:
+        if spec.link == base:
             kept.add(base)
-            yield branch._replace(parent=None, joint=None)
-        elif branch.parent in kept:
-            kept.add(branch.link)
-            joint = branch.joint
+            yield spec._replace(parent=None, joint=None)
+        elif spec.parent in kept:
+            kept.add(spec.link)
+            joint = spec.joint
             master = joint and (joint.mimics or joint.name)
             if joint is not None and master in locked:
-                branch = branch._replace(X=joint.transform(locked[master]).after(branch.X), joint=None)
-            yield branch
+                spec = spec._replace(X=joint.transform(locked[master]).after(spec.X), joint=None)
+            yield spec
 
 
-def _path(by_link: Mapping[str, Branch], base: str, tip: str) -> list[Branch]:
+def _path(by_link: Mapping[str, LinkSpec], base: str, tip: str) -> list[LinkSpec]:
     """The links from the tip inwards, as far as the base, which is not one of them."""
     path = []
     link = tip

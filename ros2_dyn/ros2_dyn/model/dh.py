@@ -1,4 +1,4 @@
-"""From a table of Denavit-Hartenberg parameters to the branches of a chain, modified (Craig) or standard (Paul)."""
+"""From a table of Denavit-Hartenberg parameters to the links of a chain, modified (Craig) or standard (Paul)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import ModelError
-from ros2_dyn.model.branch import Branch
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
 
 
@@ -42,7 +42,7 @@ class DHRow:
     """Or that about the frame's origin; books use both. Neither: a point mass."""
 
 
-def read(rows: Sequence[DHRow], modified: bool) -> Iterator[Branch]:
+def read(rows: Sequence[DHRow], modified: bool) -> Iterator[LinkSpec]:
     """The links ``link0`` (the base) to ``linkn``, joined by ``joint1`` to ``jointn``; each frame is that of the table.
 
     In a standard table the joint's axis lies on the frame before, so that each body has a second frame there,
@@ -51,17 +51,17 @@ def read(rows: Sequence[DHRow], modified: bool) -> Iterator[Branch]:
     Raises:
         ModelError: a number is not finite, a mass is negative, or both inertias are given.
     """
-    yield Branch("link0", None, identity_transform(), None, SpatialInertia.zero())
+    yield LinkSpec("link0", None, identity_transform(), None, SpatialInertia.zero())
     for i, row in enumerate(rows, start=1):
         joint = Joint(f"joint{i}", "prismatic" if row.prismatic else "revolute", np.array([0.0, 0.0, 1.0]))
         about_x = _screw(row.a, row.alpha, 0)
         about_z = _screw(row.d, row.theta, 2)
         link, before = f"link{i}", f"link{i - 1}"
         if modified:
-            yield Branch(link, before, about_z.after(about_x), joint, _inertia(row, i))
+            yield LinkSpec(link, before, about_z.after(about_x), joint, _inertia(row, i))
         else:
-            yield Branch(f"{link}_joint", before, about_z, joint, SpatialInertia.zero())
-            yield Branch(link, f"{link}_joint", about_x, None, _inertia(row, i))
+            yield LinkSpec(f"{link}_joint", before, about_z, joint, SpatialInertia.zero())
+            yield LinkSpec(link, f"{link}_joint", about_x, None, _inertia(row, i))
 
 
 def _screw(length: float, angle: float, axis: int) -> Transform:

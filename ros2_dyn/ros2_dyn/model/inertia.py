@@ -94,7 +94,7 @@ class SpatialInertia:
         moment = matvec(self.I_origin, wd) + cross(w, matvec(self.I_origin, w)) + cross(self.h, acceleration)
         return join(moment, self.mass[..., None] * acceleration + cross(wd, self.h) + cross(w, cross(w, self.h)))
 
-    def rows(self) -> SpatialInertia:
+    def as_rows(self) -> SpatialInertia:
         """The same, for arrays (..., k, 6) of k vectors."""
         return SpatialInertia(self.mass[..., None], self.h[..., None, :], self.I_origin[..., None, :, :])
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ros2_dyn.model.drive import Drive
+from ros2_dyn.model.joint_dynamics import JointDynamics
 from ros2_dyn.model.spatial import Array, Transform, matvec, rotation_from_quaternion, skew
 
 JointType = Literal["revolute", "continuous", "prismatic", "planar", "floating"]
@@ -39,15 +39,14 @@ class Joint:
     """rad/s or m/s."""
     effort_limit: float = np.inf
     """N m or N."""
-    drive: Drive = field(default_factory=Drive)
+    dynamics: JointDynamics = field(default_factory=JointDynamics)
     mimics: str | None = None
     """Name of the joint that this one follows."""
     multiplier: float = 1.0
     offset: float = 0.0
     """rad or m."""
 
-    @property
-    def content(self) -> tuple[object, ...]:
+    def key(self) -> tuple[object, ...]:
         """All of it as plain values, to compare and to hash."""
         return (tuple(self.axis.tolist()), *(getattr(self, part.name) for part in fields(self) if part.name != "axis"))
 

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import chain, dh, urdf
-from ros2_dyn.model.branch import Branch, draw
 from ros2_dyn.model.dh import DHRow
-from ros2_dyn.model.drive import Drive
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
+from ros2_dyn.model.joint_dynamics import JointDynamics
+from ros2_dyn.model.link_spec import LinkSpec, format_tree
 from ros2_dyn.model.payload import Payload
 from ros2_dyn.model.spatial import Array, Transform, identity_transform
 
@@ -26,7 +26,7 @@ BASE = -1
 """Index of the immobile base, the parent of the first bodies."""
 
 
-class Placement(NamedTuple):
+class LinkFrame(NamedTuple):
     """Where a link is: fixed to which moving body, and the transform from that body's frame to the link's."""
 
     body: int
@@ -46,9 +46,9 @@ class RobotModel:
     """The root link."""
     joints: tuple[Joint, ...]
     """All that move, those that mimic another among them."""
-    in_q: tuple[slice, ...]
+    q_slices: tuple[slice, ...]
     """Where each joint's position is in q; that of a joint that mimics another is the other's."""
-    in_qd: tuple[slice, ...]
+    v_slices: tuple[slice, ...]
     """Where each joint's velocity, acceleration and effort are in qd, qdd and tau."""
     lambda_: tuple[int, ...]
     """Parent body of each body, BASE for those on the base."""
@@ -58,9 +58,9 @@ class RobotModel:
     """Of each body, in its own frame."""
     base_inertia: SpatialInertia
     """Of all that is fixed to the base, in the root link's frame."""
-    links: Mapping[str, Placement]
+    links: Mapping[str, LinkFrame]
     """Of every link, moving or not, in the order of the tree."""
-    branches: tuple[Branch, ...]
+    link_specs: tuple[LinkSpec, ...]
     """The links and joints that all of this was made from, the root first, parents before children."""
 
     @classmethod
@@ -82,7 +82,7 @@ class RobotModel:
         Raises:
             ModelError: the URDF is wrong; the error names the link or joint and what is wrong with it.
         """
-        return cls.from_branches(*urdf.read(xml))
+        return cls.from_links(*urdf.read(xml))
 
     @classmethod
     def from_dh(cls, rows: Sequence[DHRow], modified: bool = True, name: str = "robot") -> RobotModel:
@@ -96,52 +96,52 @@ class RobotModel:
         Raises:
             ModelError: a row is wrong; the error names it and what is wrong with it.
         """
-        return cls.from_branches(name, dh.read(rows, modified))
+        return cls.from_links(name, dh.read(rows, modified))
 
     @classmethod
-    def from_branches(cls, name: str, branches: Iterable[Branch]) -> RobotModel:
+    def from_links(cls, name: str, specs: Iterable[LinkSpec]) -> RobotModel:
         """Number the bodies, and lump each fixed link into the body that it is fixed to.
 
         Args:
             name: name of the robot.
-            branches: the root first, parents before children; joints are numbered in this order.
+            specs: the root first, parents before children; joints are numbered in this order.
 
         Raises:
             ModelError: there is no moving joint, or a joint mimics one that it cannot.
         """
-        root, *others = branches = tuple(branches)
+        root, *others = specs = tuple(specs)
         joints: list[Joint] = []
         lambda_: list[int] = []
         X_tree: list[Transform] = []
         inertia = {BASE: root.inertia}
-        links = {root.link: Placement(BASE, identity_transform())}
-        for branch in others:
-            body, X = links[branch.parent or root.link]
-            placement = Placement(body, branch.X.after(X))
-            if branch.joint is not None:
-                joints.append(branch.joint)
+        links = {root.link: LinkFrame(BASE, identity_transform())}
+        for spec in others:
+            body, X = links[spec.parent or root.link]
+            frame = LinkFrame(body, spec.X.after(X))
+            if spec.joint is not None:
+                joints.append(spec.joint)
                 lambda_.append(body)
-                X_tree.append(placement.X)
-                placement = Placement(len(joints) - 1, identity_transform())
-            links[branch.link] = placement
-            added = branch.inertia.in_parent(placement.X)
-            inertia[placement.body] = inertia[placement.body] + added if placement.body in inertia else added
+                X_tree.append(frame.X)
+                frame = LinkFrame(len(joints) - 1, identity_transform())
+            links[spec.link] = frame
+            added = spec.inertia.in_parent(frame.X)
+            inertia[frame.body] = inertia[frame.body] + added if frame.body in inertia else added
         if not joints:
             raise ModelError(f"robot '{name}'", "it has no moving joint")
         bodies = tuple(inertia[i] for i in range(len(joints)))
-        in_q, in_qd = _coordinates(joints)
+        q_slices, v_slices = _coordinates(joints)
         return cls(
             name,
             root.link,
             tuple(joints),
-            in_q,
-            in_qd,
+            q_slices,
+            v_slices,
             tuple(lambda_),
             tuple(X_tree),
             bodies,
             inertia[BASE],
             MappingProxyType(links),
-            branches,
+            specs,
         )
 
     def chain(self, base: str, tip: str, positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
@@ -160,10 +160,10 @@ class RobotModel:
             InputError: the robot has no such link or joint, or the tip does not hang on the base.
             ModelError: no joint moves between the two.
         """
-        self.placement(base), self.placement(tip)
-        return RobotModel.from_branches(self.name, chain.cut(self.branches, base, tip, positions or {}))
+        self.link_frame(base), self.link_frame(tip)
+        return RobotModel.from_links(self.name, chain.subtree(self.link_specs, base, tip, positions or {}))
 
-    def with_joints(self, names: Sequence[str], positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
+    def reduced(self, names: Sequence[str], positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
         """The same robot with all joints locked but the named ones (and those that mimic them).
 
         Args:
@@ -176,7 +176,9 @@ class RobotModel:
         for name in names:
             if name not in self.joint_names:
                 raise InputError("joints", f"the robot '{self.name}' has no joint '{name}'; it has {self.joint_names}")
-        return RobotModel.from_branches(self.name, chain.lock(self.branches, self.base_link, names, positions or {}))
+        return RobotModel.from_links(
+            self.name, chain.lock_joints(self.link_specs, self.base_link, names, positions or {})
+        )
 
     def carrying(self, payload: Payload) -> RobotModel:
         """The same robot with a payload fixed to one of its links.
@@ -192,34 +194,39 @@ class RobotModel:
         Raises:
             InputError: the robot has no such link.
         """
-        self.placement(link)
-        loaded = [b._replace(inertia=b.inertia + inertia) if b.link == link else b for b in self.branches]
-        return RobotModel.from_branches(self.name, loaded)
+        self.link_frame(link)
+        loaded = [b._replace(inertia=b.inertia + inertia) if b.link == link else b for b in self.link_specs]
+        return RobotModel.from_links(self.name, loaded)
 
-    def with_drives(self, drives: Mapping[str, Drive]) -> RobotModel:
+    def with_joint_dynamics(self, dynamics: Mapping[str, JointDynamics]) -> RobotModel:
         """The same robot with other friction, springs and rotors in some of its joints.
 
         Args:
-            drives: for each such joint's name what takes the place of its drive.
+            dynamics: for each such joint's name what takes the place of its dynamics.
 
         Raises:
             InputError: the robot has no such joint, or it has several degrees of freedom.
         """
         by_name = {joint.name: joint for joint in self.joints}
-        for name in drives:
+        for name in dynamics:
             if name not in by_name or by_name[name].dof > 1:
                 names = ", ".join(joint.name for joint in self.joints if joint.dof == 1)
-                raise InputError("drives", f"the robot '{self.name}' has no joint '{name}' to drive; it has {names}")
+                raise InputError(
+                    "dynamics",
+                    f"the robot '{self.name}' has no joint '{name}' of one degree of freedom; it has {names}",
+                )
         driven = [
-            b._replace(joint=replace(b.joint, drive=drives[b.joint.name])) if b.joint and b.joint.name in drives else b
-            for b in self.branches
+            b._replace(joint=replace(b.joint, dynamics=dynamics[b.joint.name]))
+            if b.joint and b.joint.name in dynamics
+            else b
+            for b in self.link_specs
         ]
-        return RobotModel.from_branches(self.name, driven)
+        return RobotModel.from_links(self.name, driven)
 
     def __post_init__(self) -> None:
         """Make every array read-only: kernels have their numbers folded in."""
-        transforms = [*self.X_tree, *(link.X for link in self.links.values()), *(branch.X for branch in self.branches)]
-        inertias = [*self.inertia, self.base_inertia, *(branch.inertia for branch in self.branches)]
+        transforms = [*self.X_tree, *(link.X for link in self.links.values()), *(spec.X for spec in self.link_specs)]
+        inertias = [*self.inertia, self.base_inertia, *(spec.inertia for spec in self.link_specs)]
         arrays = [array for X in transforms for array in X]
         arrays += [array for I in inertias for array in (I.mass, I.h, I.I_origin)]
         for array in [*arrays, *(array for joint in self.joints for array in (joint.axis, joint.S))]:
@@ -227,29 +234,29 @@ class RobotModel:
 
     def __eq__(self, other: object) -> bool:
         """Whether the other has the same name, links and joints, to the last bit."""
-        return isinstance(other, RobotModel) and self._content == other._content
+        return isinstance(other, RobotModel) and self._key == other._key
 
     def __hash__(self) -> int:
         """By content."""
-        return hash(self._content)
+        return hash(self._key)
 
     @property
-    def _content(self) -> tuple[object, ...]:
-        return (self.name, *(branch.content for branch in self.branches))
+    def _key(self) -> tuple[object, ...]:
+        return (self.name, *(spec.key() for spec in self.link_specs))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Models can be copied, and sent to other processes."""
-        return RobotModel.from_branches, (self.name, self.branches)
+        return RobotModel.from_links, (self.name, self.link_specs)
 
     @cached_property
     def n(self) -> int:
         """Number of degrees of freedom: the length of qd, qdd and tau."""
-        return max(where.stop for where in self.in_qd)
+        return max(where.stop for where in self.v_slices)
 
     @cached_property
     def nq(self) -> int:
         """The length of q: n, but for planar and floating joints."""
-        return max(where.stop for where in self.in_q)
+        return max(where.stop for where in self.q_slices)
 
     @property
     def neutral(self) -> Array:
@@ -272,9 +279,9 @@ class RobotModel:
         return tuple(self.links)
 
     @property
-    def moved_links(self) -> tuple[str, ...]:
+    def child_links(self) -> tuple[str, ...]:
         """The link that each joint moves, whose frame is its body's."""
-        return tuple(branch.link for branch in self.branches if branch.joint is not None)
+        return tuple(spec.link for spec in self.link_specs if spec.joint is not None)
 
     @property
     def effort_limit(self) -> Array:
@@ -303,13 +310,13 @@ class RobotModel:
     def armature(self) -> Array:
         """Inertia of the rotors about or along each degree of freedom, kg m^2 or kg, shape (n,)."""
         armature = np.zeros(self.n)
-        for joint, where in zip(self.joints, self.in_qd):
-            armature[where] += joint.multiplier**2 * joint.drive.armature
+        for joint, where in zip(self.joints, self.v_slices):
+            armature[where] += joint.multiplier**2 * joint.dynamics.armature
         armature.setflags(write=False)
         return armature
 
     @property
-    def is_coupled(self) -> bool:
+    def has_mimic_joints(self) -> bool:
         """Whether joints mimic others, so that one degree of freedom moves several bodies' joints."""
         return len(self._independent) < len(self.joints)
 
@@ -326,7 +333,7 @@ class RobotModel:
             body = self.lambda_[body]
         return tuple(reversed(path))
 
-    def placement(self, link: str | None) -> Placement:
+    def link_frame(self, link: str | None) -> LinkFrame:
         """Where a link is; `default_tip` for None.
 
         Raises:
@@ -342,7 +349,7 @@ class RobotModel:
         title = (
             f"RobotModel '{self.name}': {self.n} degrees of freedom, {sum(I.mass for I in self.inertia):.3g} kg move"
         )
-        return "\n".join([title, *draw(self.branches)])
+        return "\n".join([title, *format_tree(self.link_specs)])
 
 
 def _coordinates(joints: Sequence[Joint]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
@@ -360,5 +367,5 @@ def _coordinates(joints: Sequence[Joint]) -> tuple[tuple[slice, ...], tuple[slic
                 expected = "expected a joint with one degree of freedom that mimics no other"
                 raise ModelError(f"joint '{joint.name}'", f"it mimics '{joint.mimics}'; {expected}")
             places[joint.name] = places[joint.mimics]
-    in_q, in_qd = zip(*(places[joint.name] for joint in joints))
-    return in_q, in_qd
+    q_slices, v_slices = zip(*(places[joint.name] for joint in joints))
+    return q_slices, v_slices

@@ -110,7 +110,7 @@ class Transform(NamedTuple):
         X = self.matrix()
         return np.swapaxes(X, -1, -2) @ A @ X
 
-    def rows(self) -> Transform:
+    def as_rows(self) -> Transform:
         """The same, for arrays (..., k, 6) of k vectors."""
         return Transform(self.E[..., None, :, :], self.r[..., None, :])
 

@@ -1,4 +1,4 @@
-"""From a URDF to the branches of a tree: strip what does not concern dynamics, parse, and name what is wrong."""
+"""From a URDF to the links of a tree: strip what does not concern dynamics, parse, and name what is wrong."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from urdf_parser_py import urdf
 from urdf_parser_py.xml_reflection.core import ParseError
 
 from ros2_dyn.errors import InputError, ModelError
-from ros2_dyn.model.branch import Branch
-from ros2_dyn.model.drive import Drive
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint, JointType
+from ros2_dyn.model.joint_dynamics import JointDynamics
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
 
 # What concerns kinematics and inertia: for each element its attributes (those with a ! cannot be left out) and its
@@ -36,7 +36,7 @@ KEPT: dict[str, tuple[str, str]] = {
 }
 
 
-def read(xml: str) -> tuple[str, list[Branch]]:
+def read(xml: str) -> tuple[str, list[LinkSpec]]:
     """The robot's name and its links as a tree, depth first, children in document order.
 
     Raises:
@@ -70,7 +70,7 @@ def _by_name(elements: Iterator[Any]) -> dict[str, Any]:
     return named
 
 
-def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[Branch]:
+def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[LinkSpec]:
     """The links from the root outwards, without recursion: chains may be long."""
     hangs_on: dict[str, urdf.Joint] = {}
     carries: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
@@ -85,14 +85,14 @@ def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterato
         carries[joint.parent].append(joint)
 
     root = _root([link for link in links if link not in hangs_on])
-    yield Branch(root, None, identity_transform(), None, _inertia(links[root]))
+    yield LinkSpec(root, None, identity_transform(), None, _inertia(links[root]))
     pending = carries[root][::-1]
     seen = 1
     while pending:
         joint = pending.pop()
         X = _origin(joint.origin, f"joint '{joint.name}'")
         moving = None if joint.type == "fixed" else _moving_joint(joint, joints)
-        yield Branch(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
+        yield LinkSpec(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
         pending += carries[joint.child][::-1]
         seen += 1
     if seen < len(links):
@@ -166,8 +166,10 @@ def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> Joint:
         raise ModelError(label, f"its type is '{joint.type}', expected one of fixed, {', '.join(get_args(JointType))}")
     axis = np.array([0.0, 0.0, 1.0]) if joint.type == "floating" else _axis(joint, label)
     if joint.mimic is None:
-        return Joint(joint.name, joint.type, axis, *_limits(joint, label), _drive(joint, label))
-    return Joint(joint.name, joint.type, axis, *_limits(joint, label), _drive(joint, label), *_mimic(joint, joints))
+        return Joint(joint.name, joint.type, axis, *_limits(joint, label), _joint_dynamics(joint, label))
+    return Joint(
+        joint.name, joint.type, axis, *_limits(joint, label), _joint_dynamics(joint, label), *_mimic(joint, joints)
+    )
 
 
 def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float, float]:
@@ -191,11 +193,11 @@ def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float
     return joint.name, multiplier, offset
 
 
-def _drive(joint: urdf.Joint, label: str) -> Drive:
+def _joint_dynamics(joint: urdf.Joint, label: str) -> JointDynamics:
     if joint.dynamics is None:
-        return Drive()
+        return JointDynamics()
     try:
-        return Drive(viscous=joint.dynamics.damping or 0.0, coulomb=joint.dynamics.friction or 0.0)
+        return JointDynamics(viscous=joint.dynamics.damping or 0.0, coulomb=joint.dynamics.friction or 0.0)
     except InputError as error:
         names = {"viscous": "damping", "coulomb": "friction"}
         raise ModelError(label, f"its <dynamics> has a wrong {names[error.argument]}: {error.problem}") from error

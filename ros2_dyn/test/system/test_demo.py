@@ -87,7 +87,7 @@ def test_hand_guiding_is_light_and_stays():
     assert 1 < report["force_at_0.2_m_s"] <= 5
     assert report["drift_mm"] <= 1
     assert report["force_towards_the_stop"] > 40
-    assert 0 < report["least_distance_to_a_stop"] < 0.2  # in the soft wall
+    assert 0 < report["min_distance_to_a_stop"] < 0.2  # in the soft wall
 
 
 def test_a_collision_stops_the_mode_which_is_entered_again():
