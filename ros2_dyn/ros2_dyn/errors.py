@@ -75,3 +75,29 @@ class DivergenceError(Ros2DynError):
         super().__init__(f"t = {t:.3f} s: {problem}")
         self.t = t
         self.problem = problem
+
+
+class ModeRefused(Ros2DynError):
+    """A mode cannot be entered.
+
+    Attributes:
+        mode: the mode.
+        problem: the condition that does not hold, and what to do about it.
+    """
+
+    def __init__(self, mode: str, problem: str) -> None:
+        super().__init__(f"{mode}: {problem}")
+        self.mode = mode
+        self.problem = problem
+
+
+class FailsafeError(Ros2DynError):
+    """The process that takes over if the node dies is not ready.
+
+    Attributes:
+        problem: what happened.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the failsafe process did not start: {problem}")
+        self.problem = problem

@@ -23,17 +23,16 @@ from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import LATCHED, declare, run_node
 from ros2_dyn.ros.on_demand import OnDemand, waiting
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES, Controllers, gains_of_inertia
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
-from ros2_dyn.simulation.imperfect import imperfect, quantise, with_armature, with_friction
-from ros2_dyn.simulation.joint_trajectory import Point as TrajectoryPoint
-from ros2_dyn.simulation.joint_trajectory import read_knots
+from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint, read_waypoints
 from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.perturbed import perturbed, quantise, with_armature, with_friction
 from ros2_dyn.simulation.simulated_arm import HeldEffort, Motion, SimulatedArm
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
 
 STEP = 1e-3
@@ -122,9 +121,9 @@ class MockArmNode(Node):
         friction_error = declare(self, "friction_error", 0.0, "Greatest relative error of friction.", high=0.9)
         armature = declare(self, "armature", doubles, "Rotor inertia of each joint, kg m^2 or kg; not set: none.")
         self._nominal = with_armature(with_friction(self.model, viscous, coulomb), armature)
-        return imperfect(self._nominal, np.random.default_rng([self._seed, 2]), inertia_error, friction_error)
+        return perturbed(self._nominal, np.random.default_rng([self._seed, 2]), inertia_error, friction_error)
 
-    def _declare_contacts(self) -> list[Touch]:
+    def _declare_contacts(self) -> list[Contact]:
         """What the arm touches from the start."""
         doubles = Parameter.Type.DOUBLE_ARRAY
         script = declare(self, "contact_script", "", "YAML file with a list of contacts; empty: none.")
@@ -230,7 +229,7 @@ class MockArmNode(Node):
         stamp = _nanoseconds(message.header.stamp)
         start = None if stamp == 0 else (stamp - self._epoch) * 1e-9
         try:
-            self.controllers.follow(read_knots(self.model.joint_names, message.joint_names, points), start)
+            self.controllers.follow(read_waypoints(self.model.joint_names, message.joint_names, points), start)
         except InputError as error:
             self.get_logger().error(f"trajectory refused: {error}", throttle_duration_sec=1.0)
 
@@ -254,7 +253,7 @@ class MockArmNode(Node):
             response.message = str(error)
         return response
 
-    def _contact(self, request: ApplyContact.Request) -> Contact:
+    def _contact(self, request: ApplyContact.Request) -> AppliedForce:
         """What a request asks for.
 
         Raises:
@@ -262,7 +261,7 @@ class MockArmNode(Node):
         """
         link, start = self._begin(request)
         force, point = _triple(request.force), _triple(request.point)
-        return Contact(link, force, point, request.profile, start, request.duration, request.frequency)
+        return AppliedForce(link, force, point, request.profile, start, request.duration, request.frequency)
 
     def _on_lead_hand(self, request: LeadHand.Request, response: LeadHand.Response) -> LeadHand.Response:
         try:

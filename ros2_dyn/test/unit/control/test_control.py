@@ -7,16 +7,16 @@ from math import asin, atan2, inf
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from ros2_dyn.control.sampled_stability import MAX_RATE_TIMES_PERIOD, limit_rate_to_sampling
 from scipy.linalg import expm
 
 from real_arms import REAL_ARMS
 from robots import example_robots, joint, link, mock_arm, random_link, robot
 from ros2_dyn.control.arm_state import ArmState, arm_state
 from ros2_dyn.control.feed_forward import joint_pd
-from ros2_dyn.control.force_control import force_control, limited_rate, tip_motion
+from ros2_dyn.control.force_control import force_control, rate_limited_wrench, tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation
-from ros2_dyn.control.hand_guiding import Guiding, assistance, hand_guiding
-from ros2_dyn.control.sampling import SHARE, bearable
+from ros2_dyn.control.hand_guiding import HandGuidingParameters, assistance, hand_guiding
 from ros2_dyn.control.soft_limits import soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, tip_friction
 from ros2_dyn.dynamics import (
@@ -31,7 +31,7 @@ from ros2_dyn.dynamics import (
 )
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
-from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -106,10 +106,10 @@ class Continuous(HeldEffort):
 @pytest.mark.parametrize("model", [SEVEN, THREE], ids=["seven", "three"])
 def test_the_state_holds_the_terms_of_the_model(model):
     """Each as its own function says; the payload weighs and is inert, and neither rubs nor moves the tip."""
-    payload, tilted, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
+    payload, a_g, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
     for state, loaded, where, fall in (
         (moving(model, 1), model, None, None),
-        (moving(model, 1, tip=tip, gravity=tilted, payload=payload), model.carrying(payload), tip, tilted),
+        (moving(model, 1, tip=tip, a_g=a_g, payload=payload), model.carrying(payload), tip, a_g),
     ):
         q, qd = state.q, state.qd
         assert_array_equal(state.gravity, gravity(loaded, q, fall))
@@ -192,7 +192,7 @@ def test_the_joint_pd_is_a_spring_against_a_load():
     """At rest its stiffness times the error balances a constant force; one number is for all joints."""
     stiffness, load = 200.0, -7.0
     law = Continuous(lambda t, q, qd: joint_pd(q, qd, [0.3], [0.0], stiffness, 2 * np.sqrt(stiffness * MASS)))
-    cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[Contact("cart", (load, 0, 0))])
+    cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[AppliedForce("cart", (load, 0, 0))])
     cart.advance(1000)
     assert_allclose(0.3 - cart.q, -load / stiffness, rtol=1e-10)
     assert_allclose(joint_pd([1, 2], [3, 4], [1.5, 2.5], [3, 5], 10.0, [2.0, 3.0]), [5.0, 5.0 + 3.0])
@@ -280,15 +280,15 @@ def test_a_wrench_changes_at_a_limited_rate():
     target = np.array([3.0, 4.0, 0.0, 0.0, 0.0, -0.5])
     wrench = start = np.array([0.0, 0.0, 12.0, 0.1, 0.0, 0.0])  # the force has 13 N to go
     for k in range(1, 30):
-        new = limited_rate(wrench, target, 0.5, 0.1)
+        new = rate_limited_wrench(wrench, target, 0.5, 0.1)
         assert_allclose(np.linalg.norm(new[:3] - wrench[:3]), 0.5 if k <= 26 else 0.0, rtol=0, atol=1e-12)
         assert_allclose(new[:3], start[:3] + min(1.0, k / 26) * (target - start)[:3], rtol=0, atol=1e-12)
         share = min(1.0, k * 0.1 / np.hypot(0.1, 0.5))
         assert_allclose(new[3:], start[3:] + share * (target - start)[3:], rtol=0, atol=1e-12)
         wrench = new
     assert_allclose(wrench, target, rtol=0, atol=1e-13)
-    assert_array_equal(limited_rate(target, target, 0.0, 0.0), target)
-    assert_array_equal(limited_rate(start, target, 0.0, inf), [*start[:3], *target[3:]])
+    assert_array_equal(rate_limited_wrench(target, target, 0.0, 0.0), target)
+    assert_array_equal(rate_limited_wrench(start, target, 0.0, inf), [*start[:3], *target[3:]])
     assert_array_equal(start, [0, 0, 12, 0.1, 0, 0])  # what is given is left alone
 
 
@@ -514,7 +514,7 @@ def test_a_guided_arm_is_the_sum_of_its_laws():
     lower, upper, effort_limit = state.q - 2.0, state.q + 2.0, np.full(7, 50.0)
     assert state.qd[4] < 0
     lower[4] = state.q[4] - 0.05  # it comes in
-    guiding = Guiding(damping=3.0, friction=0.6, assistance=1.5, deadband=4.0, margin=0.1, bandwidth=20.0)
+    guiding = HandGuidingParameters(damping=3.0, friction=0.6, assistance=1.5, deadband=4.0, margin=0.1, bandwidth=20.0)
     anchor = Anchor(state.pose[:3, 3] + 2e-3, state.pose[:3, :3])  # it slides, so that the anchor follows
     held, next_anchor = tip_friction(state, anchor, guiding.tip)
     expected = state.gravity - 3.0 * state.M @ state.qd + 0.6 * state.friction + held
@@ -541,16 +541,18 @@ def test_the_hand_is_assisted_beyond_its_deadband():
 
 
 def test_a_rate_is_reduced_to_what_the_period_bears():
-    """Rate times period is `SHARE` at most; where no period is known, the rate stays."""
-    assert bearable(100.0, 0.002) == 100.0
-    assert bearable(100.0, 0.004) == SHARE / 0.004
-    assert bearable(100.0, 0.0) == 100.0
-    assert bearable(0.0, 0.1) == 0.0
+    """Rate times period is `MAX_RATE_TIMES_PERIOD` at most; where no period is known, the rate stays."""
+    assert limit_rate_to_sampling(100.0, 0.002) == 100.0
+    assert limit_rate_to_sampling(100.0, 0.004) == MAX_RATE_TIMES_PERIOD / 0.004
+    assert limit_rate_to_sampling(100.0, 0.0) == 100.0
+    assert limit_rate_to_sampling(0.0, 0.1) == 0.0
 
 
-@pytest.mark.parametrize(("share", "most", "swings"), [(0.25, 0.0, False), (SHARE, 0.02, True), (1.01, inf, True)])
+@pytest.mark.parametrize(
+    ("share", "most", "swings"), [(0.25, 0.0, False), (MAX_RATE_TIMES_PERIOD, 0.02, True), (1.01, inf, True)]
+)
 def test_a_damping_that_acts_a_period_late(share, most, swings):
-    """``v[k+1] = v[k] - share v[k-1]``: no swing up to a quarter, little at `SHARE`, none to be had beyond one."""
+    """``v[k+1] = v[k] - share v[k-1]``: no swing up to a quarter, little at `MAX_RATE_TIMES_PERIOD`, none to be had beyond one."""
     v = [1.0, 1.0]
     for _ in range(400):
         v.append(v[-1] - share * v[-2])

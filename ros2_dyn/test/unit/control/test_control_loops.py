@@ -13,15 +13,15 @@ from robots import mock_arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.feed_forward import joint_pd
 from ros2_dyn.control.force_control import force_control
-from ros2_dyn.control.hand_guiding import Guiding, hand_guiding
+from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
-from ros2_dyn.simulation.imperfect import imperfect, with_armature
+from ros2_dyn.simulation.perturbed import perturbed, with_armature
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
@@ -64,7 +64,7 @@ class Rig:
         q, qd = self.arm.q, self.arm.qd
         return ArmState(q, qd, *map(np.array, self._terms(q.tolist(), qd.tolist())))
 
-    def run(self, law: Law, seconds: float, q=HOME, qd=None, contacts: Iterable[Touch] = ()) -> Record:
+    def run(self, law: Law, seconds: float, q=HOME, qd=None, contacts: Iterable[Contact] = ()) -> Record:
         """From a state; each effort acts a period after the state that it is made of, for one period."""
         arm = self.arm
         arm.place(q, qd)
@@ -100,7 +100,7 @@ def test_feed_forward_leaves_a_fifth_of_the_tracking_error(model, seed):
 
     The inertias that the model has are wrong by up to 5 %.
     """
-    rig = Rig(model, imperfect(model, np.random.default_rng(seed), inertia_error=0.05))
+    rig = Rig(model, perturbed(model, np.random.default_rng(seed), inertia_error=0.05))
     effort = compile_kernel(model, ("effort",), "python", ("q", "qd", "qdd"))
     trajectory, bandwidth = DemoTrajectory(model, HOME), 10.0
     inertia = np.diag(mass_matrix(model, HOME))
@@ -201,7 +201,7 @@ def test_a_force_in_the_axes_of_the_tip(fine_rig):
 
 def guided(model: RobotModel, lower=None, upper=None) -> Law:
     """With the defaults, and limits of the joints, for None the model's; it remembers where the tip sticks."""
-    anchor, guiding = None, Guiding()
+    anchor, guiding = None, HandGuidingParameters()
     lower, upper = model.lower if lower is None else lower, model.upper if upper is None else upper
 
     def law(state, t):
@@ -273,7 +273,7 @@ def pull(rig: Rig, way, duration: float, q=HOME, lower=None, upper=None) -> Pres
     turned_back = np.diff(np.sign(record.qd[late]), axis=0) != 0
     return Pressed(
         left.min(),
-        np.flatnonzero(left[-1] < Guiding().margin),
+        np.flatnonzero(left[-1] < HandGuidingParameters().margin),
         force[-1],
         np.ptp(record.q[late], axis=0),
         turned_back.sum(axis=0),

@@ -5,7 +5,6 @@ from math import inf, nan
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-
 from ros2_dyn.control.effort_guard import COMMANDING, LONGEST_STEP, EffortGuard, GuardPolicy, Limits, View
 
 LIMITS = Limits(("a", "b"), np.array([10.0, 4.0]), np.array([50.0, 20.0]), np.array([1.0, 2.0]))

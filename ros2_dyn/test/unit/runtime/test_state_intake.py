@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("sensor_msgs", reason="ROS 2 is not here")
 
+from ros2_dyn.ros.state_intake import IntakePolicy, StateIntake
 from sensor_msgs.msg import JointState
 
 from robots import joint, link, robot
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.state_intake import IntakePolicy, StateIntake
 
 MODEL = RobotModel.from_urdf(
     robot(
