@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 
 PART = 0.5
 """Of a lap's duration, which the demo trajectory takes for the way there: less than 1/2 would be slower than it."""

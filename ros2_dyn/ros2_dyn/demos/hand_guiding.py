@@ -12,8 +12,8 @@ from ros2_dyn_interfaces.srv import LeadHand
 from ros2_dyn.demos.arm_demo import HOME, ArmDemo
 from ros2_dyn.demos.pictures import Row, picture
 from ros2_dyn.demos.stage import Stage
-from ros2_dyn.simulation.hand import BLEND, Hand
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.hand import BLEND, Hand
 
 NEAR_A_STOP = (5.9, *HOME[1:])
 """Where the arm begins, rad: the first joint turns up to 2 pi."""

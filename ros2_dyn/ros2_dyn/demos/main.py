@@ -15,12 +15,12 @@ import rclpy
 from rclpy.signals import SignalHandlerOptions
 from rich.live import Live
 
-from ros2_dyn.demos.processes import Processes, stay_on_this_machine
 from ros2_dyn.demos.collision import CollisionDemo
 from ros2_dyn.demos.efforts import EffortsDemo
 from ros2_dyn.demos.feed_forward import FeedForwardDemo
 from ros2_dyn.demos.force import ForceDemo
 from ros2_dyn.demos.hand_guiding import HandGuidingDemo
+from ros2_dyn.demos.processes import Processes, stay_on_this_machine
 from ros2_dyn.demos.stage import Interrupted, Scenario, Stage
 from ros2_dyn.errors import ProcessError
 

@@ -24,8 +24,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import forward_kinematics, friction, regressor, rnea, static_torque
-from ros2_dyn.simulation.imperfect import with_friction
 from ros2_dyn.ros.mock_arm_node import MockArmNode
+from ros2_dyn.simulation.imperfect import with_friction
 from ros2_dyn.simulation.wall import Wall
 from ros_harness import PATIENCE, Listener, Process
 
@@ -361,13 +361,13 @@ def test_an_operator_leads_the_arm_to_a_wall(start):
     arm.hear(100)
     assert_allclose(arm.last().position, home, rtol=0, atol=1e-9)  # held by the efforts that carry it
 
-    good = {"displacement": Vector3(z=-0.1), "duration": 0.6, "hold": 0.2, "delay": 0.1, "greatest_force": 30.0}
+    good = {"displacement": Vector3(z=-0.1), "duration": 0.6, "hold": 0.2, "delay": 0.1, "max_force": 30.0}
     for wrong, problem in (
         ({"link": "hand"}, "link: the robot 'mock_arm' has no link 'hand'; it has base_link, "),
         ({"displacement": Vector3(x=np.nan)}, "displacement of the hand on 'tool0': expected 3 finite numbers"),
         ({"duration": 0.0}, "duration of the hand on 'tool0': expected a positive, finite number of seconds, got 0.0"),
         ({"hold": -1.0}, "hold of the hand on 'tool0': expected a number of seconds, not negative, got -1.0"),
-        ({"greatest_force": -1.0}, "greatest_force of the hand on 'tool0': expected a finite number, not negative"),
+        ({"max_force": -1.0}, "greatest_force of the hand on 'tool0': expected a finite number, not negative"),
         ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
     ):
         answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good | wrong)
