@@ -18,11 +18,11 @@ from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.estimation.replay import calibrate, detect, observe
 from ros2_dyn.estimation.wrench_estimator import contact_link
-from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.imperfect import imperfect, quantise, with_friction
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
 VISCOUS, COULOMB = (6.0, 6.0, 4.0, 1.0, 1.0, 0.5), (5.0, 5.0, 4.0, 1.0, 1.0, 0.6)
@@ -112,7 +112,9 @@ def push(bench: Bench, rng: np.random.Generator) -> Trial:
     force = rng.uniform(10, 100) * direction / np.linalg.norm(direction)
     impulse = bool(rng.integers(2))
     duration = rng.uniform(0.05, 0.2) if impulse else np.inf
-    contact = Contact(link, force, on_link(bench.nominal, link, rng), "impulse" if impulse else "step", 0.0, duration)
+    contact = AppliedForce(
+        link, force, on_link(bench.nominal, link, rng), "impulse" if impulse else "step", 0.0, duration
+    )
     pushed, external = simulate(bench, motion, start, contact)
     before = bench.free(motion, start - BEFORE, start)
     whole = Recording(*(np.concatenate(parts) for parts in zip(before, pushed)))
@@ -141,7 +143,7 @@ def on_link(model: RobotModel, link: str, rng: np.random.Generator) -> Array:
     return rng.uniform(0.0, 1.0) * outwards + 0.06 * off / np.linalg.norm(off)
 
 
-def simulate(bench: Bench, motion: RandomMotion, start: float, contact: Contact) -> tuple[Recording, Array]:
+def simulate(bench: Bench, motion: RandomMotion, start: float, contact: AppliedForce) -> tuple[Recording, Array]:
     """What is measured at the rate of the states, and the external efforts at each step."""
 
     class Later:
@@ -175,7 +177,7 @@ def main() -> None:
     rng = np.random.default_rng(int(sys.argv[3]))
     nominal = with_friction(RobotModel.from_urdf_file(URDF), VISCOUS, COULOMB)
     arms = [
-        Bench(nominal, imperfect(nominal, rng, INERTIA_ERROR, FRICTION_ERROR), rng, bandwidth)
+        Bench(nominal, perturbed(nominal, rng, INERTIA_ERROR, FRICTION_ERROR), rng, bandwidth)
         for _ in track(range(ARMS), "calibrating")
     ]
     alarms = sum(free_alarms(arm) for arm in track(arms, "without contact"))

@@ -64,7 +64,7 @@ class HandGuidingDemo(ArmDemo):
         end = self._released + self._duration
         stage.until(lambda: self.arm.state.t >= end, "states", patience=2 * self._duration + 30)
         self._watched = True
-        self.now = f"It pushes the first joint towards its stop, with {Hand.greatest_force:g} N."
+        self.now = f"It pushes the first joint towards its stop, with {Hand.max_force:g} N."
         self._gesture(stage, PUSHED, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
         self.now = "Done."
 
@@ -112,11 +112,11 @@ class HandGuidingDemo(ArmDemo):
         force = float(np.linalg.norm(arm.force))
         rows = [
             Row("speed of the tip", f"{speed:.3f} m/s", speed / 0.5),
-            Row("force of the hand", f"{force:.2f} N", force / Hand.greatest_force),
+            Row("force of the hand", f"{force:.2f} N", force / Hand.max_force),
         ]
         if (led := self._while_led()).size:
             mean = float(np.mean(led))
-            rows.append(Row(f"  at {SPEED:g} m/s", f"{mean:.2f} N", mean / Hand.greatest_force))
+            rows.append(Row(f"  at {SPEED:g} m/s", f"{mean:.2f} N", mean / Hand.max_force))
         if (drift := self._drift()) is not None:
             rows.append(Row("drift after it let go", f"{1e3 * drift:.3f} mm", drift / GREATEST_DRIFT))
         if arm.states:

@@ -21,8 +21,7 @@ from ros2_dyn.ros.node_base import run_node
 from ros2_dyn.ros.on_demand import OnDemand, waiting
 from ros2_dyn.simulation.controllers import Controllers, gains_of_inertia
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.joint_trajectory import Point as TrajectoryPoint
-from ros2_dyn.simulation.joint_trajectory import read_knots
+from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint, read_waypoints
 from ros2_dyn.simulation.lockstep import Lockstep
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
@@ -119,7 +118,7 @@ class MockArmNode(Node):
         stamp = _nanoseconds(message.header.stamp)
         start = None if stamp == 0 else (stamp - self._time.epoch) * 1e-9
         try:
-            self.controllers.follow(read_knots(self.model.joint_names, message.joint_names, points), start)
+            self.controllers.follow(read_waypoints(self.model.joint_names, message.joint_names, points), start)
         except InputError as error:
             self.get_logger().error(f"trajectory refused: {error}", throttle_duration_sec=1.0)
 

@@ -14,8 +14,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_dyn.ros.mock_arm_clock import to_stamp
 from ros2_dyn.ros.mock_arm_parameters import MockArmSettings
 from ros2_dyn.ros.node_base import LATCHED
-from ros2_dyn.simulation.imperfect import quantise
 from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.perturbed import quantise
 from ros2_dyn.simulation.simulated_arm import Motion, SimulatedArm
 
 

@@ -13,10 +13,10 @@ from rclpy.parameter import Parameter
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import declare
+from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES
-from ros2_dyn.simulation.imperfect import imperfect, with_armature, with_friction
-from ros2_dyn.simulation.touch import Touch
+from ros2_dyn.simulation.perturbed import perturbed, with_armature, with_friction
 from ros2_dyn.simulation.wall import Wall
 
 
@@ -81,9 +81,9 @@ class MockArmSettings:
     def true_model(self, known: RobotModel) -> RobotModel:
         """Return the robot that is simulated, which differs from the known one by random errors."""
         rng = np.random.default_rng([self.seed, 2])
-        return imperfect(known, rng, self.inertia_error, self.friction_error)
+        return perturbed(known, rng, self.inertia_error, self.friction_error)
 
-    def contacts(self, model: RobotModel) -> list[Touch]:
+    def contacts(self, model: RobotModel) -> list[Contact]:
         """Return the contacts of the script, and the wall if there is one.
 
         Raises:

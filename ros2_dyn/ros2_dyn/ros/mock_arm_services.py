@@ -11,7 +11,7 @@ from rclpy.node import Node
 from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, SwitchController
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import Controllers
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import SimulatedArm
@@ -32,15 +32,15 @@ class MockArmServices:
         link, start = self._begin(request)
         force, point = _triple(request.force), _triple(request.point)
         self._arm.contacts.append(
-            Contact(link, force, point, request.profile, start, request.duration, request.frequency)
+            AppliedForce(link, force, point, request.profile, start, request.duration, request.frequency)
         )
 
     def _lead_hand(self, request: LeadHand.Request) -> None:
         link, start = self._begin(request)
         displacement, point = _triple(request.displacement), _triple(request.point)
-        force = request.max_force if request.max_force != 0 else Hand.greatest_force
+        force = request.max_force if request.max_force != 0 else Hand.max_force
         self._arm.contacts.append(
-            Hand(link, displacement, point, start, request.duration, request.hold, greatest_force=force)
+            Hand(link, displacement, point, start, request.duration, request.hold, max_force=force)
         )
 
     def _begin(self, request: ApplyContact.Request | LeadHand.Request) -> tuple[str, float]:

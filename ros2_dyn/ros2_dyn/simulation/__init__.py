@@ -1,1 +1,1 @@
-"""A robot to talk to: a simulated arm, and its node."""
+"""The simulated world: an arm, its controllers, contacts, sensors, channels and faults, in virtual time."""

@@ -1,73 +1,58 @@
-"""Forces of the surroundings on points of the simulated arm's links, given as functions of time."""
+"""The interface of everything that exerts a force on the simulated arm."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import inf, isfinite, pi, sin
+from abc import ABC, abstractmethod
+from math import inf, isfinite
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.simulation.touch import Touch
+from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
 
-PROFILES: dict[str, Callable[[float, float, float], float]] = {
-    "impulse": lambda s, duration, frequency: sin(pi * s / duration),
-    "step": lambda s, duration, frequency: 1.0,
-    "ramp": lambda s, duration, frequency: s / duration,
-    "sinusoid": lambda s, duration, frequency: sin(2 * pi * frequency * s),
-}
-"""The part of the force that acts s seconds after its start."""
 
+class Contact(ABC):
+    """A force on one point of one link, from `start` until `end`."""
 
-@dataclass(frozen=True)
-class Contact(Touch):
-    """A force that the surroundings exert on a point of a link, from `start` for `duration` seconds.
-
-    Its integral over time is ``2/pi force duration`` for an impulse (a half sine), ``force duration`` for a step, and
-    half of that for a ramp.
-    """
+    kind: ClassVar[str]
+    """Name of the class in messages and contact scripts."""
 
     link: str
-    force: ArrayLike
-    """N, in the axes of the base frame, shape (3,); the greatest that it becomes."""
-    point: ArrayLike = (0.0, 0.0, 0.0)
-    """m, in the link's frame, shape (3,)."""
-    profile: str = "step"
-    """One of `PROFILES`."""
-    start: float = 0.0
-    """s."""
-    duration: float = inf
-    """s; a step and a sinusoid may last for ever."""
-    frequency: float = 0.0
-    """Of a sinusoid, Hz."""
-
-    def __post_init__(self) -> None:
-        """Check the fields.
-
-        Raises:
-            InputError: the profile is unknown, or a number is not finite or makes no sense for the profile.
-        """
-        for field in ("force", "point"):
-            object.__setattr__(self, field, self._triple(field))
-        if self.profile not in PROFILES:
-            raise self._wrong("profile", f"one of {', '.join(PROFILES)}")
-        if not isfinite(self.start):
-            raise self._wrong("start", "a finite number of seconds")
-        if self.profile in ("impulse", "ramp") and not 0 < self.duration < inf:
-            raise self._wrong("duration", f"a positive, finite number of seconds for profile '{self.profile}'")
-        if not self.duration > 0:
-            raise self._wrong("duration", "a positive number of seconds")
-        if self.profile == "sinusoid" and not 0 < self.frequency < inf:
-            raise self._wrong("frequency", "a positive, finite number of Hz for profile 'sinusoid'")
+    """The link that the force acts on."""
+    point: ArrayLike
+    """The point of application in the link's frame, m, shape (3,)."""
+    start: float = -inf
+    """Time at which the force may begin, s."""
 
     @property
     def end(self) -> float:
-        """When it is over, s."""
-        return self.start + self.duration
+        """Time at which the force ends, s."""
+        return inf
 
+    @abstractmethod
     def force_at(self, t: float, position: Array, velocity: Array) -> Array:
-        """See `Touch.force_at`; the same wherever the point is."""
-        part = PROFILES[self.profile](t - self.start, self.duration, self.frequency)
-        return part * np.asarray(self.force)
+        """Return the force on the arm at a time between `start` and `end`.
+
+        Args:
+            t: time, s.
+            position: position of the point in the base frame, m, shape (3,).
+            velocity: velocity of the point in the axes of the base frame, m/s, shape (3,).
+
+        Returns:
+            The force in the axes of the base frame, N, shape (3,).
+        """
+
+    def _triple(self, field: str) -> tuple[float, ...]:
+        try:
+            triple = tuple(float(x) for x in np.asarray(getattr(self, field), dtype=float))
+        except (TypeError, ValueError):
+            triple = ()
+        if len(triple) != 3 or not all(map(isfinite, triple)):
+            raise self._invalid(field, "3 finite numbers")
+        return triple
+
+    def _invalid(self, field: str, expected: str) -> InputError:
+        where = f"{field} of the {self.kind} on '{self.link}'"
+        return InputError(where, f"expected {expected}, got {getattr(self, field)}")

@@ -10,26 +10,27 @@ from typing import Any
 import yaml
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.hand import Hand
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
 
-KINDS: dict[str, type[Contact] | type[Wall] | type[Hand]] = {"contact": Contact, "wall": Wall, "hand": Hand}
+KINDS: dict[str, type[AppliedForce] | type[Wall] | type[Hand]] = {c.kind: c for c in (AppliedForce, Wall, Hand)}
+"""Classes of contacts by the `kind` of an entry."""
 
 
-def read_contacts(path: str | Path, model: RobotModel) -> list[Touch]:
-    """Read a list of contacts, each a mapping: its `kind`, one of `KINDS`, and fields of the class of that kind.
+def read_contacts(path: str | Path, model: RobotModel) -> list[Contact]:
+    """Read a list of mappings, each with a `kind` of `KINDS` and the fields of its class.
 
-    Without a kind it is a `Contact`.
+    The default kind is `force`.
 
     Args:
-        path: the file.
-        model: the robot, for its links.
+        path: the YAML file.
+        model: the robot, whose links the entries name.
 
     Raises:
-        InputError: the file cannot be read, an entry is no contact, or the robot has no such link.
+        InputError: the file cannot be read, an entry is invalid, or the robot has no such link.
     """
     try:
         entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
@@ -40,10 +41,10 @@ def read_contacts(path: str | Path, model: RobotModel) -> list[Touch]:
     return [_contact(f"contact script '{path}', entry {i}", entry, model) for i, entry in enumerate(entries, start=1)]
 
 
-def _contact(where: str, entry: Any, model: RobotModel) -> Touch:
+def _contact(where: str, entry: Any, model: RobotModel) -> Contact:
     if not isinstance(entry, Mapping):
         raise InputError(where, f"expected a mapping with link and further fields, got {entry}")
-    kind = entry.get("kind", "contact")
+    kind = entry.get("kind", AppliedForce.kind)
     if kind not in tuple(KINDS):
         raise InputError(where, f"kind: expected one of {', '.join(KINDS)}, got {kind}")
     defaults = {field.name: field.default for field in fields(KINDS[kind]) if field.init}

@@ -1,4 +1,4 @@
-"""The controllers of the mock arm, of which one at a time is active: as those of ros2_control, with their manners."""
+"""The controllers of the mock arm, modelled on those of ros2_control; one at a time is active."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.errors import InputError
-from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.joint_trajectory import JointTrajectory, Knot
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 
 DEMO = "demo_controller"
 EFFORT = "effort_controller"
@@ -26,46 +26,48 @@ class FeedForwardTracking:
 
     compensates_friction = False
 
-    def __init__(self, trajectory: JointTrajectory, p: Array, d: Array, limit: Array) -> None:
-        """Track it with gains p (N m/rad or N/m) and d (N m s/rad or N s/m), up to the effort limit; all (n,)."""
+    def __init__(self, trajectory: InterpolatedTrajectory, p: Array, d: Array, limit: Array) -> None:
+        """Track with gains p (N m/rad or N/m) and d (N m s/rad or N s/m) up to the effort limit, each (n,)."""
         self.trajectory = trajectory
         self.p = p
         self.damping = d
         self.limit = limit
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """See `EffortLaw`."""
+        """Return the efforts; see `EffortLaw`."""
         q_d, qd_d, effort = self.trajectory.at(t)
         tau = effort + self.p * (q_d - q) + self.damping * (qd_d - qd)
         return np.minimum(np.maximum(tau, -self.limit), self.limit)
 
 
 class Controllers:
-    """Switches between the laws that move an arm, and hands commands to the active one.
+    """Switch between the laws that move an arm, and pass commands to the active one.
 
-    - `demo_controller` follows a `DemoTrajectory` from where the arm is, by computed torque.
-    - `effort_controller` holds the last command; until the first, the efforts that were there when it was switched on.
-    - `trajectory_controller` tracks joint trajectories, see `FeedForwardTracking`. After each it holds the last
-      position and effort; until the first, the position where it was switched on, without feed-forward: it sags.
+    - `demo_controller` follows a `DemoTrajectory` from the current position, by computed torque.
+    - `effort_controller` holds the last command for ever. Until the first command it holds the efforts of the moment
+      of its activation.
+    - `trajectory_controller` tracks joint trajectories, see `FeedForwardTracking`. After a trajectory it holds the last
+      position and effort. Until the first trajectory it holds the position of the moment of its activation without
+      feed-forward, so that the arm sags.
     """
 
     def __init__(self, arm: SimulatedArm, p: Sequence[float] | Array, d: Sequence[float] | Array) -> None:
-        """For an arm under any law; none is active yet.
+        """Control an arm; no controller is active yet.
 
         Args:
-            arm: the arm, whose law is replaced.
-            p: the trajectory controller's gains, N m/rad or N/m, shape (n,).
-            d: as well, N m s/rad or N s/m.
+            arm: the arm, whose law the controllers replace.
+            p: position gains of the trajectory controller, N m/rad or N/m, shape (n,).
+            d: velocity gains of the trajectory controller, N m s/rad or N s/m, shape (n,).
 
         Raises:
-            InputError: there is not one gain for each joint, or one is negative or not finite.
+            InputError: the number of gains is wrong, or a gain is negative or not finite.
         """
         self.arm = arm
         self.active = ""
         self._p, self._d = _gains("trajectory_p", p, arm.model.n), _gains("trajectory_d", d, arm.model.n)
 
     def switch(self, name: str) -> None:
-        """Make one of `NAMES` the active controller; where it is already, nothing changes.
+        """Activate one of `NAMES`; do nothing where it is active already.
 
         Raises:
             InputError: there is no such controller.
@@ -76,17 +78,17 @@ class Controllers:
             self._activate(name)
 
     def restart(self) -> None:
-        """Go on after the arm was put somewhere else, and its time started again; a held effort is still held."""
+        """Restart the active controller after the arm was placed elsewhere; a held effort stays."""
         self._activate(self.active)
 
     def command(self, efforts: Sequence[float]) -> None:
-        """Take a command for the effort controller: all of it or nothing.
+        """Pass a command to the effort controller, whole or not at all.
 
         Args:
-            efforts: N m or N, in the model's order, shape (n,); saturated at the effort limits.
+            efforts: efforts in the model's order, N m or N, shape (n,); they are saturated at the effort limits.
 
         Raises:
-            InputError: the controller is not active, or these are not n finite numbers; the last command stays.
+            InputError: the controller is not active, or the efforts are not n finite numbers; the last command stays.
         """
         self._require(EFFORT)
         if len(efforts) != self.arm.model.n:
@@ -95,26 +97,26 @@ class Controllers:
             raise InputError("data", f"not finite: {list(efforts)}")
         self.arm.law = HeldEffort(efforts, self.arm.model.effort_limit)
 
-    def follow(self, knots: Sequence[Knot], start: float | None = None) -> None:
-        """Let the trajectory controller track a trajectory instead of the one before.
+    def follow(self, waypoints: Sequence[Waypoint], start: float | None = None) -> None:
+        """Replace the trajectory of the trajectory controller.
 
-        Where its first knot is in the future, the arm is led there from its measured state, with an effort from zero.
+        A trajectory that starts in the future is extended back to the current state, with zero effort there.
 
         Args:
-            knots: their times are relative to the start.
-            start: s, on the arm's clock; None: now.
+            waypoints: waypoints with times relative to the start.
+            start: start on the arm's clock, s; None: now.
 
         Raises:
-            InputError: the controller is not active, or the trajectory is over already.
+            InputError: the controller is not active, or the trajectory has ended already.
         """
         self._require(TRAJECTORY)
         now = self.arm.t
         start = now if start is None else start
-        moved = [knot._replace(t=start + knot.t) for knot in knots]
+        moved = [waypoint._replace(t=start + waypoint.t) for waypoint in waypoints]
         if moved[-1].t < now:
             raise InputError("header.stamp", f"the trajectory ended {now - moved[-1].t:.3f} s ago")
         if moved[0].t > now:
-            moved.insert(0, Knot(now, self.arm.q.copy(), self.arm.qd.copy(), np.zeros(len(self.arm.q))))
+            moved.insert(0, Waypoint(now, self.arm.q.copy(), self.arm.qd.copy(), np.zeros(len(self.arm.q))))
         self._track(moved)
 
     def _activate(self, name: str) -> None:
@@ -125,12 +127,12 @@ class Controllers:
         elif name == EFFORT:
             self.arm.law = HeldEffort(self.arm.motion().tau, model.effort_limit)
         else:
-            self._track([Knot(self.arm.t, q, None, np.zeros(len(q)))])
+            self._track([Waypoint(self.arm.t, q, None, np.zeros(len(q)))])
         self.active = name
 
-    def _track(self, knots: Sequence[Knot]) -> None:
+    def _track(self, waypoints: Sequence[Waypoint]) -> None:
         limit = self.arm.model.effort_limit
-        self.arm.law = FeedForwardTracking(JointTrajectory(knots), self._p, self._d, limit)
+        self.arm.law = FeedForwardTracking(InterpolatedTrajectory(waypoints), self._p, self._d, limit)
 
     def _require(self, name: str) -> None:
         if self.active != name:
@@ -138,12 +140,12 @@ class Controllers:
 
 
 def gains_of_inertia(model: RobotModel, q: ArrayLike, bandwidth: float = 40.0) -> tuple[Array, Array]:
-    """Gains p and d, each (n,), with which each joint alone would be damped critically.
+    """Return gains p and d, each (n,), that damp each joint critically when the others stand still.
 
     Args:
         model: the robot.
-        q: where its inertias are taken, rad or m, shape (n,).
-        bandwidth: rad/s.
+        q: joint positions at which the inertias are taken, rad or m, shape (n,).
+        bandwidth: bandwidth, rad/s.
 
     Raises:
         InputError: q has the wrong shape or is not finite.

@@ -1,4 +1,4 @@
-"""A smooth motion that moves every joint at once, within its limits, and never repeats quite the same."""
+"""A smooth motion of all joints within their limits, whose periods differ from joint to joint."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 AMPLITUDE = 0.6
-"""Half of what a joint swings through, rad or m, where its limits allow that."""
+"""Amplitude of each joint where its limits allow it, rad or m: half of the full swing."""
 PERIOD = 4.0
-"""Of the first joint, s; each further joint is a little slower."""
+"""Period of the first joint, s; each further joint is a little slower."""
 
 
 class DemoTrajectory:
-    """Each joint swings from home to one side and back: ``q = home + A (1 - cos(w (t - start)))``, at rest then."""
+    """Swing each joint from home to one side and back: ``q = home + A (1 - cos(w (t - start)))``."""
 
     def __init__(self, model: RobotModel, home: ArrayLike, start: float = 0.0) -> None:
         """Plan the motion.
 
         Args:
-            model: the robot, for its limits.
-            home: joint positions at the start, rad or m, shape (n,).
-            start: s.
+            model: the robot, which gives the limits.
+            home: joint positions at the start, where the motion begins at rest, rad or m, shape (n,).
+            start: time of the start, s.
 
         Raises:
             InputError: home lies outside the joint limits.
@@ -38,11 +38,11 @@ class DemoTrajectory:
         to_upper, to_lower = upper - self.home, self.home - lower
         side = np.where(to_upper >= to_lower, 1.0, -1.0)
         room = np.minimum(0.4 * np.maximum(to_upper, to_lower), AMPLITUDE)
-        fastest = 0.5 * model.velocity_limit
-        self.A = side * np.minimum(room, fastest / self.w)
+        max_velocity = 0.5 * model.velocity_limit
+        self.A = side * np.minimum(room, max_velocity / self.w)
 
     def at(self, t: float) -> tuple[Array, Array, Array]:
-        """Positions, velocities and accelerations at time t (s), each of shape (n,), in rad or m and s."""
+        """Return positions, velocities and accelerations at time t (s), rad or m and s, each of shape (n,)."""
         phase = self.w * (t - self.start)
         c, s = np.cos(phase), np.sin(phase)
         return self.home + self.A * (1 - c), self.A * self.w * s, self.A * self.w**2 * c

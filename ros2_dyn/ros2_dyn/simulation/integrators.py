@@ -1,4 +1,4 @@
-"""One step of ``qdd = f(t, q, qd)``: exact for smooth motions, or stable under stiff friction."""
+"""Single integration steps of ``qdd = f(t, q, qd)``: accurate for smooth motion, or stable under stiff friction."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from ros2_dyn.model.spatial import Array
 
 Acceleration = Callable[[float, Array, Array], Array]
-"""qdd, rad/s^2 or m/s^2, shape (n,), from t (s), q and qd."""
+"""Function that returns qdd, rad/s^2 or m/s^2, shape (n,), from t (s), q and qd."""
 GAMMA = 1 + 1 / np.sqrt(2)
-"""With it the method is L-stable, and steps that start on one side of dry friction do not run away to the other."""
+"""Parameter of `rosenbrock` that makes it L-stable: steps do not overshoot across dry friction."""
 
 
 def runge_kutta(f: Acceleration, t: float, q: Array, qd: Array, dt: float) -> tuple[Array, Array]:
-    """Positions and velocities a step later, by the classical method of order 4."""
+    """Return positions and velocities one step later, by the classical method of order 4."""
     a1 = f(t, q, qd)
     v2 = qd + dt / 2 * a1
     a2 = f(t + dt / 2, q + dt / 2 * qd, v2)
@@ -27,10 +27,10 @@ def runge_kutta(f: Acceleration, t: float, q: Array, qd: Array, dt: float) -> tu
 
 
 def rosenbrock(f: Acceleration, W: Array, t: float, q: Array, qd: Array, dt: float) -> tuple[Array, Array]:
-    """Positions and velocities a step later, by ROS2 of Verwer et al. (1999), which is of order 2 whatever W is.
+    """Return positions and velocities one step later, by ROS2 of Verwer et al. (1999), of order 2 for any W.
 
-    W, shape (n, n), 1/s, is the rate at which friction slows the joints: ``-d qdd / d qd``, or about that. It makes the
-    step implicit in the velocities, so that friction of any strength brings the joints to rest, and not to and fro.
+    W, shape (n, n), 1/s, approximates ``-d qdd / d qd``, the rate at which friction slows the joints. It makes the step
+    implicit in the velocities, so that friction of any strength brings the joints to rest without oscillation.
     """
     E = np.eye(len(qd)) + GAMMA * dt * W
     a1 = np.linalg.solve(E, f(t, q, qd))

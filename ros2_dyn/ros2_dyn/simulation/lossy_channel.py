@@ -1,4 +1,4 @@
-"""A network that delivers late, out of order, or not at all."""
+"""A network that delays, reorders and drops messages."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ T = TypeVar("T")
 
 
 class LossyChannel(Generic[T]):
-    """Messages go in at one time and come out at a later one."""
+    """A queue whose messages arrive after a random delay, or never."""
 
     def __init__(
         self, rng: np.random.Generator, drop_rate: float = 0.0, delay: float = 0.0, jitter: float = 0.0
     ) -> None:
-        """Set how bad it is.
+        """Set the losses and delays.
 
         Args:
-            rng: source of chance.
+            rng: source of the random numbers.
             drop_rate: probability that a message is lost.
-            delay: how late every message is at least, s.
-            jitter: how much later than that it may be, s; the additional delay is uniform.
+            delay: smallest delay of a message, s.
+            jitter: largest additional delay, s; the additional delay is uniform.
         """
         self._rng = rng
         self._drop_rate, self._delay, self._jitter = drop_rate, delay, jitter
@@ -32,17 +32,17 @@ class LossyChannel(Generic[T]):
         self._count = count()
 
     def send(self, now: float, message: T) -> None:
-        """Put a message in at a time, s."""
-        lost, later = self._rng.random(2)
+        """Send a message at time `now`, s."""
+        lost, extra = self._rng.random(2)
         if lost >= self._drop_rate:
-            due = now + self._delay + self._jitter * later
+            due = now + self._delay + self._jitter * extra
             heapq.heappush(self._under_way, (due, next(self._count), message))
 
     def due(self, now: float) -> Iterator[T]:
-        """Take out what has arrived at a time, s, in the order of arrival."""
+        """Yield and remove the messages that have arrived by `now`, s, in order of arrival."""
         while self._under_way and self._under_way[0][0] <= now:
             yield heapq.heappop(self._under_way)[2]
 
     def clear(self) -> None:
-        """Lose what is under way."""
+        """Drop all messages under way."""
         self._under_way.clear()

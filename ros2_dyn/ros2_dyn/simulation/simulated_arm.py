@@ -1,4 +1,4 @@
-"""An arm that moves as its model says: ``M(q) qdd = tau + J^T F - h(q, qd)``, with contacts F and friction in h."""
+"""A simulated arm: ``M(q) qdd = tau + J^T F - h(q, qd)``, with contact forces F and friction in h."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.integrators import rosenbrock, runge_kutta
-from ros2_dyn.simulation.touch import Touch
-from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array
 
-BEYOND = 1e6
-"""Positions and velocities of this size, rad or m and s, are no motion any more."""
+MAX_STATE = 1e6
+"""Positions and velocities above this, rad or m and s, count as divergence."""
 
 
 class EffortLaw(Protocol):
-    """What the arm's motors do: joint efforts from time, state, mass matrix M and h = c + g + friction + springs."""
+    """The law of the motors: joint efforts from time, state, mass matrix M and h = c + g + friction + springs."""
 
     @property
     def compensates_friction(self) -> bool:
-        """Whether the friction in h is in the efforts as well, so that it does not slow the arm."""
+        """Whether the efforts include the friction in h, so that friction does not slow the arm."""
 
     @property
     def damping(self) -> Array | float:
-        """By how much the efforts fall with each joint's own velocity, N m s/rad or N s/m, shape (n,), or 0.
+        """Damping of each joint by the law, N m s/rad or N s/m, shape (n,), or 0.
 
-        Only where it could be too much for an explicit integrator; it does not change what is computed, but how.
+        It only selects and stabilises the integrator; give it where an explicit integrator could become unstable.
         """
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """Joint efforts, N m or N, shape (n,)."""
+        """Return the joint efforts, N m or N, shape (n,)."""
 
 
 class Motion(NamedTuple):
     """One instant of a motion; arrays have shape (n,)."""
 
     t: float
-    """s since the start."""
+    """Time since the start, s."""
     q: Array
-    """rad or m."""
+    """Positions, rad or m."""
     qd: Array
-    """rad/s or m/s."""
+    """Velocities, rad/s or m/s."""
     qdd: Array
-    """rad/s^2 or m/s^2."""
+    """Accelerations, rad/s^2 or m/s^2."""
     tau: Array
-    """The efforts that the motors apply, N m or N."""
+    """Efforts of the motors, N m or N."""
     external: Array
-    """The efforts of the contacts, J^T F, N m or N."""
+    """Efforts of the contacts, J^T F, N m or N."""
 
 
 class SimulatedArm:
@@ -70,18 +70,18 @@ class SimulatedArm:
         q: ArrayLike,
         qd: ArrayLike | None = None,
         step: float = 1e-3,
-        contacts: Iterable[Touch] = (),
+        contacts: Iterable[Contact] = (),
     ) -> None:
-        """Put the arm into a state.
+        """Place the arm in a state.
 
         Args:
             model: the robot.
-            law: what its motors do; may be replaced at any time.
+            law: the law of the motors; may be replaced at any time.
             q: joint positions, rad or m, shape (n,).
-            qd: joint velocities, rad/s or m/s, shape (n,); at rest for None.
+            qd: joint velocities, rad/s or m/s, shape (n,); None: at rest.
             step: integration step, s.
-            contacts: what pushes it; the attribute `contacts` is a list that may be added to at any time, and from
-                which those that are over are removed.
+            contacts: initial contacts. Contacts may be appended to the attribute `contacts` at any time; those that
+                have ended are removed from it.
 
         Raises:
             InputError: the step is not positive.
@@ -94,42 +94,42 @@ class SimulatedArm:
         self.contacts = list(contacts)
         self._kernel = compile_kernel(model, ("mass_matrix", "effort"), "python", ("q", "qd"))
         self._friction = compile_kernel(model, ("friction",), "python", ("qd",))
-        self._rubs = any(self._friction([1.0] * model.n)[0])
+        self._has_friction = any(self._friction([1.0] * model.n)[0])
         self._contact_efforts = ContactEfforts(model)
         self.place(q, qd)
 
     def place(self, q: ArrayLike, qd: ArrayLike | None = None) -> None:
-        """Put it into a state, as at the start, and start the time again."""
+        """Place the arm in a state and reset its time to zero."""
         self.t = 0.0
         self._steps = 0
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(self.model.n) if qd is None else np.array(qd, dtype=float)
 
     def motion(self) -> Motion:
-        """What the arm does at this instant.
+        """Return the motion at this instant.
 
         Raises:
-            DivergenceError: as `advance`.
+            DivergenceError: the joints have become too fast for the step.
         """
         M, net, tau, external = self._efforts(self.t, self.q, self.qd)
         return Motion(self.t, self.q.copy(), self.qd.copy(), np.linalg.solve(M, net), tau, external)
 
     def contact_wrench(self) -> Array:
-        """What all contacts together exert on the arm at this instant: as `ContactEfforts.wrench`."""
+        """Return the wrench of all contacts at this instant; see `ContactEfforts.wrench`."""
         return self._contact_efforts.wrench(self.contacts, self.t, self.q, self.qd)
 
     def advance(self, steps: int = 1) -> None:
         """Integrate over a number of steps.
 
         Raises:
-            DivergenceError: it has become so fast that the step is too long.
+            DivergenceError: the joints have become too fast for the step.
         """
         for _ in range(steps):
             if self.contacts:
                 self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
             now = (self.t, self.q, self.qd, self.step)
-            if np.any(self.law.damping) or (self._rubs and not self.law.compensates_friction):
-                self.q, self.qd = rosenbrock(self._acceleration, self._slowing(), *now)
+            if np.any(self.law.damping) or (self._has_friction and not self.law.compensates_friction):
+                self.q, self.qd = rosenbrock(self._acceleration, self._damping_rate(), *now)
             else:
                 self.q, self.qd = runge_kutta(self._acceleration, *now)
             self._steps += 1
@@ -140,19 +140,19 @@ class SimulatedArm:
         return np.linalg.solve(M, net)
 
     def _efforts(self, t: float, q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
-        """The mass matrix, and the efforts that accelerate it; those of the motors, and of the contacts."""
+        """Return the mass matrix, the accelerating efforts, and the efforts of motors and contacts."""
         state = q.tolist(), qd.tolist()
-        if not all(-BEYOND < x < BEYOND for numbers in state for x in numbers):
+        if not all(-MAX_STATE < x < MAX_STATE for numbers in state for x in numbers):
             raise DivergenceError(t, "joints are too fast for the integration step; apply smaller efforts and forces")
         M, h = (np.array(output) for output in self._kernel(*state))
         tau = self.law(t, q, qd, M, h)
         external = self._contact_efforts(self.contacts, t, q, qd)
         return M, tau + external - h, tau, external
 
-    def _slowing(self) -> Array:
-        """The rate at which friction and the law's damping slow the joints, 1/s, shape (n, n).
+    def _damping_rate(self) -> Array:
+        """Return the rate at which friction and the law's damping slow the joints, 1/s, shape (n, n).
 
-        Of friction over speed, not of its slope: that of dry friction is zero but for the slowest joints.
+        It uses friction over speed, because the slope of dry friction is zero above the lowest speeds.
         """
         speed = np.where(abs(self.qd) < 1e-9, 1e-9, self.qd)
         M, _ = self._kernel(self.q.tolist(), self.qd.tolist())
@@ -167,19 +167,19 @@ class ComputedTorque:
     damping = 0.0
 
     def __init__(self, trajectory: DemoTrajectory, bandwidth: float = 20.0) -> None:
-        """Track the trajectory with critically damped errors of the given bandwidth, rad/s."""
+        """Track a trajectory with critically damped errors of the given bandwidth, rad/s."""
         self.trajectory = trajectory
         self.Kp = bandwidth**2
         self.Kd = 2 * bandwidth
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """See `EffortLaw`."""
+        """Return the efforts; see `EffortLaw`."""
         q_d, qd_d, qdd_d = self.trajectory.at(t)
         return M @ (qdd_d + self.Kd * (qd_d - qd) + self.Kp * (q_d - q)) + h
 
 
 class HeldEffort:
-    """Apply the same efforts whatever happens, as a forward_command_controller holds its last command."""
+    """Apply constant efforts, as a forward_command_controller holds its last command for ever."""
 
     compensates_friction = False
     damping = 0.0
@@ -189,5 +189,5 @@ class HeldEffort:
         self.tau = np.clip(np.asarray(tau, dtype=float), -np.asarray(limit), limit)
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """See `EffortLaw`."""
+        """Return the efforts; see `EffortLaw`."""
         return self.tau

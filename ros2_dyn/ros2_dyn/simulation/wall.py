@@ -1,4 +1,4 @@
-"""A flat obstacle that the simulated arm can press on."""
+"""A flat obstacle that the simulated arm can press against."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.contact import Contact
 
 
 @dataclass(frozen=True)
-class Wall(Touch):
-    """A plane without friction that holds one point of a link back, for ever: it pushes outwards, and never pulls.
+class Wall(Contact):
+    """A frictionless plane that pushes one point of a link outwards and never pulls.
 
-    The force is that of Hunt and Crossley (1975): ``stiffness depth (1 + damping depth_rate)`` along the normal. It
-    begins at zero, and the wall takes the more energy the faster it is hit.
+    The force along the normal is ``stiffness depth (1 + damping depth_rate)`` (Hunt and Crossley 1975). It starts at
+    zero, and the loss of energy grows with the speed of the impact.
     """
 
+    kind = "wall"
     link: str
     origin: ArrayLike
-    """A point of the plane, m, in the base frame, shape (3,)."""
+    """Any point of the plane in the base frame, m, shape (3,)."""
     normal: ArrayLike
-    """Outwards, where the arm is free, in the axes of the base frame, shape (3,); of any length, which becomes 1."""
+    """Outward normal, towards the free space, in the axes of the base frame, shape (3,). It is normalised."""
     point: ArrayLike = (0.0, 0.0, 0.0)
     stiffness: float = 5e4
-    """N/m."""
+    """Stiffness, N/m."""
     damping: float = 1.0
-    """s/m: for small speeds v, what hits it at v comes back at about ``v - 2/3 damping v^2``."""
+    """Damping, s/m. A body that arrives at a small speed v leaves at about ``v - 2/3 damping v^2``."""
 
     def __post_init__(self) -> None:
         """Check the fields.
@@ -41,15 +42,15 @@ class Wall(Touch):
             object.__setattr__(self, field, self._triple(field))
         length = np.linalg.norm(self.normal)
         if length == 0:
-            raise self._wrong("normal", "a direction")
+            raise self._invalid("normal", "a direction")
         object.__setattr__(self, "normal", tuple((np.array(self.normal) / length).tolist()))
         if not 0 < self.stiffness < inf:
-            raise self._wrong("stiffness", "a positive, finite number of N/m")
+            raise self._invalid("stiffness", "a positive, finite number of N/m")
         if not 0 <= self.damping < inf:
-            raise self._wrong("damping", "a finite number of s/m, not negative")
+            raise self._invalid("damping", "a finite number of s/m, not negative")
 
     def force_at(self, t: float, position: Array, velocity: Array) -> Array:
-        """See `Touch.force_at`."""
+        """Return the force of the wall; zero where the point is outside."""
         normal = np.array(self.normal)
         depth, depth_rate = float(normal @ (self.origin - position)), float(-normal @ velocity)
         return normal * (self.stiffness * max(0.0, depth) * max(0.0, 1 + self.damping * depth_rate))

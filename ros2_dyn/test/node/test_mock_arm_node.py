@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import forward_kinematics, friction, regressor, rnea, static_torque
 from ros2_dyn.ros.mock_arm_node import MockArmNode
-from ros2_dyn.simulation.imperfect import with_friction
+from ros2_dyn.simulation.perturbed import with_friction
 from ros2_dyn.simulation.wall import Wall
 from ros_harness import PATIENCE, Listener, Process
 
@@ -135,13 +135,13 @@ def test_what_makes_no_sense_is_refused_and_the_arm_goes_on(start):
     good = {"force": Vector3(x=1.0), "profile": "step", "duration": 1.0}
     for wrong, problem in (
         ({"link": "hand"}, "link: the robot 'mock_arm' has no link 'hand'; it has base_link, "),
-        ({"force": Vector3(x=np.nan)}, "force of the contact on 'tool0': expected 3 finite numbers"),
-        ({"point": Point(y=np.inf)}, "point of the contact on 'tool0': expected 3 finite numbers"),
+        ({"force": Vector3(x=np.nan)}, "force of the force on 'tool0': expected 3 finite numbers"),
+        ({"point": Point(y=np.inf)}, "point of the force on 'tool0': expected 3 finite numbers"),
         ({"profile": "kick"}, "expected one of impulse, step, ramp, sinusoid, got kick"),
         ({"profile": ""}, "expected one of impulse, step, ramp, sinusoid, got "),
-        ({"duration": 0.0}, "duration of the contact on 'tool0': expected a positive number of seconds, got 0.0"),
+        ({"duration": 0.0}, "duration of the force on 'tool0': expected a positive number of seconds, got 0.0"),
         ({"profile": "ramp", "duration": np.inf}, "expected a positive, finite number of seconds for profile 'ramp'"),
-        ({"profile": "sinusoid"}, "frequency of the contact on 'tool0': expected a positive, finite number of Hz"),
+        ({"profile": "sinusoid"}, "frequency of the force on 'tool0': expected a positive, finite number of Hz"),
         ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
         ({"delay": np.nan}, "delay: expected a finite number of seconds, not negative, got nan"),
     ):
@@ -367,7 +367,7 @@ def test_an_operator_leads_the_arm_to_a_wall(start):
         ({"displacement": Vector3(x=np.nan)}, "displacement of the hand on 'tool0': expected 3 finite numbers"),
         ({"duration": 0.0}, "duration of the hand on 'tool0': expected a positive, finite number of seconds, got 0.0"),
         ({"hold": -1.0}, "hold of the hand on 'tool0': expected a number of seconds, not negative, got -1.0"),
-        ({"max_force": -1.0}, "greatest_force of the hand on 'tool0': expected a finite number, not negative"),
+        ({"max_force": -1.0}, "max_force of the hand on 'tool0': expected a finite number, not negative"),
         ({"delay": -1.0}, "delay: expected a finite number of seconds, not negative, got -1.0"),
     ):
         answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good | wrong)

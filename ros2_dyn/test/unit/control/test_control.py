@@ -30,9 +30,9 @@ from ros2_dyn.dynamics import (
     static_torque,
 )
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.model import Drive, Payload, RobotModel
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 MASS = 4.0
@@ -192,7 +192,7 @@ def test_the_joint_pd_is_a_spring_against_a_load():
     """At rest its stiffness times the error balances a constant force; one number is for all joints."""
     stiffness, load = 200.0, -7.0
     law = Continuous(lambda t, q, qd: joint_pd(q, qd, [0.3], [0.0], stiffness, 2 * np.sqrt(stiffness * MASS)))
-    cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[Contact("cart", (load, 0, 0))])
+    cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[AppliedForce("cart", (load, 0, 0))])
     cart.advance(1000)
     assert_allclose(0.3 - cart.q, -load / stiffness, rtol=1e-10)
     assert_allclose(joint_pd([1, 2], [3, 4], [1.5, 2.5], [3, 5], 10.0, [2.0, 3.0]), [5.0, 5.0 + 3.0])

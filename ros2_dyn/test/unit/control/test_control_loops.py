@@ -16,13 +16,13 @@ from ros2_dyn.control.force_control import force_control
 from ros2_dyn.control.hand_guiding import Guiding, hand_guiding
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
-from ros2_dyn.simulation.imperfect import imperfect, with_armature
+from ros2_dyn.simulation.perturbed import perturbed, with_armature
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import Payload, RobotModel
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
@@ -64,7 +64,7 @@ class Rig:
         q, qd = self.arm.q, self.arm.qd
         return ArmState(q, qd, *map(np.array, self._terms(q.tolist(), qd.tolist())))
 
-    def run(self, law: Law, seconds: float, q=HOME, qd=None, contacts: Iterable[Touch] = ()) -> Record:
+    def run(self, law: Law, seconds: float, q=HOME, qd=None, contacts: Iterable[Contact] = ()) -> Record:
         """From a state; each effort acts a period after the state that it is made of, for one period."""
         arm = self.arm
         arm.place(q, qd)
@@ -100,7 +100,7 @@ def test_feed_forward_leaves_a_fifth_of_the_tracking_error(model, seed):
 
     The inertias that the model has are wrong by up to 5 %.
     """
-    rig = Rig(model, imperfect(model, np.random.default_rng(seed), inertia_error=0.05))
+    rig = Rig(model, perturbed(model, np.random.default_rng(seed), inertia_error=0.05))
     effort = compile_kernel(model, ("effort",), "python", ("q", "qd", "qdd"))
     trajectory, bandwidth = DemoTrajectory(model, HOME), 10.0
     inertia = np.diag(mass_matrix(model, HOME))
@@ -269,7 +269,7 @@ def pull(rig: Rig, way, duration: float, q=HOME, lower=None, upper=None) -> Pres
     left = np.minimum(upper - record.q, record.q - lower)
     late = (record.t > hand.end - 2.0) & (record.t < hand.end - PERIOD)
     force = np.linalg.norm(record.force[late], axis=1)
-    assert_allclose(force, hand.greatest_force, rtol=1e-6)  # it does pull all the time
+    assert_allclose(force, hand.max_force, rtol=1e-6)  # it does pull all the time
     turned_back = np.diff(np.sign(record.qd[late]), axis=0) != 0
     return Pressed(
         left.min(),

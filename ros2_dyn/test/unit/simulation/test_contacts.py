@@ -1,4 +1,4 @@
-"""Contacts push the simulated arm as physics says: closed forms, momentum, power."""
+"""Applied forces on the simulated arm: closed forms, momentum, power, and contact scripts."""
 
 from math import inf, nan, pi
 
@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, rnea, static_torque
 from ros2_dyn.errors import DivergenceError, InputError
-from ros2_dyn.simulation.contact import PROFILES, Contact
+from ros2_dyn.model import RobotModel
+from ros2_dyn.simulation.applied_force import PROFILES, AppliedForce
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 CART = RobotModel.from_urdf(
@@ -29,23 +29,23 @@ PENDULUM = RobotModel.from_urdf(
 EFFORTS = ContactEfforts(mock_arm())
 
 
-def pushed(model: RobotModel, q, *contacts: Contact) -> SimulatedArm:
+def pushed(model: RobotModel, q, *contacts: AppliedForce) -> SimulatedArm:
     """An arm without motors."""
     return SimulatedArm(model, HeldEffort(np.zeros(model.n), model.effort_limit), q, contacts=contacts)
 
 
-def test_a_cart_accelerates_under_the_part_of_the_force_along_its_rail():
+def test_cart_pushed_by_a_step_accelerates_with_the_force_component_along_its_rail():
     """``s = F t^2 / 2m`` for a step that lasts, to which Runge-Kutta is exact."""
-    cart = pushed(CART, [0.0], Contact("cart", (2.0, 7.0, -3.0)))
+    cart = pushed(CART, [0.0], AppliedForce("cart", (2.0, 7.0, -3.0)))
     cart.advance(1000)
     assert_allclose([cart.q[0], cart.qd[0]], [0.25, 0.5], rtol=1e-12)
     assert_allclose(cart.motion().external, [2.0])
 
 
-def test_a_pendulum_accelerates_as_the_moment_of_the_force_says():
+def test_pendulum_pushed_off_centre_accelerates_with_the_moment_of_the_force():
     """``m l^2 qdd = r F cos q - m g l sin q`` for a horizontal force; F below the hinge pushes a point at -z."""
     q, r, F = 0.7, 0.5, 3.0
-    pendulum = pushed(PENDULUM, [q], Contact("bob", (F, 0, 0), (0, 0, -r)))
+    pendulum = pushed(PENDULUM, [q], AppliedForce("bob", (F, 0, 0), (0, 0, -r)))
     expected = (-r * F * np.cos(q) - 1.5 * 9.81 * 0.8 * np.sin(q)) / (1.5 * 0.8**2)
     assert_allclose(pendulum.motion().qdd, [expected], rtol=1e-12)
 
@@ -59,9 +59,9 @@ def test_a_pendulum_accelerates_as_the_moment_of_the_force_says():
         ("sinusoid", (1 - np.cos(2 * pi * 30 * 0.02)) / (2 * pi * 30)),
     ],
 )
-def test_momentum_changes_by_the_integral_of_the_force(profile, integral):
-    """For each profile, begun between two steps, up to what a jump between two evaluations makes."""
-    contact = Contact("cart", (50.0, 0, 0), profile=profile, start=0.0105, duration=0.02, frequency=30.0)
+def test_cart_gains_the_momentum_of_each_profile_integral(profile, integral):
+    """The force begins between two steps; the tolerance is that of a jump between two evaluations."""
+    contact = AppliedForce("cart", (50.0, 0, 0), profile=profile, start=0.0105, duration=0.02, frequency=30.0)
     cart = pushed(CART, [0.0], contact)
     cart.advance(10)
     assert cart.qd[0] == 0
@@ -70,13 +70,12 @@ def test_momentum_changes_by_the_integral_of_the_force(profile, integral):
     assert cart.contacts == []  # over
 
 
-def test_profiles_in_time():
-    """Their values within, wherever the point is; before and after nothing acts."""
+def test_profiles_have_their_closed_form_values_and_act_only_within_their_duration():
     nowhere = np.full(3, nan)
     values = {"impulse": 0.5, "step": 1.0, "ramp": 1 / 6, "sinusoid": np.sin(2 * pi * 0.3 * 0.5)}
     assert values.keys() == PROFILES.keys()
     for profile, value in values.items():
-        contact = Contact("tool0", (0, 2.0, -4.0), profile=profile, start=1.0, duration=3.0, frequency=0.3)
+        contact = AppliedForce("tool0", (0, 2.0, -4.0), profile=profile, start=1.0, duration=3.0, frequency=0.3)
         assert_allclose(contact.force_at(1.5, nowhere, nowhere), [0, 2 * value, -4 * value], rtol=1e-12)
         q, qd = np.array(HOME), np.zeros(6)
         acting = [EFFORTS([contact], t, q, qd).any() for t in (0.999, 1.5, 3.999, 4.0)]
@@ -84,7 +83,7 @@ def test_profiles_in_time():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_efforts_of_contacts_do_the_work_of_the_forces(seed):
+def test_contact_efforts_on_random_trees_have_the_power_of_the_forces(seed):
     """``F . v_point = tau . qd``, with the velocity of the point from differences of forward kinematics."""
     model = RobotModel.from_urdf(random_tree(seed))
     rng = np.random.default_rng(seed)
@@ -96,18 +95,18 @@ def test_efforts_of_contacts_do_the_work_of_the_forces(seed):
         def where(t, name=name, point=point):
             return (forward_kinematics(model, q + t * qd, name) @ [*point, 1])[:3]
 
-        tau = efforts([Contact(name, force, point)], 0.0, q, qd)
+        tau = efforts([AppliedForce(name, force, point)], 0.0, q, qd)
         assert_allclose(tau @ qd, force @ (where(1e-5) - where(-1e-5)) / 2e-5, rtol=1e-7, atol=1e-8)
         assert_allclose(tau, static_torque(model, q, [*force, 0, 0, 0], name, point), rtol=1e-12, atol=1e-12)
-        assert_allclose(efforts([Contact(name, force, point)] * 2, 0.0, q, qd), 2 * tau)
+        assert_allclose(efforts([AppliedForce(name, force, point)] * 2, 0.0, q, qd), 2 * tau)
 
 
-def test_motors_and_contacts_explain_the_motion():
-    """Inverse dynamics of what the arm does is what motors and contacts apply; the controller does not know of them."""
+def test_inverse_dynamics_of_a_pushed_arm_is_motor_efforts_plus_contact_efforts():
+    """The controller does not compensate the contact, so the arm also deviates from its trajectory."""
     model = mock_arm()
     arm = SimulatedArm(model, ComputedTorque(DemoTrajectory(model, HOME)), HOME)
     arm.advance(100)
-    arm.contacts.append(Contact("forearm_link", (5.0, -20.0, 10.0), (0.1, 0.0, 0.05)))
+    arm.contacts.append(AppliedForce("forearm_link", (5.0, -20.0, 10.0), (0.1, 0.0, 0.05)))
     arm.advance(50)
     motion = arm.motion()
     assert np.abs(motion.external).max() > 1.0
@@ -118,7 +117,7 @@ def test_motors_and_contacts_explain_the_motion():
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"force": (1, 2)}, r"force of the contact on 'hand': expected 3 finite numbers, got \(1, 2\)"),
+        ({"force": (1, 2)}, r"force of the force on 'hand': expected 3 finite numbers, got \(1, 2\)"),
         ({"force": (1, nan, 2)}, "force of .* 3 finite numbers"),
         ({"force": "up"}, "force of .* 3 finite numbers"),
         ({"point": 1.0}, "point of .* 3 finite numbers"),
@@ -131,37 +130,34 @@ def test_motors_and_contacts_explain_the_motion():
         ({"profile": "sinusoid"}, "frequency of .* a positive, finite number of Hz for profile 'sinusoid', got 0.0"),
     ],
 )
-def test_a_contact_that_makes_no_sense_is_refused(fields, problem):
-    """With the link, the field and what was expected."""
+def test_invalid_applied_force_is_rejected_with_link_field_and_expectation(fields, problem):
     with pytest.raises(InputError, match=problem):
-        Contact(**{"link": "hand", "force": (1, 2, 3)} | fields)
+        AppliedForce(**{"link": "hand", "force": (1, 2, 3)} | fields)
 
 
-def test_a_contact_on_a_link_that_is_not_there():
-    """By name, when it is to act."""
+def test_force_on_an_unknown_link_raises_when_it_acts():
     with pytest.raises(InputError, match="no link 'hand'"):
-        pushed(CART, [0.0], Contact("hand", (1, 0, 0))).advance()
+        pushed(CART, [0.0], AppliedForce("hand", (1, 0, 0))).advance()
 
 
-def test_contacts_are_read_from_a_file(tmp_path):
-    """Every field, or the two that are needed."""
+def test_contact_script_with_all_kinds_and_fields_is_read(tmp_path):
     script = tmp_path / "contacts.yaml"
     script.write_text(
         "- {link: cart, force: [1, 2, 3]}\n"
         "- {link: base, force: [0, 0, 1.5], point: [0, 1, 0], profile: sinusoid, start: 2,"
         " duration: .inf, frequency: 3}\n"
     )
-    long = Contact("base", (0, 0, 1.5), (0, 1, 0), "sinusoid", 2, inf, 3)
-    assert read_contacts(script, CART) == [Contact("cart", (1, 2, 3)), long]
+    long = AppliedForce("base", (0, 0, 1.5), (0, 1, 0), "sinusoid", 2, inf, 3)
+    assert read_contacts(script, CART) == [AppliedForce("cart", (1, 2, 3)), long]
 
     script.write_text(
         "- {kind: wall, link: cart, origin: [0, 1, 0], normal: [0, 0, 2], stiffness: 7, damping: 3}\n"
-        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, greatest_force: 9}\n"
-        "- {kind: contact, link: cart, force: [1, 2, 3]}\n"
+        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, max_force: 9}\n"
+        "- {kind: force, link: cart, force: [1, 2, 3]}\n"
     )
     wall = Wall("cart", (0, 1, 0), (0, 0, 1), stiffness=7, damping=3)
-    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, greatest_force=9)
-    assert read_contacts(script, CART) == [wall, hand, Contact("cart", (1, 2, 3))]
+    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, max_force=9)
+    assert read_contacts(script, CART) == [wall, hand, AppliedForce("cart", (1, 2, 3))]
 
 
 @pytest.mark.parametrize(
@@ -175,9 +171,9 @@ def test_contacts_are_read_from_a_file(tmp_path):
         ),
         ("- {link: cart, force: [1, 2, 3], power: 9}", "entry 1: expected link, force"),
         ("- {link: hand, force: [1, 2, 3]}", "entry 1: link: .* has no link 'hand'; it has base, cart"),
-        ("- {link: cart, force: [1, 2]}", "entry 1: force of the contact on 'cart': expected 3 finite"),
+        ("- {link: cart, force: [1, 2]}", "entry 1: force of the force on 'cart': expected 3 finite"),
         ("- {link: cart, force: [1, 2, 3], start: soon}", "entry 1: start: expected a number, got 'soon'"),
-        ("- {link: cart, kind: brick}", "entry 1: kind: expected one of contact, wall, hand, got brick"),
+        ("- {link: cart, kind: brick}", "entry 1: kind: expected one of force, wall, hand, got brick"),
         ("- {link: cart, kind: wall, origin: [0, 0, 0]}", "entry 1: expected link, origin, normal and some of point,"),
         ("- {link: cart, kind: hand}", "entry 1: expected link, displacement and some of point, start, duration,"),
         ("- {link: cart, kind: hand, displacement: [1, 0]}", "displacement of the hand on 'cart': expected 3 finite"),
@@ -185,22 +181,20 @@ def test_contacts_are_read_from_a_file(tmp_path):
         ("- 7", "entry 1: expected a mapping"),
     ],
 )
-def test_a_wrong_script_is_refused(tmp_path, text, problem):
-    """With the file, the entry and what was expected."""
+def test_invalid_contact_script_is_rejected_with_file_entry_and_expectation(tmp_path, text, problem):
     script = tmp_path / "contacts.yaml"
     script.write_text(text)
     with pytest.raises(InputError, match=f"contact script '{script}'.*{problem}"):
         read_contacts(script, CART)
 
 
-def test_a_script_that_is_not_there(tmp_path):
+def test_missing_contact_script_is_rejected(tmp_path):
     with pytest.raises(InputError, match=r"none\.yaml': cannot be read: .*No such file"):
         read_contacts(tmp_path / "none.yaml", CART)
 
 
-def test_an_arm_that_is_pushed_too_hard_says_so_and_can_start_again():
-    """Before any number overflows."""
-    arm = pushed(mock_arm(), HOME, Contact("tool0", (1e9, 0, 0)))
+def test_arm_pushed_too_hard_raises_divergence_and_can_be_placed_again():
+    arm = pushed(mock_arm(), HOME, AppliedForce("tool0", (1e9, 0, 0)))
     with pytest.raises(DivergenceError, match="joints are too fast"):
         arm.advance(1000)
     arm.contacts.clear()

@@ -1,4 +1,4 @@
-"""The mock arm's controllers without ROS: switching, held efforts, and trajectories with their feed-forward."""
+"""The controllers of the mock arm: switching, held efforts, and trajectories with feed-forward."""
 
 from itertools import pairwise
 
@@ -10,11 +10,12 @@ from scipy.interpolate import CubicHermiteSpline
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.simulation.controllers import DEMO, EFFORT, TRAJECTORY, Controllers, gains_of_inertia
-from ros2_dyn.simulation.imperfect import with_armature, with_friction
-from ros2_dyn.simulation.joint_trajectory import JointTrajectory, Point, read_knots
-from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.model import RobotModel
+from ros2_dyn.simulation.controllers import DEMO, EFFORT, TRAJECTORY, Controllers, gains_of_inertia
+from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, read_waypoints
+from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint as Point
+from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 MODEL = mock_arm()
@@ -25,7 +26,7 @@ CART = RobotModel.from_urdf(
 
 
 def controlled(model: RobotModel = MODEL, q=HOME, gains=None) -> Controllers:
-    """The controllers of an arm whose weight is carried."""
+    """Return the controllers of an arm at rest under gravity compensation."""
     arm = SimulatedArm(model, HeldEffort(gravity(model, q), model.effort_limit), q)
     return Controllers(arm, *(gains or gains_of_inertia(model, q)))
 
@@ -34,8 +35,7 @@ def controlled(model: RobotModel = MODEL, q=HOME, gains=None) -> Controllers:
 
 
 @pytest.mark.parametrize("before", [DEMO, TRAJECTORY])
-def test_a_switch_to_efforts_holds_those_of_that_instant(before):
-    """No step in them, and for ever, until a command comes."""
+def test_activated_effort_controller_holds_the_current_efforts_until_a_command(before):
     controllers = controlled()
     arm = controllers.arm
     controllers.switch(before)
@@ -52,8 +52,8 @@ def test_a_switch_to_efforts_holds_those_of_that_instant(before):
     assert_allclose(arm.motion().tau, 0.5)
 
 
-def test_a_switch_to_trajectories_lets_gravity_pull_the_arm_down():
-    """There is no feed-forward: with an error of 0 and at rest there is no effort; it sags until p holds the weight."""
+def test_activated_trajectory_controller_sags_until_its_gain_carries_the_weight():
+    """Without feed-forward there is no effort at zero error."""
     controllers = controlled()
     arm = controllers.arm
     controllers.switch(TRAJECTORY)
@@ -65,8 +65,7 @@ def test_a_switch_to_trajectories_lets_gravity_pull_the_arm_down():
     assert np.abs(HOME - arm.q).max() > 0.005
 
 
-def test_the_demo_goes_on_from_where_the_arm_is():
-    """It follows a motion that starts there, at that time; nothing is to be caught up."""
+def test_activated_demo_controller_starts_its_motion_at_the_current_position():
     controllers = controlled()
     arm = controllers.arm
     controllers.switch(TRAJECTORY)
@@ -80,16 +79,14 @@ def test_the_demo_goes_on_from_where_the_arm_is():
     assert np.abs(arm.q - q).max() > 0.3
 
 
-def test_the_demo_brings_an_arm_back_that_is_out_of_its_limits():
-    """Its motion starts at the limit."""
+def test_demo_controller_brings_an_arm_outside_its_limits_back():
     controllers = controlled(CART, [3.2])
     controllers.switch(DEMO)
     controllers.arm.advance(2000)
     assert controllers.arm.q[0] < 3.0
 
 
-def test_an_arm_that_is_placed_anew_goes_on_there():
-    """Under each controller; an effort is still held."""
+def test_restarted_controller_continues_from_the_new_position():
     for name in (DEMO, TRAJECTORY, EFFORT):
         controllers = controlled()
         arm = controllers.arm
@@ -108,8 +105,7 @@ def test_an_arm_that_is_placed_anew_goes_on_there():
 
 
 @pytest.mark.parametrize("name", [DEMO, TRAJECTORY])
-def test_a_switch_to_the_active_controller_changes_nothing(name):
-    """It goes on with what it does."""
+def test_switch_to_the_active_controller_keeps_its_law(name):
     controllers = controlled()
     controllers.switch(name)
     controllers.arm.advance(100)
@@ -118,8 +114,7 @@ def test_a_switch_to_the_active_controller_changes_nothing(name):
     assert controllers.arm.law is law
 
 
-def test_there_are_three_controllers():
-    """And no other; the active one stays."""
+def test_unknown_controller_is_rejected_and_the_active_one_stays():
     controllers = controlled()
     controllers.switch(DEMO)
     with pytest.raises(
@@ -132,8 +127,7 @@ def test_there_are_three_controllers():
 # --- efforts ----------------------------------------------------------------------------------------------------
 
 
-def test_efforts_are_taken_whole_or_not_at_all():
-    """Wrong sizes and numbers are refused and the last command stays; what is too large is saturated."""
+def test_invalid_commands_are_rejected_whole_and_large_ones_saturated():
     controllers = controlled()
     controllers.switch(EFFORT)
     controllers.command([1000.0, -1000.0, 3.0, 4.0, 5.0, -1000.0])
@@ -150,8 +144,7 @@ def test_efforts_are_taken_whole_or_not_at_all():
         assert_allclose(controllers.arm.motion().tau, expected)
 
 
-def test_commands_for_a_controller_that_is_not_active_are_refused():
-    """They change nothing."""
+def test_commands_for_an_inactive_controller_are_rejected_and_change_nothing():
     controllers = controlled()
     for active in (DEMO, TRAJECTORY):
         controllers.switch(active)
@@ -162,7 +155,7 @@ def test_commands_for_a_controller_that_is_not_active_are_refused():
     controllers.switch(EFFORT)
     law = controllers.arm.law
     with pytest.raises(InputError, match="trajectory_controller is not active, but effort_controller"):
-        controllers.follow(read_knots(NAMES, NAMES, [Point(1.0, HOME)]))
+        controllers.follow(read_waypoints(NAMES, NAMES, [Point(1.0, HOME)]))
     assert controllers.arm.law is law
 
 
@@ -170,7 +163,7 @@ def test_commands_for_a_controller_that_is_not_active_are_refused():
 
 
 def random_points(seed: int, velocities: bool = True, effort: bool = True) -> list[Point]:
-    """Five points in the model's order, at rest at the end."""
+    """Return five points in the model's order, at rest at the end."""
     rng = np.random.default_rng(seed)
     q, qd, tau = rng.normal(size=(3, 5, 6))
     qd[-1] = 0
@@ -178,13 +171,12 @@ def random_points(seed: int, velocities: bool = True, effort: bool = True) -> li
     return [Point(t, a, b if velocities else (), c if effort else ()) for t, a, b, c in zip(times, q, qd, tau)]
 
 
-def test_positions_are_cubic_and_efforts_linear_between_points():
-    """As SciPy's Hermite spline and NumPy's interpolation; joints in any order."""
+def test_trajectory_in_any_joint_order_matches_scipy_hermite_and_numpy_interpolation():
     points = random_points(1)
     times, q, qd, tau = (np.array([point[k] for point in points]) for k in range(4))
     order = [3, 1, 5, 0, 2, 4]
     shuffled = [Point(p.time, *(np.array(x)[order] for x in p[1:])) for p in points]
-    trajectory = JointTrajectory(read_knots(NAMES, [NAMES[i] for i in order], shuffled))
+    trajectory = InterpolatedTrajectory(read_waypoints(NAMES, [NAMES[i] for i in order], shuffled))
     spline = CubicHermiteSpline(times, q, qd)
     for t in np.linspace(times[0], times[-1] - 1e-9, 101):
         positions, velocities, efforts = trajectory.at(t)
@@ -193,11 +185,10 @@ def test_positions_are_cubic_and_efforts_linear_between_points():
         assert_allclose(efforts, [np.interp(t, times, column) for column in tau.T], rtol=0, atol=1e-12)
 
 
-def test_without_velocities_positions_are_linear_and_without_effort_there_is_none():
-    """The velocity is the slope."""
+def test_trajectory_without_velocities_and_efforts_is_linear_with_zero_effort():
     points = random_points(2, velocities=False, effort=False)
     times, q = (np.array([point[k] for point in points]) for k in range(2))
-    trajectory = JointTrajectory(read_knots(NAMES, NAMES, points))
+    trajectory = InterpolatedTrajectory(read_waypoints(NAMES, NAMES, points))
     for t in np.linspace(times[0], times[-1] - 1e-9, 101):
         i = np.searchsorted(times, t, "right")
         positions, velocities, efforts = trajectory.at(t)
@@ -206,11 +197,10 @@ def test_without_velocities_positions_are_linear_and_without_effort_there_is_non
         assert not efforts.any()
 
 
-def test_one_point_without_velocity_makes_its_pieces_straight_and_one_without_effort_is_zero():
-    """The others stay as they are."""
+def test_point_without_velocity_makes_its_two_segments_straight():
     points = random_points(3)
     points[1] = points[1]._replace(velocities=(), effort=())
-    trajectory = JointTrajectory(read_knots(NAMES, NAMES, points))
+    trajectory = InterpolatedTrajectory(read_waypoints(NAMES, NAMES, points))
     middle = [(a.time + b.time) / 2 for a, b in pairwise(points)]
     assert_allclose(trajectory.at(middle[0])[0], (points[0].positions + points[1].positions) / 2)
     assert_allclose(trajectory.at(middle[0])[2], points[0].effort / 2)
@@ -218,10 +208,10 @@ def test_one_point_without_velocity_makes_its_pieces_straight_and_one_without_ef
     assert np.abs(trajectory.at(middle[2])[0] - (points[2].positions + points[3].positions) / 2).max() > 1e-3
 
 
-def test_after_the_end_the_last_position_and_effort_are_held():
-    """As joint_trajectory_controller does where a trajectory came by topic."""
+def test_trajectory_after_its_end_holds_the_last_position_and_effort():
+    """joint_trajectory_controller does the same for trajectories received on its topic."""
     points = random_points(4)
-    trajectory = JointTrajectory(read_knots(NAMES, NAMES, points))
+    trajectory = InterpolatedTrajectory(read_waypoints(NAMES, NAMES, points))
     last = points[-1]
     assert_allclose(trajectory.at(last.time - 1e-9)[2], last.effort, rtol=1e-6)
     for t in (last.time, last.time + 100.0):
@@ -231,8 +221,7 @@ def test_after_the_end_the_last_position_and_effort_are_held():
         assert_allclose(effort, last.effort)
 
 
-def test_an_arm_tracks_a_trajectory_with_the_right_feed_forward():
-    """With inverse dynamics as effort it follows ten times closer than without."""
+def test_inverse_dynamics_as_feed_forward_reduces_the_tracking_error_tenfold():
     times = np.linspace(0.0, 1.0, 101)
     phase = 2 * np.pi * times[:, None]
     q = HOME + 0.1 * (1 - np.cos(phase))
@@ -242,7 +231,7 @@ def test_an_arm_tracks_a_trajectory_with_the_right_feed_forward():
     for effort in (rnea(MODEL, q, qd, qdd), np.zeros_like(q)):
         controllers = controlled()
         controllers.switch(TRAJECTORY)
-        controllers.follow(read_knots(NAMES, NAMES, [Point(*row) for row in zip(times, q, qd, effort)]))
+        controllers.follow(read_waypoints(NAMES, NAMES, [Point(*row) for row in zip(times, q, qd, effort)]))
         worst = 0.0
         for k in range(1, 100):
             controllers.arm.advance(10)
@@ -252,13 +241,13 @@ def test_an_arm_tracks_a_trajectory_with_the_right_feed_forward():
     assert errors[1] > 10 * errors[0]
 
 
-def test_the_effort_is_feed_forward_and_feedback():
-    """``effort + p (q_d - q) + d (qd_d - qd)`` at an instant, each with its own gain, saturated."""
+def test_tracking_effort_is_feed_forward_plus_feedback_and_saturates():
+    """``effort + p (q_d - q) + d (qd_d - qd)`` with a gain of its own for each joint."""
     p, d = np.arange(1.0, 7.0), np.arange(2.0, 8.0)
     controllers = controlled(gains=(p, d))
     controllers.switch(TRAJECTORY)
     goal, effort = HOME + np.arange(6.0), np.arange(6.0)
-    controllers.follow(read_knots(NAMES, NAMES, [Point(0.0, goal, (), effort), Point(2.0, goal + 1, (), effort)]))
+    controllers.follow(read_waypoints(NAMES, NAMES, [Point(0.0, goal, (), effort), Point(2.0, goal + 1, (), effort)]))
     arm = controllers.arm
     arm.qd = np.linspace(-1, 1, 6)
     expected = effort + p * (goal - HOME) + d * (0.5 - arm.qd)
@@ -266,70 +255,91 @@ def test_the_effort_is_feed_forward_and_feedback():
     assert_allclose(arm.motion().tau, np.minimum(expected, [150, 150, 150, 28, 28, 28]), rtol=1e-12)
 
 
-def test_a_trajectory_begins_where_the_arm_is():
-    """It is led to a first point in the future from its state, with an effort from zero; not to one that is now."""
+def test_trajectory_starting_in_the_future_is_extended_back_to_the_current_state():
     controllers = controlled()
     arm = controllers.arm
     controllers.switch(TRAJECTORY)
     arm.advance(500)
     point = Point(2.0, HOME + 1, [0.0] * 6, [8.0] * 6)
-    controllers.follow(read_knots(NAMES, NAMES, [point]))
+    controllers.follow(read_waypoints(NAMES, NAMES, [point]))
     at = arm.law.trajectory.at
     assert_allclose(at(arm.t)[0], arm.q, rtol=0, atol=1e-15)
     assert_allclose(at(arm.t)[1], arm.qd, rtol=0, atol=1e-15)
     assert_allclose(at(arm.t + 0.5)[2], 2.0)
     assert_allclose(at(arm.t + 2.0)[0], HOME + 1)
 
-    controllers.follow(read_knots(NAMES, NAMES, [point]), arm.t + 2.0)
+    controllers.follow(read_waypoints(NAMES, NAMES, [point]), arm.t + 2.0)
     assert_allclose(arm.law.trajectory.at(arm.t + 1.0)[2], 2.0)
-    controllers.follow(read_knots(NAMES, NAMES, [point._replace(time=0.0)]))
+    controllers.follow(read_waypoints(NAMES, NAMES, [point._replace(time=0.0)]))
     assert_allclose(arm.law.trajectory.at(arm.t)[0], HOME + 1)
     law = arm.law
     with pytest.raises(InputError, match=r"header.stamp: the trajectory ended 1.000 s ago"):
-        controllers.follow(read_knots(NAMES, NAMES, [point]), arm.t - 3.0)
+        controllers.follow(read_waypoints(NAMES, NAMES, [point]), arm.t - 3.0)
     assert arm.law is law
 
 
 @pytest.mark.parametrize(
     ("names", "points", "problem"),
     [
-        (NAMES[:5], [Point(1.0, HOME)], "joint_names: expected shoulder_pan_joint, .* in any order, got shoulder"),
+        (
+            NAMES[:5],
+            [Point(1.0, HOME)],
+            "joint_names: expected shoulder_pan_joint, .* in any order, got shoulder",
+        ),
         ((*NAMES, "gripper"), [Point(1.0, HOME)], "joint_names: .* wrist_3_joint, gripper"),
         ((*NAMES[:5], NAMES[0]), [Point(1.0, HOME)], "joint_names: "),
         (NAMES, [], "points: expected one or more, got none"),
         (NAMES, [Point(1.0, ())], r"points\[0\].positions: expected 6 numbers, got none"),
-        (NAMES, [Point(1.0, HOME), Point(2.0, HOME[:5])], r"points\[1\].positions: expected 6 finite numbers, got"),
+        (
+            NAMES,
+            [Point(1.0, HOME), Point(2.0, HOME[:5])],
+            r"points\[1\].positions: expected 6 finite numbers, got",
+        ),
         (NAMES, [Point(1.0, HOME, [1.0])], r"points\[0\].velocities: expected 6 finite"),
         (NAMES, [Point(1.0, HOME, (), [1.0])], r"points\[0\].effort: expected 6 finite"),
-        (NAMES, [Point(1.0, HOME, (), [np.nan] * 6)], r"points\[0\].effort: expected 6 finite numbers, got \[nan"),
-        (NAMES, [Point(1.0, HOME), Point(1.0, HOME)], "time_from_start: expected times that increase, from 0"),
-        (NAMES, [Point(-1.0, HOME), Point(1.0, HOME)], "time_from_start: expected times that increase, from 0"),
-        (NAMES, [Point(1.0, HOME, [0.1] * 6)], r"points\[0\].velocities: expected zeros at the end, got \[0.1"),
+        (
+            NAMES,
+            [Point(1.0, HOME, (), [np.nan] * 6)],
+            r"points\[0\].effort: expected 6 finite numbers, got \[nan",
+        ),
+        (
+            NAMES,
+            [Point(1.0, HOME), Point(1.0, HOME)],
+            "time_from_start: expected times that increase, from 0",
+        ),
+        (
+            NAMES,
+            [Point(-1.0, HOME), Point(1.0, HOME)],
+            "time_from_start: expected times that increase, from 0",
+        ),
+        (
+            NAMES,
+            [Point(1.0, HOME, [0.1] * 6)],
+            r"points\[0\].velocities: expected zeros at the end, got \[0.1",
+        ),
     ],
 )
-def test_a_trajectory_that_cannot_be_used_is_refused(names, points, problem):
-    """With the field and what was expected."""
+def test_invalid_trajectory_is_rejected_with_field_and_expectation(names, points, problem):
     with pytest.raises(InputError, match=problem):
-        read_knots(NAMES, names, points)
+        read_waypoints(NAMES, names, points)
 
 
-def test_strong_gains_do_not_shake_a_light_joint():
-    """The last wrist weighs 1e-4 kg m^2: a damping of 10 N m s/rad acts within 10 us, and the step is 1 ms.
+def test_strong_gains_on_a_light_joint_give_a_smooth_slow_approach():
+    """The last joint has 1e-4 kg m^2: a damping of 10 N m s/rad acts within 10 us, and the step is 1 ms.
 
-    What such a controller makes is a slow approach, at p/d = 2 1/s.
+    The approach has the rate p/d = 2 1/s.
     """
     controllers = controlled(gains=([3000.0] * 3 + [20.0] * 3, [200.0] * 3 + [10.0] * 3))
     arm = controllers.arm
     controllers.switch(TRAJECTORY)
     goal = HOME + np.array([0, 0, 0, 0, 0, 0.5])
-    controllers.follow(read_knots(NAMES, NAMES, [Point(0.0, goal)]))
+    controllers.follow(read_waypoints(NAMES, NAMES, [Point(0.0, goal)]))
     arm.advance(500)
     assert_allclose(goal[5] - arm.q[5], 0.5 * np.exp(-2.0 * 0.5), rtol=0.02)
 
 
 @pytest.mark.parametrize("wrong", [[1.0], [-1.0] * 6, [np.nan] * 6])
-def test_wrong_gains_are_refused(wrong):
-    """By the name of their parameter."""
+def test_invalid_gains_are_rejected_by_name(wrong):
     for name, gains in (("trajectory_p", (wrong, [1.0] * 6)), ("trajectory_d", ([1.0] * 6, wrong))):
         with pytest.raises(InputError, match=f"{name}: expected 6 finite numbers, not negative"):
             controlled(gains=gains)
@@ -338,8 +348,8 @@ def test_wrong_gains_are_refused(wrong):
 # --- rotors -----------------------------------------------------------------------------------------------------
 
 
-def test_a_rotor_makes_a_cart_heavier():
-    """``F = (m + armature) qdd``, with friction as before."""
+def test_armature_adds_to_the_mass_of_a_cart():
+    """``F = (m + armature) qdd``; friction is unchanged."""
     model = with_armature(with_friction(CART, [1.0]), [6.0])
     assert SimulatedArm(model, HeldEffort([5.0], [100.0]), [0.0]).motion().qdd[0] == pytest.approx(5.0 / 10.0)
     assert model.joints[0].drive.viscous == 1.0

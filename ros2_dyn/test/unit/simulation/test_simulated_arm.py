@@ -1,4 +1,4 @@
-"""The simulated arm obeys physics: closed forms, conserved energy, and efforts that explain its motion."""
+"""Physics of the simulated arm: closed forms, conserved energy, and consistency with inverse dynamics."""
 
 import numpy as np
 import pytest
@@ -7,16 +7,16 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 
 
 @pytest.fixture(scope="module")
 def arm_model() -> RobotModel:
-    """The six-axis arm."""
+    """Return the six-axis arm."""
     return mock_arm()
 
 
@@ -24,7 +24,7 @@ def free(model: RobotModel) -> HeldEffort:
     return HeldEffort(np.zeros(model.n), model.effort_limit)
 
 
-def test_a_cart_accelerates_as_newton_says():
+def test_cart_under_constant_force_moves_in_closed_form():
     """``s = F t^2 / 2m``, to which Runge-Kutta is exact."""
     cart = robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
     model = RobotModel.from_urdf(cart)
@@ -33,7 +33,7 @@ def test_a_cart_accelerates_as_newton_says():
     assert_allclose([arm.q[0], arm.qd[0]], [0.25, 0.5], rtol=1e-12)
 
 
-def test_a_pendulum_swings_with_its_period():
+def test_pendulum_swings_with_its_closed_form_period():
     """Small swings of a point mass on a rod: T = 2 pi sqrt(l/g), longer by A^2/16 for amplitude A."""
     model = RobotModel.from_urdf(
         robot(link("base"), link("bob", 1.5, (0, 0, -0.8)), joint("hinge", "continuous", "base", "bob", axis=(0, 1, 0)))
@@ -42,14 +42,13 @@ def test_a_pendulum_swings_with_its_period():
     arm = SimulatedArm(model, free(model), [amplitude])
     period = 2 * np.pi * np.sqrt(0.8 / 9.81) * (1 + amplitude**2 / 16)
     arm.advance(round(period / arm.step))
-    # Near the turning point the position says little about time, the velocity much.
+    # Near the turning point the velocity measures the time better than the position does.
     late = arm.t - period
     assert_allclose(arm.qd[0], -amplitude * (2 * np.pi / period) ** 2 * late, rtol=0, atol=2e-5)
     assert_allclose(arm.q[0], amplitude, rtol=1e-4)
 
 
-def test_energy_is_conserved_without_effort(arm_model):
-    """Falling freely, swinging wildly, the arm keeps T + V, but for an error of fourth order in the step."""
+def test_free_fall_conserves_energy_to_fourth_order_in_the_step(arm_model):
 
     def error(step):
         arm = SimulatedArm(arm_model, free(arm_model), HOME, step=step)
@@ -63,11 +62,8 @@ def test_energy_is_conserved_without_effort(arm_model):
     assert error(1e-3) / error(0.5e-3) > 0.75 * 2**4
 
 
-def test_the_work_of_the_motors_becomes_energy(arm_model):
-    """Along a motion under effort: the integral of tau . qd is the change of T + V.
-
-    It is so up to the error of the integrator, some 1e-11 rad, against the gains of the controller.
-    """
+def test_work_of_the_motors_equals_the_change_of_energy(arm_model):
+    """The tolerance is the error of the integrator, about 1e-11 rad, times the gains of the controller."""
     arm = SimulatedArm(arm_model, ComputedTorque(DemoTrajectory(arm_model, HOME)), HOME)
     power, energy = [], []
     for _ in range(601):
@@ -80,8 +76,8 @@ def test_the_work_of_the_motors_becomes_energy(arm_model):
     assert_allclose(arm.step / 3 * weights @ power, energy[-1] - energy[0], rtol=0, atol=1e-7)
 
 
-def test_it_tracks_the_demo_trajectory_from_the_start(arm_model):
-    """The controller is evaluated inside the integrator, so that only the integration error is left."""
+def test_computed_torque_tracks_the_demo_trajectory_to_integration_error(arm_model):
+    """The controller is evaluated inside the integrator, so only the integration error remains."""
     trajectory = DemoTrajectory(arm_model, HOME)
     arm = SimulatedArm(arm_model, ComputedTorque(trajectory), HOME)
     for _ in range(20):
@@ -93,16 +89,14 @@ def test_it_tracks_the_demo_trajectory_from_the_start(arm_model):
         assert_allclose(motion.qdd, qdd, rtol=0, atol=1e-6)
 
 
-def test_a_disturbed_arm_returns_to_its_trajectory(arm_model):
-    """Errors decay with the controller's bandwidth."""
+def test_error_of_a_disturbed_arm_decays_with_the_controller_bandwidth(arm_model):
     trajectory = DemoTrajectory(arm_model, HOME)
     arm = SimulatedArm(arm_model, ComputedTorque(trajectory, bandwidth=20.0), np.add(HOME, 0.1))
     arm.advance(1000)
     assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=0.1 * (1 + 20) * np.exp(-20) * 2)
 
 
-def test_the_efforts_explain_the_motion(arm_model):
-    """Inverse dynamics of what the arm does is what its motors apply, under either law."""
+def test_inverse_dynamics_of_the_motion_is_the_motor_efforts(arm_model):
     tracking = ComputedTorque(DemoTrajectory(arm_model, HOME))
     for law in (tracking, HeldEffort([1, -20, 3, 1, -1, 0.1], arm_model.effort_limit)):
         arm = SimulatedArm(arm_model, law, HOME)
@@ -111,13 +105,12 @@ def test_the_efforts_explain_the_motion(arm_model):
         assert_allclose(rnea(arm_model, motion.q, motion.qd, motion.qdd), motion.tau, rtol=0, atol=1e-10)
 
 
-def test_held_efforts_are_saturated():
-    """As a motor would."""
+def test_held_efforts_are_saturated_at_the_effort_limits():
     assert_allclose(HeldEffort([200.0, -200.0, 5.0], [150, 150, 28]).tau, [150, -150, 5])
 
 
-def test_the_demo_trajectory_stays_inside_the_limits_and_is_smooth(arm_model):
-    """Positions and velocities within limits; velocity and acceleration are its derivatives; at rest at the start."""
+def test_demo_trajectory_is_smooth_and_stays_inside_all_limits(arm_model):
+    """Velocity and acceleration are derivatives of the position; the arm starts at rest."""
     trajectory = DemoTrajectory(arm_model, HOME)
     lower, upper, fastest = np.array([(j.lower, j.upper, j.velocity_limit) for j in arm_model.joints]).T
     step = 1e-5
@@ -131,8 +124,7 @@ def test_the_demo_trajectory_stays_inside_the_limits_and_is_smooth(arm_model):
     assert np.all(np.ptp([trajectory.at(t)[0] for t in np.linspace(0, 10, 101)], axis=0) > 0.3)  # every joint moves
 
 
-def test_wrong_input_is_named(arm_model):
-    """Before anything moves."""
+def test_invalid_home_or_step_is_rejected_by_name(arm_model):
     with pytest.raises(InputError, match="home: expected 6 positions within"):
         DemoTrajectory(arm_model, [0, 0, 4, 0, 0, 0])  # the elbow stops at pi
     with pytest.raises(InputError, match="home"):

@@ -1,4 +1,4 @@
-"""Walls and hands: the laws of Hunt and Crossley and of a hand that leads, in closed form and on simulated arms."""
+"""Walls (Hunt and Crossley) and hands, in closed form and on simulated arms."""
 
 from math import inf, nan
 
@@ -10,13 +10,13 @@ from scipy.optimize import brentq
 from robots import joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, kinetic_energy, static_torque
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.touch import Touch
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.model import RobotModel
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 MASS = 4.0
@@ -26,13 +26,13 @@ CART = RobotModel.from_urdf(
 REST = np.zeros(3)
 
 
-def pushed(model: RobotModel, q, qd, *contacts: Touch, step: float = 1e-3) -> SimulatedArm:
-    """An arm whose motors carry its weight, at q only."""
+def pushed(model: RobotModel, q, qd, *contacts: Contact, step: float = 1e-3) -> SimulatedArm:
+    """Return an arm whose motors compensate gravity at q only."""
     return SimulatedArm(model, HeldEffort(gravity(model, q), model.effort_limit), q, qd, step, contacts)
 
 
 class Floating(HeldEffort):
-    """Motors that carry the weight of an arm wherever it is, and brake its joints."""
+    """Motors that compensate gravity at every position and damp the joints."""
 
     def __init__(self, model: RobotModel, brake: float = 0.5) -> None:
         super().__init__(np.zeros(model.n), model.effort_limit)
@@ -40,26 +40,25 @@ class Floating(HeldEffort):
         self.damping = np.full(model.n, brake)
 
     def __call__(self, t, q, qd, M, h):
-        """As in honey."""
+        """Return gravity compensation and damping."""
         return gravity(self.model, q) - self.damping * qd
 
 
-class Probe(Touch):
-    """Notes what it is asked, and pushes at random."""
+class Probe(Contact):
+    """A random force that records its arguments."""
 
     def __init__(self, link: str, point) -> None:
         self.link, self.point = link, point
         self.force = np.random.default_rng(0).normal(size=3)
 
     def force_at(self, t, position, velocity):
-        """Of no account."""
-        self.asked = position, velocity
+        """Record the arguments and return the force."""
+        self.arguments = position, velocity
         return self.force
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_touch_is_told_where_its_point_is_and_how_fast(seed):
-    """As forward kinematics and the Jacobian say, on random trees."""
+def test_contact_receives_position_and_velocity_of_its_point_on_random_trees(seed):
     model = RobotModel.from_urdf(random_tree(seed))
     rng = np.random.default_rng(seed)
     q, qd = rng.uniform(-1, 1, (2, model.n))
@@ -67,17 +66,17 @@ def test_a_touch_is_told_where_its_point_is_and_how_fast(seed):
     for name in model.link_names:
         probe = Probe(name, rng.normal(size=3))
         tau = efforts([probe], 0.0, q, qd)
-        position, velocity = probe.asked
+        position, velocity = probe.arguments
         assert_allclose(position, (forward_kinematics(model, q, name) @ [*probe.point, 1])[:3], rtol=0, atol=1e-12)
         assert_allclose(velocity, (jacobian(model, q, name, probe.point) @ qd)[:3], rtol=0, atol=1e-12)
         assert_allclose(tau @ qd, probe.force @ velocity, rtol=0, atol=1e-12)  # power
 
 
-def test_the_contact_wrench_does_to_the_tip_what_the_contacts_do():
-    """For contacts on the tip link ``J^T W`` are the joint efforts of them all; others count with their arm."""
+def test_contact_wrench_of_several_forces_is_their_resultant_at_the_tip():
+    """For contacts on the tip link ``J^T W`` is the sum of their joint efforts; other links add a moment arm."""
     model = mock_arm()
     rng = np.random.default_rng(1)
-    on_tip = [Contact("tool0", rng.normal(size=3), rng.normal(size=3)) for _ in range(3)]
+    on_tip = [AppliedForce("tool0", rng.normal(size=3), rng.normal(size=3)) for _ in range(3)]
     arm = pushed(model, HOME, None, *on_tip)
     W = arm.contact_wrench()
     assert_allclose(static_torque(model, HOME, W), arm.motion().external, rtol=0, atol=1e-12)
@@ -86,7 +85,7 @@ def test_the_contact_wrench_does_to_the_tip_what_the_contacts_do():
         np.array([1.0, 2.0, 3.0]),
         *(forward_kinematics(model, HOME, name)[:3, 3] for name in ("tool0", "forearm_link")),
     )
-    arm.contacts[:] = [Contact("forearm_link", F), Contact("tool0", F, start=1.0)]
+    arm.contacts[:] = [AppliedForce("forearm_link", F), AppliedForce("tool0", F, start=1.0)]
     assert_allclose(arm.contact_wrench(), [*F, *np.cross(elbow - tip, F)], rtol=0, atol=1e-12)
     arm.contacts.clear()
     assert not arm.contact_wrench().any()
@@ -96,7 +95,7 @@ def test_the_contact_wrench_does_to_the_tip_what_the_contacts_do():
 
 
 def hit(v: float, damping: float) -> tuple[float, float]:
-    """Of a mass that hits a wall at v: greatest depth, and the speed at which it comes back, in closed form.
+    """Return the largest depth and the return speed of a mass that hits a wall at v, in closed form.
 
     ``m v dv = -k x (1 + c v) dx``: with ``G(v) = v/c - ln(1 + c v)/c^2``, ``m (G(v0) - G(v)) = k x^2 / 2``.
     """
@@ -109,8 +108,8 @@ def hit(v: float, damping: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("damping", [0.0, 1.0, 5.0])
-def test_a_mass_bounces_off_a_wall(damping):
-    """Greatest depth, speed of return, and no force but outwards; up to what a step of 0.1 ms leaves open."""
+def test_mass_hitting_a_wall_reaches_the_closed_form_depth_and_return_speed(damping):
+    """The force only ever acts outwards; the tolerance is that of a step of 0.1 ms."""
     wall = Wall("cart", (0.1, 7.0, 8.0), (-2.0, 0, 0), damping=damping)
     cart = pushed(CART, [0.08], [0.5], wall, step=1e-4)
     depths, forces = [], []
@@ -127,8 +126,8 @@ def test_a_mass_bounces_off_a_wall(damping):
     assert (speed < 0.499) == (damping > 0)
 
 
-def test_a_wall_does_not_pull_what_leaves_it_faster_than_it_recovers():
-    """Where ``1 + damping depth_rate`` would be negative, there is nothing."""
+def test_wall_left_faster_than_it_recovers_does_not_pull():
+    """The force is zero where ``1 + damping depth_rate`` would be negative."""
     wall = Wall("cart", (0, 0, 0), (0, 0, 1), damping=10.0)
     inside, up = np.array([0.3, -0.2, -0.001]), np.array([5.0, 0, 0.05])
     assert_allclose(wall.force_at(0.0, inside, up), [0, 0, 5e4 * 0.001 * 0.5], rtol=1e-12)
@@ -137,11 +136,11 @@ def test_a_wall_does_not_pull_what_leaves_it_faster_than_it_recovers():
     assert_allclose(wall.force_at(0.0, inside, -up), [0, 0, 5e4 * 0.001 * 1.5], rtol=1e-12)
 
 
-def test_an_arm_that_presses_on_a_wall_comes_to_rest_where_the_forces_balance():
-    """50 N of effort at the tip make 1 mm of depth; along the wall the arm slides freely, but for its brakes."""
+def test_arm_pressed_onto_a_wall_comes_to_rest_where_the_forces_balance():
+    """A force of 50 N at the tip makes a depth of 1 mm."""
     model = mock_arm()
     tip = forward_kinematics(model, HOME)[:3, 3]
-    wall, press = Wall("tool0", tip, (0, 0, 1)), Contact("tool0", (0, 0, -50.0))
+    wall, press = Wall("tool0", tip, (0, 0, 1)), AppliedForce("tool0", (0, 0, -50.0))
     arm = SimulatedArm(model, Floating(model), HOME, contacts=[wall, press])
     arm.advance(500)
     assert_allclose(forward_kinematics(model, arm.q)[2, 3] - tip[2], -1e-3, rtol=0.02)
@@ -151,9 +150,9 @@ def test_an_arm_that_presses_on_a_wall_comes_to_rest_where_the_forces_balance():
 # --- hands ------------------------------------------------------------------------------------------------------
 
 
-def test_a_hand_goes_from_rest_to_rest_at_constant_speed():
-    """Its way: the ends, the middle, the greatest speed, and a rate that is the derivative."""
-    hand = Hand("cart", (0.8, 0, 0), start=1.0, duration=2.0, stiffness=1.0, damping=0.0, greatest_force=1e9)
+def test_hand_moves_from_rest_to_rest_with_constant_speed_between():
+    """Positions, speeds, and a speed that is the derivative of the position."""
+    hand = Hand("cart", (0.8, 0, 0), start=1.0, duration=2.0, stiffness=1.0, damping=0.0, max_force=1e9)
     hand.force_at(1.0, REST, REST)
     t = np.linspace(1.0, 4.0, 3001)
     way = np.array([hand.force_at(x, REST, REST)[0] for x in t])
@@ -165,11 +164,10 @@ def test_a_hand_goes_from_rest_to_rest_at_constant_speed():
     assert np.abs(np.diff(speed)).max() < 0.005  # it gathers speed smoothly
 
 
-def test_a_hand_leads_a_free_arm_to_its_goal():
-    """From where it grips, by the displacement, with never more than its greatest force; then the arm is free."""
+def test_hand_leads_a_free_arm_to_its_goal_within_its_max_force_and_lets_go():
     model = mock_arm()
     way, held = np.array([0.1, 0.15, -0.1]), np.array([0.05, 0.02, 0.01])
-    hand = Hand("tool0", way, held, start=0.1005, duration=1.0, hold=0.8, greatest_force=20.0)
+    hand = Hand("tool0", way, held, start=0.1005, duration=1.0, hold=0.8, max_force=20.0)
     arm = SimulatedArm(model, Floating(model), HOME, contacts=[hand])
     force, where = [], []
     for _ in range(2000):
@@ -184,37 +182,34 @@ def test_a_hand_leads_a_free_arm_to_its_goal():
     assert not arm.motion().external.any()
 
 
-def test_a_hand_is_no_stronger_than_it_is():
-    """Against a heavy cart it falls behind, and pulls with its greatest force, in the right direction."""
-    hand = Hand("cart", (-3.0, 4.0, 0), duration=1e-3, hold=inf, greatest_force=10.0)
+def test_hand_on_a_heavy_cart_pulls_with_its_max_force_in_the_right_direction():
+    hand = Hand("cart", (-3.0, 4.0, 0), duration=1e-3, hold=inf, max_force=10.0)
     cart = pushed(CART, [0.0], None, hand)
     cart.advance(1)
     assert_allclose(cart.motion().external, [-6.0], rtol=1e-3)
     assert_allclose(hand.force_at(0.5, REST, REST), [-6.0, 8.0, 0.0], rtol=1e-3)
 
 
-def test_the_same_hand_leads_the_same_way_again():
-    """What a simulation does with a hand does not depend on when it is looked at, nor on chance."""
+def test_reading_the_motion_does_not_change_how_a_hand_leads():
     ends = []
-    for looks in (0, 1):
+    for reads in (0, 1):
         arm = pushed(CART, [0.3], [1.0], Hand("cart", (0.5, 0, 0), start=0.0105, duration=0.2))
         for _ in range(300):
             arm.advance()
-            [arm.motion() for _ in range(looks)]
+            [arm.motion() for _ in range(reads)]
         ends.append((arm.q[0], arm.qd[0]))
     assert ends[0] == ends[1]
 
 
-def test_what_touches_no_more_or_not_yet_costs_no_kinematics():
-    """The kernel of its link is not even made."""
+def test_contacts_that_are_not_active_compile_no_kernel():
     efforts = ContactEfforts(CART)
-    late, over = Hand("cart", (1, 0, 0), start=1.0), Contact("cart", (1, 0, 0), start=-2.0, duration=1.0)
+    late, over = Hand("cart", (1, 0, 0), start=1.0), AppliedForce("cart", (1, 0, 0), start=-2.0, duration=1.0)
     assert not efforts([late, over], 0.5, np.zeros(1), np.zeros(1)).any()
     assert efforts._kernels == {}
 
 
-def test_a_hand_and_a_wall_give_and_take_energy():
-    """Kinetic energy of the free arm changes by the work of their forces (gravity is carried): power balance."""
+def test_kinetic_energy_changes_by_the_work_of_hand_and_wall():
+    """The motors compensate gravity, so only the contacts do work."""
     model = mock_arm()
     tip = forward_kinematics(model, HOME)[:3, 3]
     hand = Hand("tool0", (0.1, 0, -0.2), duration=0.3, hold=1.0)
@@ -251,12 +246,11 @@ def test_a_hand_and_a_wall_give_and_take_energy():
         (Hand, {"duration": inf}, "duration of the hand"),
         (Hand, {"hold": -1.0}, "hold of the hand .* not negative, got -1.0"),
         (Hand, {"hold": nan}, "hold of the hand"),
-        (Hand, {"greatest_force": -1.0}, "greatest_force of the hand .* not negative, got -1.0"),
+        (Hand, {"max_force": -1.0}, "max_force of the hand .* not negative, got -1.0"),
         (Hand, {"stiffness": nan}, "stiffness of the hand"),
     ],
 )
-def test_what_makes_no_sense_is_refused(kind, fields, problem):
-    """With the link, the field and what was expected."""
+def test_invalid_wall_or_hand_is_rejected_with_link_field_and_expectation(kind, fields, problem):
     good = {"origin": (0, 0, 0), "normal": (0, 0, 1)} if kind is Wall else {"displacement": (1, 0, 0)}
     with pytest.raises(InputError, match=problem):
         kind(**{"link": "tool0"} | good | fields)

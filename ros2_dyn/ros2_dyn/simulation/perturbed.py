@@ -1,4 +1,4 @@
-"""What sets a real arm apart from its model: other masses and drives than written down, and coarse readings."""
+"""Differences of a real arm from its model: other inertias and friction, and quantised measurements."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 
 
-def imperfect(
+def perturbed(
     model: RobotModel, rng: np.random.Generator, inertia_error: float = 0.0, friction_error: float = 0.0
 ) -> RobotModel:
-    """The same robot with other inertias and friction, within relative errors.
+    """Return the robot with other inertias and friction, within relative errors.
 
-    The mass, the centre of mass and the rotational inertia about it of each link are scaled by one number each, and so
-    are the viscous and the dry friction of each joint. A positive multiple of an inertia that a body can have is one.
+    One factor each scales the mass, the centre of mass and the rotational inertia about it of a link, and the viscous
+    and the dry friction of a joint. Scaling by a positive factor keeps an inertia physically valid.
 
     Args:
         model: the robot.
-        rng: source of the numbers; of one seed, they lie in the same direction whatever the errors.
-        inertia_error: the numbers are uniform in 1 - error to 1 + error; from 0 to below 1.
-        friction_error: as well, for friction.
+        rng: source of the factors; for one seed they deviate in the same direction whatever the errors.
+        inertia_error: factors of inertia are uniform in 1 - error to 1 + error; from 0 to below 1.
+        friction_error: factors of friction are uniform in 1 - error to 1 + error; from 0 to below 1.
 
     Raises:
         InputError: an error is not in its range.
@@ -38,19 +38,19 @@ def imperfect(
     branches = []
     for branch in model.branches:
         factors = rng.uniform(-1, 1, 5)
-        branches.append(_changed(branch, 1 + inertia_error * factors[:3], 1 + friction_error * factors[3:]))
+        branches.append(_perturbed_link(branch, 1 + inertia_error * factors[:3], 1 + friction_error * factors[3:]))
     return RobotModel.from_branches(model.name, branches)
 
 
 def with_friction(
     model: RobotModel, viscous: Sequence[float] | None = None, coulomb: Sequence[float] | None = None
 ) -> RobotModel:
-    """The same robot with other friction.
+    """Return the robot with other friction.
 
     Args:
         model: the robot.
-        viscous: of each joint in the model's order, N m s/rad or N s/m, shape (n,); None: as it is.
-        coulomb: as well, N m or N.
+        viscous: viscous friction of the joints in the model's order, N m s/rad or N s/m, shape (n,); None: unchanged.
+        coulomb: Coulomb friction of the joints in the model's order, N m or N, shape (n,); None: unchanged.
 
     Raises:
         InputError: there is not one number for each joint, or one is negative or not finite.
@@ -59,12 +59,12 @@ def with_friction(
 
 
 def with_armature(model: RobotModel, armature: Sequence[float] | None = None) -> RobotModel:
-    """The same robot with other rotors.
+    """Return the robot with other rotor inertias.
 
     Args:
         model: the robot.
         armature: inertia of each joint's rotor, times the gear ratio squared, in the model's order, kg m^2 or kg, shape
-            (n,); None: as it is.
+            (n,); None: unchanged.
 
     Raises:
         InputError: there is not one number for each joint, or one is negative or not finite.
@@ -73,25 +73,25 @@ def with_armature(model: RobotModel, armature: Sequence[float] | None = None) ->
 
 
 def quantise(values: ArrayLike, resolution: float) -> Array:
-    """The multiples of the resolution nearest to the values, as a converter reads them; the values for 0."""
+    """Return the multiples of the resolution nearest to the values, or the values where the resolution is 0."""
     values = np.asarray(values, dtype=float)
     return resolution * np.round(values / resolution) if resolution > 0 else values
 
 
-def _changed(branch: Branch, inertia: Array, friction: Array) -> Branch:
+def _perturbed_link(branch: Branch, inertia: Array, friction: Array) -> Branch:
     I = branch.inertia
     scaled = SpatialInertia.from_com(float(inertia[0] * I.mass), inertia[1] * I.com, inertia[2] * I.I_com)
-    joint = branch.joint and replace(branch.joint, drive=_rubbing(branch.joint.drive, *friction.tolist()))
+    joint = branch.joint and replace(branch.joint, drive=_perturbed_friction(branch.joint.drive, *friction.tolist()))
     return branch._replace(inertia=scaled, joint=joint)
 
 
-def _rubbing(drive: Drive, viscous: float, dry: float) -> Drive:
+def _perturbed_friction(drive: Drive, viscous: float, dry: float) -> Drive:
     static = None if drive.static is None else dry * drive.static
     return replace(drive, viscous=viscous * drive.viscous, coulomb=dry * drive.coulomb, static=static)
 
 
 def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotModel:
-    """The robot with some numbers of its drives replaced, by the names of the parameters."""
+    """Return the robot with some of its joint parameters replaced, by the names of the parameters."""
     drives = {joint.name: joint.drive for joint in model.joints if joint.mimics is None and joint.dof == 1}
     for name, numbers in given.items():
         if numbers is not None and len(numbers) > 0:

@@ -1,4 +1,4 @@
-"""Joint trajectories as joint_trajectory_controller reads and interpolates them."""
+"""Joint trajectories, read and interpolated like those of joint_trajectory_controller."""
 
 from __future__ import annotations
 
@@ -11,56 +11,58 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
 
-STANDSTILL = 1e-6
-"""Greatest velocity at the end of a trajectory, rad/s or m/s."""
+MAX_FINAL_VELOCITY = 1e-6
+"""Largest velocity at the end of a trajectory, rad/s or m/s."""
 
 
-class Knot(NamedTuple):
-    """Where a trajectory is to be at a time; arrays of shape (n,), in the model's order."""
+class Waypoint(NamedTuple):
+    """The desired state at one time; arrays of shape (n,), in the model's order."""
 
     t: float
-    """s."""
+    """Time, s."""
     q: Array
-    """rad or m."""
+    """Positions, rad or m."""
     qd: Array | None
-    """rad/s or m/s; None: not given."""
+    """Velocities, rad/s or m/s; None: not given."""
     effort: Array
-    """Feed-forward, N m or N."""
+    """Feed-forward efforts, N m or N."""
 
 
-class Point(NamedTuple):
-    """A point of a message, as it came: lists in the order of the message's joints, empty where nothing is given."""
+class TrajectoryPoint(NamedTuple):
+    """A point of a message: lists in the order of the message's joints, empty where the field is not given."""
 
     time: float
-    """s from the start of the trajectory."""
+    """Time from the start of the trajectory, s."""
     positions: Sequence[float]
     velocities: Sequence[float] = ()
     effort: Sequence[float] = ()
 
 
-class JointTrajectory:
+class InterpolatedTrajectory:
     """Knots, and the motion between them.
 
-    Cubic Hermite pieces between knots that both have velocities, otherwise straight lines. The effort is linear
-    between knots. From the last knot on its position and its effort are held.
+    The motion is a cubic Hermite spline between waypoints that both have velocities, otherwise a straight line. The
+    effort is linear. The position and the effort of the last waypoint are held for ever.
     """
 
-    def __init__(self, knots: Sequence[Knot]) -> None:
-        """Of knots, one or more, whose times increase."""
-        self._knots = list(knots)
-        self._times = [knot.t for knot in knots]
+    def __init__(self, waypoints: Sequence[Waypoint]) -> None:
+        """Interpolate one or more waypoints, whose times increase."""
+        self._waypoints = list(waypoints)
+        self._times = [waypoint.t for waypoint in waypoints]
 
     def at(self, t: float) -> tuple[Array, Array, Array]:
-        """Positions, velocities and feed-forward efforts at time t (s), from the first knot on; each of shape (n,)."""
-        last = self._knots[-1]
+        """Return positions, velocities and feed-forward efforts at time t (s), each of shape (n,)."""
+        last = self._waypoints[-1]
         if t >= last.t:
             return last.q, np.zeros_like(last.q), last.effort
         i = max(bisect_right(self._times, t), 1)
-        return _between(self._knots[i - 1], self._knots[i], t)
+        return _between(self._waypoints[i - 1], self._waypoints[i], t)
 
 
-def read_knots(joint_names: Sequence[str], names: Sequence[str], points: Sequence[Point]) -> list[Knot]:
-    """The knots of a message, in the model's order; an effort that is not given is zero.
+def read_waypoints(
+    joint_names: Sequence[str], names: Sequence[str], points: Sequence[TrajectoryPoint]
+) -> list[Waypoint]:
+    """Return the waypoints of a message in the model's order; an effort that is not given is zero.
 
     Args:
         joint_names: the model's joints.
@@ -76,16 +78,18 @@ def read_knots(joint_names: Sequence[str], names: Sequence[str], points: Sequenc
     if not points:
         raise InputError("points", "expected one or more, got none")
     order = [list(names).index(name) for name in joint_names]
-    knots = [_knot(f"points[{i}]", point, order) for i, point in enumerate(points)]
-    times = [-1e-9, *(knot.t for knot in knots)]
+    waypoints = [_waypoint(f"points[{i}]", point, order) for i, point in enumerate(points)]
+    times = [-1e-9, *(waypoint.t for waypoint in waypoints)]
     if not np.all(np.diff(times) > 0):
         raise InputError("points.time_from_start", f"expected times that increase, from 0 or later, got {times[1:]}")
-    if knots[-1].qd is not None and np.abs(knots[-1].qd).max() > STANDSTILL:
-        raise InputError(f"points[{len(knots) - 1}].velocities", f"expected zeros at the end, got {knots[-1].qd}")
-    return knots
+    if waypoints[-1].qd is not None and np.abs(waypoints[-1].qd).max() > MAX_FINAL_VELOCITY:
+        raise InputError(
+            f"points[{len(waypoints) - 1}].velocities", f"expected zeros at the end, got {waypoints[-1].qd}"
+        )
+    return waypoints
 
 
-def _knot(where: str, point: Point, order: Sequence[int]) -> Knot:
+def _waypoint(where: str, point: TrajectoryPoint, order: Sequence[int]) -> Waypoint:
     if len(point.positions) == 0:
         raise InputError(f"{where}.positions", f"expected {len(order)} numbers, got none")
     picked: list[Array | None] = []
@@ -96,10 +100,10 @@ def _knot(where: str, point: Point, order: Sequence[int]) -> Knot:
         picked.append(values[order] if len(values) else None)
     q, qd, effort = picked
     assert q is not None
-    return Knot(point.time, q, qd, np.zeros(len(order)) if effort is None else effort)
+    return Waypoint(point.time, q, qd, np.zeros(len(order)) if effort is None else effort)
 
 
-def _between(a: Knot, b: Knot, t: float) -> tuple[Array, Array, Array]:
+def _between(a: Waypoint, b: Waypoint, t: float) -> tuple[Array, Array, Array]:
     T = b.t - a.t
     s = (t - a.t) / T
     rise = b.q - a.q

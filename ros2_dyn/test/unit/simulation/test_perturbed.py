@@ -1,4 +1,4 @@
-"""A simulated arm with friction, and one that is not quite what its model says; late and lost messages."""
+"""A simulated arm with friction, perturbed models, quantised values, and lossy channels."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,17 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import friction, kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.imperfect import imperfect, quantise, with_friction
-from ros2_dyn.simulation.lossy_channel import LossyChannel
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 CART = RobotModel.from_urdf(
     robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
 )
-RUBBING = with_friction(mock_arm(), [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
+FRICTIONAL = with_friction(mock_arm(), [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
 
 
 def held(model: RobotModel, efforts, q, qd=None, step=1e-3) -> SimulatedArm:
@@ -27,8 +27,8 @@ def held(model: RobotModel, efforts, q, qd=None, step=1e-3) -> SimulatedArm:
 # --- friction ---------------------------------------------------------------------------------------------------
 
 
-def test_viscous_friction_slows_a_cart_exponentially():
-    """``v = v0 exp(-d t / m)``, up to an error of second order in the step."""
+def test_viscous_friction_slows_a_cart_exponentially_to_second_order():
+    """``v = v0 exp(-d t / m)``."""
 
     def error(step):
         cart = held(with_friction(CART, [8.0]), [0.0], [0.0], [1.0], step)
@@ -39,21 +39,21 @@ def test_viscous_friction_slows_a_cart_exponentially():
     assert error(1e-3) / error(0.5e-3) > 0.9 * 2**2
 
 
-def test_coulomb_friction_stops_a_cart():
-    """``v^2 = v0^2 - 2 (c/m) s``: it stands after ``m v0^2 / 2c``, and stays there."""
+def test_coulomb_friction_stops_a_cart_after_the_closed_form_distance():
+    """``v^2 = v0^2 - 2 (c/m) s``: the cart stops after ``m v0^2 / 2c`` and stays there."""
     cart = held(with_friction(CART, coulomb=[10.0]), [0.0], [0.0], [1.0])
     cart.advance(1000)
     assert_allclose(cart.q[0], 4.0 / (2 * 10.0), rtol=0.01)  # tanh is a little softer
     assert abs(cart.qd[0]) < 1e-6
 
 
-def test_stiff_friction_holds_a_light_joint():
-    """The last wrist weighs 1e-4 kg m^2: 1 N m of friction would fling it to and fro in a step of 1 ms.
+def test_stiff_friction_holds_a_light_joint_without_oscillation():
+    """The last joint has 1e-4 kg m^2: with an explicit integrator 1 N m of friction oscillates at a step of 1 ms.
 
-    Under less effort than friction it creeps at the speed where the model's tanh balances the two.
+    Under less effort than friction the joint creeps at the speed where the model's tanh balances the two.
     """
-    law = HeldEffort([0, 0, 0, 0, 0, 0.5], RUBBING.effort_limit)
-    arm = SimulatedArm(RUBBING, law, np.zeros(6), [0, 0, 0, 0, 0, 2.0])
+    law = HeldEffort([0, 0, 0, 0, 0, 0.5], FRICTIONAL.effort_limit)
+    arm = SimulatedArm(FRICTIONAL, law, np.zeros(6), [0, 0, 0, 0, 0, 2.0])
     arm.advance(50)
     speeds = []
     for _ in range(50):
@@ -63,8 +63,7 @@ def test_stiff_friction_holds_a_light_joint():
 
 
 @pytest.mark.parametrize("coulomb", [1.0, 20.0])
-def test_dry_friction_brings_light_joints_to_rest(coulomb):
-    """From any speed, in far less time than a step, and they do not run away to the other side."""
+def test_dry_friction_brings_light_joints_to_rest_from_any_speed(coulomb):
     model = with_friction(mock_arm(), coulomb=[coulomb] * 6)
     for speed in (0.05, 0.5, 5.0):
         arm = held(model, np.zeros(6), [0, -np.pi / 2, 0, 0, 0, 0], [0, 0, 0, 0, speed, speed])
@@ -72,59 +71,56 @@ def test_dry_friction_brings_light_joints_to_rest(coulomb):
         assert np.abs(arm.qd[4:]).max() < 0.01
 
 
-def test_friction_dissipates():
-    """A falling arm loses energy to friction at every moment: all that friction's power takes."""
-    arm = held(RUBBING, np.zeros(6), HOME)
+def test_falling_arm_loses_the_energy_that_friction_dissipates():
+    arm = held(FRICTIONAL, np.zeros(6), HOME)
     energy, power = [], []
     for _ in range(401):
-        energy.append(kinetic_energy(RUBBING, arm.q, arm.qd) + potential_energy(RUBBING, arm.q))
-        power.append(friction(RUBBING, arm.qd) @ arm.qd)
+        energy.append(kinetic_energy(FRICTIONAL, arm.q, arm.qd) + potential_energy(FRICTIONAL, arm.q))
+        power.append(friction(FRICTIONAL, arm.qd) @ arm.qd)
         arm.advance()
     assert np.all(np.diff(energy) < 1e-6)
     assert energy[0] - energy[-1] > 1.0
     assert_allclose(energy[0] - energy[-1], arm.step * (np.sum(power) - (power[0] + power[-1]) / 2), rtol=0.01)
 
 
-def test_the_efforts_explain_the_motion_with_friction():
-    """Under either law, ``tau = rnea(q, qd, qdd) + friction(qd)``."""
-    for law in (ComputedTorque(DemoTrajectory(RUBBING, HOME)), HeldEffort([9, -60, 9, 2, -2, 1.5], [100] * 6)):
-        arm = SimulatedArm(RUBBING, law, HOME)
+def test_inverse_dynamics_plus_friction_is_the_motor_efforts():
+    """``tau = rnea(q, qd, qdd) + friction(qd)`` under either law."""
+    for law in (ComputedTorque(DemoTrajectory(FRICTIONAL, HOME)), HeldEffort([9, -60, 9, 2, -2, 1.5], [100] * 6)):
+        arm = SimulatedArm(FRICTIONAL, law, HOME)
         arm.advance(100)
         motion = arm.motion()
-        rubbing = friction(RUBBING, motion.qd)
-        assert np.abs(rubbing).max() > 0.5
-        assert_allclose(rnea(RUBBING, *motion[1:4]) + rubbing, motion.tau, rtol=0, atol=1e-9)
+        friction_effort = friction(FRICTIONAL, motion.qd)
+        assert np.abs(friction_effort).max() > 0.5
+        assert_allclose(rnea(FRICTIONAL, *motion[1:4]) + friction_effort, motion.tau, rtol=0, atol=1e-9)
 
 
-def test_the_controller_compensates_friction():
-    """It tracks as it does without."""
-    trajectory = DemoTrajectory(RUBBING, HOME)
-    arm = SimulatedArm(RUBBING, ComputedTorque(trajectory), HOME)
+def test_computed_torque_compensates_friction():
+    trajectory = DemoTrajectory(FRICTIONAL, HOME)
+    arm = SimulatedArm(FRICTIONAL, ComputedTorque(trajectory), HOME)
     arm.advance(1000)
     assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=1e-9)
 
 
-def test_friction_is_given_joint_by_joint():
-    """In the model's order; what is not given stays; the number of numbers must fit."""
-    drives = [joint.drive for joint in RUBBING.joints]
+def test_with_friction_sets_joints_in_the_model_order_and_rejects_wrong_counts():
+    drives = [joint.drive for joint in FRICTIONAL.joints]
     assert [drive.viscous for drive in drives] == [8.0, 8.0, 5.0, 1.0, 1.0, 1.0]
     assert [drive.coulomb for drive in drives] == [5.0, 5.0, 3.0, 1.0, 1.0, 1.0]
-    assert with_friction(RUBBING) == RUBBING
+    assert with_friction(FRICTIONAL) == FRICTIONAL
     with pytest.raises(InputError, match="coulomb_friction: expected 6 numbers, got 2"):
-        with_friction(RUBBING, coulomb=[1.0, 2.0])
+        with_friction(FRICTIONAL, coulomb=[1.0, 2.0])
     with pytest.raises(InputError, match="viscous: expected a finite number, not negative"):
-        with_friction(RUBBING, [-1.0] * 6)
+        with_friction(FRICTIONAL, [-1.0] * 6)
 
 
 # --- model errors -----------------------------------------------------------------------------------------------
 
 
-def test_an_imperfect_arm_is_within_its_errors():
-    """Each link's mass, centre of mass and rotational inertia, and each drive's friction, scaled as a whole."""
-    stribeck = RUBBING.with_drives({"elbow_joint": Drive(2.0, 3.0, static=4.0)})
+def test_perturbed_arm_stays_within_its_relative_errors_and_is_physical():
+    """Mass, centre of mass and rotational inertia of a link, and friction of a joint, are scaled as a whole."""
+    stribeck = FRICTIONAL.with_drives({"elbow_joint": Drive(2.0, 3.0, static=4.0)})
     spread = []
     for seed in range(30):
-        other = imperfect(stribeck, np.random.default_rng(seed), 0.2, 0.4)
+        other = perturbed(stribeck, np.random.default_rng(seed), 0.2, 0.4)
         for a, b in zip(stribeck.branches, other.branches):
             assert (a.link, a.parent) == (b.link, b.parent)
             if a.inertia.mass > 0:
@@ -144,26 +140,25 @@ def test_an_imperfect_arm_is_within_its_errors():
         assert elbow.static / elbow.coulomb == pytest.approx(4 / 3)
     assert np.all((np.min(spread, axis=0) > 0.8) & (np.min(spread, axis=0) < 0.82))
     assert np.all((np.max(spread, axis=0) < 1.2) & (np.max(spread, axis=0) > 1.18))
-    assert np.all(np.abs(np.corrcoef(np.transpose(spread)) - np.eye(3)) < 0.3)  # drawn one by one
+    assert np.all(np.abs(np.corrcoef(np.transpose(spread)) - np.eye(3)) < 0.3)  # independent factors
 
 
-def test_one_seed_one_arm():
-    """And another seed another one; without errors it is the model itself, up to rounding."""
+def test_perturbed_arm_depends_on_the_seed_alone():
 
     def arm(seed, *errors):
-        return imperfect(RUBBING, np.random.default_rng(seed), *errors)
+        return perturbed(FRICTIONAL, np.random.default_rng(seed), *errors)
 
     assert arm(3, 0.1, 0.1) == arm(3, 0.1, 0.1)
     assert arm(3, 0.1, 0.1) != arm(4, 0.1, 0.1)
-    for a, b in zip(RUBBING.branches, arm(3).branches):
+    for a, b in zip(FRICTIONAL.branches, arm(3).branches):
         assert_allclose(a.inertia.parameters, b.inertia.parameters, rtol=1e-12, atol=1e-15)
-    assert [joint.drive for joint in arm(3, 0.1).joints] == [joint.drive for joint in RUBBING.joints]
+    assert [joint.drive for joint in arm(3, 0.1).joints] == [joint.drive for joint in FRICTIONAL.joints]
 
 
-def test_errors_have_a_range():
+def test_relative_errors_outside_their_range_are_rejected():
     for name, errors in (("inertia_error", (1.0,)), ("friction_error", (0.0, -0.1))):
         with pytest.raises(InputError, match=f"{name}: expected a number from 0 to below 1, got"):
-            imperfect(RUBBING, np.random.default_rng(1), *errors)
+            perturbed(FRICTIONAL, np.random.default_rng(1), *errors)
 
 
 # --- messages ---------------------------------------------------------------------------------------------------
@@ -178,7 +173,7 @@ def test_quantised_values_are_the_nearest_multiples():
 
 
 def through(channel: LossyChannel[int], period: float = 0.01, n: int = 2000) -> list[tuple[float, int]]:
-    """When each message came out, of n that went in at a period."""
+    """Return the arrival time of each of n messages that were sent periodically."""
     out = []
     for i in range(n + 1000):
         if i < n:
@@ -187,13 +182,13 @@ def through(channel: LossyChannel[int], period: float = 0.01, n: int = 2000) -> 
     return out
 
 
-def test_a_constant_delay_keeps_the_order():
+def test_channel_with_constant_delay_keeps_the_order():
     out = through(LossyChannel(np.random.default_rng(1), delay=0.1234))
     assert [message for _, message in out] == list(range(2000))
     assert_allclose([t - 0.01 * message for t, message in out], 0.13)
 
 
-def test_jitter_delays_by_up_to_that_much_and_reorders():
+def test_channel_with_jitter_delays_within_its_range_and_reorders():
     out = through(LossyChannel(np.random.default_rng(1), delay=0.1, jitter=0.1))
     late = np.array([t - 0.01 * message for t, message in out])
     assert sorted(message for _, message in out) == list(range(2000))
@@ -202,8 +197,8 @@ def test_jitter_delays_by_up_to_that_much_and_reorders():
     assert np.any(np.diff([message for _, message in out]) < 0)
 
 
-def test_lost_messages_are_as_many_as_expected():
-    """Within five standard deviations."""
+def test_channel_loses_the_expected_number_of_messages():
+    """The tolerance is five standard deviations."""
     channel: LossyChannel[int] = LossyChannel(np.random.default_rng(1), drop_rate=0.3)
     assert abs(len(through(channel)) - 1400) < 5 * np.sqrt(2000 * 0.3 * 0.7)
     channel = LossyChannel(np.random.default_rng(1), delay=1.0)
