@@ -26,8 +26,6 @@ from ros2_dyn.simulation.lockstep import Lockstep
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
 
-MAX_STEP = 1e-3
-"""Longest integration step, s; a publish period is a whole number of steps."""
 DELIVERY_PERIOD = 1e-3
 """Time between two looks for delayed states that are due, s."""
 
@@ -47,7 +45,7 @@ class MockArmNode(Node):
         known = settings.known_model(self.model)
         self._start = DemoTrajectory(self.model, settings.start(self.model)).home
         period = 1.0 / settings.publish_rate
-        steps = ceil(period / MAX_STEP - 1e-9)
+        steps = ceil(period / settings.max_step - 1e-9)
         carrying = HeldEffort(gravity(self.model, self._start), self.model.effort_limit)
         contacts = settings.contacts(self.model)
         real = settings.true_model(known)

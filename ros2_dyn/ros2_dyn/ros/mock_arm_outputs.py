@@ -59,13 +59,15 @@ class MockArmOutputs:
         reference.points[0].accelerations = array("d", motion.qdd)
         self._reference.publish(reference)  # first, so that it is there when the state is
         header = Header(stamp=stamp, frame_id=self._arm.model.base_link)
+        published = self._send(self._measured(motion, header), nanoseconds * 1e-9)
         if self._contact_wrench.get_subscription_count() > 0:
-            self._contact_wrench.publish(self._wrench(header))
-        state = self._measured(motion, header)
+            self._contact_wrench.publish(self._wrench(header))  # last: no node waits for it
+        return published
+
+    def _send(self, state: JointState, now: float) -> int:
         if self._channel is None:
             self._states.publish(state)
             return 1
-        now = nanoseconds * 1e-9
         self._channel.send(now, state)
         return self.deliver(now)
 

@@ -33,6 +33,7 @@ class MockArmSettings:
     home: tuple[float, ...] | None = _parameter(None, "Joint positions at the start, rad or m.")
     seed: int = _parameter(1, "Seed of all random numbers.")
 
+    max_step: float = _parameter(1e-3, "Longest integration step, s.", 1e-2, 1e-5)
     publish_clock: bool = _parameter(False, "Publish /clock, and keep the simulated time independent of other clocks.")
     pace: float = _parameter(1.0, "Simulated time over wall time with publish_clock; 0: as fast as possible.", 1000.0)
     lockstep: bool = _parameter(False, "With publish_clock: wait after each state for the command that answers it.")

@@ -19,7 +19,8 @@ class Lockstep:
     Commands have no stamps, so they are only counted. These are the cases:
 
     - Nothing is commanded yet, or the commanding node has left its mode or died: commands do not flow, no state is
-      awaited, and the pace alone decides. Commands flow from the first command on.
+      awaited, and the pace alone decides. It is then at most 1, so that nodes which only follow can keep up. Commands
+      flow from the first command on.
     - Commands flow, and one arrives: the state is answered. The arm acts on it from that state on, without delay.
     - Commands flow, and none arrives within `timeout` wall seconds: the state is given up, and commands flow no more
       until the next one. So the end of the commands costs one time-out, not one a state.
@@ -55,7 +56,6 @@ class Lockstep:
         self.steps = 0
         """Number of steps taken."""
         self._period, self._timeout = period, timeout
-        self._wall_period = period / pace if pace > 0 else 0.0
         self._flows = False
         self._stepped_at = self._due_at = self._started_at = -inf
 
@@ -65,7 +65,7 @@ class Lockstep:
             self._started_at = self._due_at = now
         self.steps += 1
         self._stepped_at = now
-        self._due_at = max(self._due_at + self._wall_period, now - CATCH_UP)
+        self._due_at = max(self._due_at + self._wall_period(), now - CATCH_UP)
         self.awaits_command = published and self._flows and self._timeout > 0
 
     def commanded(self) -> None:
@@ -86,7 +86,15 @@ class Lockstep:
                 return left
             self._flows = self.awaits_command = False
             self.unanswered += 1
-        return max(0.0, self._due_at - now) if self._wall_period > 0 else 0.0
+            self._due_at = now  # nothing to catch up with: that would be faster than real time
+        return max(0.0, self._due_at - now)
+
+    def _wall_period(self) -> float:
+        """Return the wall time of a step that is not awaited, s."""
+        pace = self.pace or inf
+        if self._timeout > 0 and not self._flows:
+            pace = min(pace, 1.0)
+        return self._period / pace
 
     def simulated(self) -> float:
         """Return the simulated time of all steps, s."""

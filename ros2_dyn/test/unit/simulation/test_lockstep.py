@@ -67,10 +67,18 @@ def test_commands_that_flow_are_waited_for_and_no_step_comes_before_its_answer()
 
 
 def test_no_state_is_awaited_before_the_first_command():
-    lockstep = Lockstep(PERIOD, 0.0, TIMEOUT)
+    lockstep = Lockstep(PERIOD, 1.0, TIMEOUT)
     lockstep.stepped(True, 0.0)
     assert not lockstep.awaits_command
-    assert lockstep.delay(0.0) == 0
+    assert_allclose(lockstep.delay(0.0), PERIOD)
+
+
+@pytest.mark.parametrize("pace", [0.0, 5.0])
+def test_lockstep_is_no_faster_than_real_time_while_no_commands_flow(pace):
+    assert_allclose(len(run(Lockstep(PERIOD, pace, TIMEOUT), 10.0, cost=1e-4)), 10.0 / PERIOD, rtol=1e-2)
+    flowing = Lockstep(PERIOD, pace, TIMEOUT)
+    flowing.commanded()
+    assert len(run(flowing, 10.0, cost=1e-4, answer=1e-4)) > 4 * 10.0 / PERIOD
 
 
 def test_the_end_of_commands_costs_one_timeout_and_the_next_command_resumes():
@@ -80,9 +88,8 @@ def test_the_end_of_commands_costs_one_timeout_and_the_next_command_resumes():
     assert_allclose(lockstep.delay(5.2), 0.8)
     assert lockstep.delay(6.0) == 0
     assert lockstep.unanswered == 1
-    for now in (6.0, 6.1, 6.2):
-        lockstep.stepped(True, now)
-        assert lockstep.delay(now) == 0
+    lockstep.stepped(True, 6.0)
+    assert_allclose(lockstep.delay(6.0), PERIOD)
     lockstep.commanded()
     lockstep.stepped(True, 7.0)
     assert_allclose(lockstep.delay(7.0), TIMEOUT)
