@@ -118,6 +118,8 @@ class World:
         """Number of commands by the rule that they break; and crashes of the runtime."""
         self.commanded_seconds = 0.0
         """Time during which the node commanded, s."""
+        self.end = 0.0
+        """Time until which something is planned, s."""
         self.motion = MotionRecord(arm.velocity_limit)
         self.wanted_mode = "monitor"
         self.driver_clock_offset = self.node_clock_offset = 0
@@ -155,9 +157,6 @@ class World:
             self.options.node,
             make_runtime,
         )
-        self._publisher = ""
-        self._mode = "monitor"
-        self._tip = arm.default_tip
         self.queue.every(1.0 / self.options.driver.rate, self._measure)
         self.queue.every(RAMP_DOWN_PERIOD, self._tick)
         self.queue.every(MODE_PERIOD, self._request_mode)
@@ -186,6 +185,8 @@ class World:
             self.violations[CRASH] += 1
         if kind == "mode":
             self._on_mode(details[0])
+        if (kind, *details) == ("node", "started"):
+            self.judge.begin_sequence()
 
     def timeline(self) -> bytes:
         """Return the timeline as text, one entry a line; equal seeds give equal bytes."""
@@ -291,7 +292,6 @@ class World:
         for kind in self.judge.on_command(numbers, self.now):
             self.violations[kind] += 1
             self.record("violation", kind)
-        self._publisher = publisher
         self.send_command(data)
 
     def send_command(self, data: Array) -> None:
@@ -329,8 +329,6 @@ class World:
             self.motion.begin_stop(self.arm.q)
         else:
             self.motion.end_stop()
-        if mode == "":
-            self.judge.begin_sequence()
 
     def _tick(self) -> None:
         self.node.tick()
