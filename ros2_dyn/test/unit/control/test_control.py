@@ -7,7 +7,6 @@ from math import asin, atan2, inf
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from ros2_dyn.control.sampled_stability import MAX_RATE_TIMES_PERIOD, limit_rate_to_sampling
 from scipy.linalg import expm
 
 from real_arms import REAL_ARMS
@@ -17,6 +16,7 @@ from ros2_dyn.control.feed_forward import joint_pd
 from ros2_dyn.control.force_control import force_control, rate_limited_wrench, tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters, assistance, hand_guiding
+from ros2_dyn.control.sampled_stability import MAX_RATE_TIMES_PERIOD, limit_rate_to_sampling
 from ros2_dyn.control.soft_limits import soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, tip_friction
 from ros2_dyn.dynamics import (
