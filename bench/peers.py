@@ -21,7 +21,7 @@ QUANTITIES = {
     "RNEA": (("tau",), MOTION),
     "fused tick": (FUSED, MOTION),
     "mass matrix": (("mass_matrix",), ("q",)),
-    "forward dynamics": (("qdd",), ("q", "qd", "effort")),
+    "forward dynamics": (("qdd",), ("q", "qd", "tau")),
     "Jacobian": (("jacobian",), ("q",)),
     "regressor": (("regressor",), MOTION),
     "derivatives": (("dtau_dq", "dtau_dqd"), MOTION),
@@ -44,7 +44,7 @@ def ours(model: RobotModel, quantity: str, state: np.ndarray) -> dict[str, Funct
     """The textbook functions, and the kernels of two backends."""
     q, qd, qdd, effort = state
     outputs, inputs = QUANTITIES[quantity]
-    arrays = [{"q": q, "qd": qd, "qdd": qdd, "effort": effort}[name] for name in inputs]
+    arrays = [{"q": q, "qd": qd, "qdd": qdd, "tau": effort}[name] for name in inputs]
     lists = [values.tolist() for values in arrays]
     textbook = {
         "RNEA": lambda: dynamics.rnea(model, q, qd, qdd),

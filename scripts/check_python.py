@@ -10,7 +10,7 @@ import sys
 import sysconfig
 
 sourced = sys.argv[1] == "sourced"
-name = "{} ({} {})".format(sys.executable, platform.python_implementation(), platform.python_version())
+name = f"{sys.executable} ({platform.python_implementation()} {platform.python_version()})"
 refusal, missing = "none", []
 if platform.python_implementation() != "CPython" or not (3, 10) <= sys.version_info[:2] <= (3, 14):
     refusal = name + " is not supported; set PYTHON to a CPython 3.10 to 3.14"

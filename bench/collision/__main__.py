@@ -17,7 +17,7 @@ from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.estimation.replay import calibrate, detect, observe
-from ros2_dyn.estimation.wrench_estimator import contact_link
+from ros2_dyn.estimation.wrench_estimator import isolate_contact
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -107,7 +107,7 @@ class Trial(NamedTuple):
 def push(bench: Bench, rng: np.random.Generator) -> Trial:
     """A random contact in a random motion."""
     motion, start = RandomMotion(rng), rng.uniform(1.0, 60.0)
-    link = bench.nominal.moved_links[int(rng.integers(6))]
+    link = bench.nominal.child_links[int(rng.integers(6))]
     direction = rng.normal(size=3)
     force = rng.uniform(10, 100) * direction / np.linalg.norm(direction)
     impulse = bool(rng.integers(2))
@@ -126,18 +126,18 @@ def push(bench: Bench, rng: np.random.Generator) -> Trial:
             found = t - start
         size = float(np.linalg.norm(np.divide(r, detector.threshold)))
         if size > peak and found <= t - start < found + 3 / bench.bandwidth:  # where the residual is greatest
-            told, peak = contact_link(bench.nominal, r, detector.threshold).link or "?", size
+            told, peak = isolate_contact(bench.nominal, r, detector.threshold).link or "?", size
     ideal = low_pass(external, bench.bandwidth)
     ratio = np.abs(ideal) / bench.thresholds.constant
     passes = np.flatnonzero(np.any(ratio > 1, axis=1))
     theory = passes[0] * STEP if len(passes) else np.inf
-    own = float(ratio[:, bench.nominal.moved_links.index(link)].max())
+    own = float(ratio[:, bench.nominal.child_links.index(link)].max())
     return Trial(float(ratio.max()), theory, found, found < 0, own, link, told)
 
 
 def on_link(model: RobotModel, link: str, rng: np.random.Generator) -> Array:
     """A point on a link's surface, roughly: between its two joints, 6 cm off the line between them."""
-    i = model.moved_links.index(link)
+    i = model.child_links.index(link)
     outwards = model.X_tree[i + 1].r if i + 1 < model.n else np.array([0.0, 0.0, 0.1])
     off = rng.normal(size=3)
     return rng.uniform(0.0, 1.0) * outwards + 0.06 * off / np.linalg.norm(off)
@@ -182,7 +182,7 @@ def main() -> None:
     ]
     alarms = sum(free_alarms(arm) for arm in track(arms, "without contact"))
     trials = [push(arms[i % ARMS], rng) for i in track(range(CONTACTS), "contacts")]
-    report = summary(trials, nominal.moved_links) | {
+    report = summary(trials, nominal.child_links) | {
         "bandwidth_per_s": bandwidth,
         "thresholds": np.round(np.median([arm.thresholds.constant for arm in arms], axis=0), 2).tolist(),
         "false_alarms": alarms,

@@ -28,7 +28,7 @@ class Floor(Node):
     def __init__(self) -> None:
         super().__init__("dynamics")
         model = RobotModel.from_urdf_file(self.declare_parameter("urdf_file", "").value)
-        links = model.moved_links
+        links = model.child_links
         self._numbers = array("d", [0.1] * model.n)
         self._wrench = (0.1,) * 6
         self._effort = JointState(name=list(model.joint_names))

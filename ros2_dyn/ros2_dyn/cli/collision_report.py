@@ -13,7 +13,7 @@ from rich.table import Table
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.collision import Thresholds
-from ros2_dyn.estimation.drive_fit import fit_drives
+from ros2_dyn.estimation.friction_identification import identify_friction
 from ros2_dyn.estimation.recording import Recording, read_recording
 from ros2_dyn.estimation.replay import calibrate, detect, observe, smallest_step, with_step
 from ros2_dyn.model import RobotModel
@@ -80,7 +80,7 @@ def collision_report(
     """
     first, rest = recording.between(0.0, calibrate_on), recording.between(calibrate_on, 1.0)
     if fit:
-        model = fit_drives(model, first)
+        model = identify_friction(model, first)
     thresholds = calibrate(model, first, observe(model, first, bandwidth, observer), false_alarms_per_hour)
     residuals = observe(model, rest, bandwidth, observer)
     smallest = (np.nan,) * model.n
@@ -180,7 +180,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     model = RobotModel.from_urdf_file(arguments.urdf)
     if arguments.joints:
-        model = model.with_joints(arguments.joints)
+        model = model.reduced(arguments.joints)
     names = arguments.bag_joints or model.joint_names
     if arguments.joints and arguments.bag_joints:
         if len(arguments.joints) != len(arguments.bag_joints):

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics import forward_kinematics, friction, gravity, jacobian, mass_matrix
+from ros2_dyn.dynamics import forward_kinematics, friction, jacobian, mass_matrix
+from ros2_dyn.dynamics import gravity as gravity_effort
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 
@@ -46,7 +47,7 @@ def arm_state(
     q: ArrayLike,
     qd: ArrayLike,
     tip: str | None = None,
-    a_g: ArrayLike | None = None,
+    gravity: ArrayLike | None = None,
     payload: Payload | None = None,
 ) -> ArmState:
     """The terms of a model at a state.
@@ -56,7 +57,7 @@ def arm_state(
         q: joint positions, rad or m, shape (n,).
         qd: joint velocities, rad/s or m/s, shape (n,).
         tip: the link that forces are controlled at; `model.default_tip` for None.
-        a_g: acceleration of free fall in the base frame, m/s^2, shape (3,); of the Earth, downwards, for None.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); of the Earth, downwards, for None.
         payload: what the default tip carries; None: nothing.
 
     Raises:
@@ -66,7 +67,7 @@ def arm_state(
     return ArmState(
         np.asarray(q, dtype=float),
         np.asarray(qd, dtype=float),
-        gravity(loaded, q, a_g),
+        gravity_effort(loaded, q, gravity),
         friction(model, qd),
         mass_matrix(loaded, q),
         jacobian(model, q, tip),

@@ -42,7 +42,7 @@ def tip_motion(state: ArmState) -> Array:
     return np.linalg.solve(L.T, V.T @ (V @ (L.T @ state.qd)))
 
 
-def limited_rate(wrench: ArrayLike, target: ArrayLike, force_step: float, moment_step: float) -> Array:
+def rate_limited_wrench(wrench: ArrayLike, target: ArrayLike, force_step: float, moment_step: float) -> Array:
     """A wrench on its way to another, by a force and a moment of some size at most.
 
     Args:

@@ -15,7 +15,7 @@ from ros2_dyn.model.spatial import Array
 
 
 @dataclass(frozen=True)
-class Guiding:
+class HandGuidingParameters:
     """How the arm feels."""
 
     damping: float = 1.0
@@ -37,7 +37,7 @@ class Guiding:
 def hand_guiding(
     state: ArmState,
     anchor: Anchor | None,
-    guiding: Guiding,
+    guiding: HandGuidingParameters,
     lower: ArrayLike,
     upper: ArrayLike,
     effort_limit: ArrayLike,

@@ -55,10 +55,10 @@ def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) 
     R, p = state.pose[:3, :3], state.pose[:3, 3]
     if anchor is None:
         anchor = Anchor(p, R)
-    bend, slides = _at_most(p - anchor.position, friction.slip)
+    bend, slides = clamp_norm(p - anchor.position, friction.slip)
     twist = R @ anchor.rotation.T
     turned = np.array([twist[2, 1] - twist[1, 2], twist[0, 2] - twist[2, 0], twist[1, 0] - twist[0, 1]]) / 2
-    turn, turns = _at_most(turned, friction.turn)
+    turn, turns = clamp_norm(turned, friction.turn)
     cosine = np.sqrt(1 - min(1.0, float(turn @ turn)))
     back = np.array([*(-turn), 1 + cosine])  # exactly by the angle whose sine it is: otherwise the anchor creeps
     root = rotation_from_quaternion(back / np.linalg.norm(back)) @ R
@@ -79,7 +79,7 @@ def _stiffness(state: ArmState, friction: TipFriction) -> tuple[float, float]:
     return linear, angular
 
 
-def _at_most(vector: Array, size: float) -> tuple[Array, bool]:
+def clamp_norm(vector: Array, size: float) -> tuple[Array, bool]:
     """The vector, or one of that size in its direction; and whether it was longer."""
     length = float(np.linalg.norm(vector))
     return (vector * (size / length), True) if length > size else (vector, False)

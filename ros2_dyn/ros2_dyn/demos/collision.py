@@ -54,7 +54,7 @@ class CollisionDemo(ArmDemo):
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
         gains = {"tracking_stiffness": STIFFNESS, "tracking_damping": DAMPING}
-        return self.processes({}, gains | {"collision_threshold": THRESHOLD, "stop_behaviour": "gravity"})
+        return self.processes({}, gains | {"collision_threshold": THRESHOLD, "stop_behaviour": "hold_gravity"})
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""

@@ -1,4 +1,4 @@
-"""The book: rigid-body algorithms on NumPy arrays, one a file, written to be read beside RBDA and Craig."""
+"""Rigid-body algorithms on NumPy arrays, one per file, written to be read beside RBDA and Craig."""
 
 from ros2_dyn.dynamics.aba import forward_dynamics as forward_dynamics
 from ros2_dyn.dynamics.christoffel import ClosedForm as ClosedForm
@@ -6,21 +6,21 @@ from ros2_dyn.dynamics.christoffel import christoffel as christoffel
 from ros2_dyn.dynamics.christoffel import closed_form as closed_form
 from ros2_dyn.dynamics.coriolis_matrix import coriolis_matrix as coriolis_matrix
 from ros2_dyn.dynamics.crba import mass_matrix as mass_matrix
-from ros2_dyn.dynamics.drive_regressor import drive_parameters as drive_parameters
-from ros2_dyn.dynamics.drive_regressor import drive_regressor as drive_regressor
 from ros2_dyn.dynamics.energy import kinetic_energy as kinetic_energy
 from ros2_dyn.dynamics.energy import potential_energy as potential_energy
 from ros2_dyn.dynamics.external import ExternalWrench as ExternalWrench
 from ros2_dyn.dynamics.friction import friction as friction
+from ros2_dyn.dynamics.friction_regressor import friction_parameters as friction_parameters
+from ros2_dyn.dynamics.friction_regressor import friction_regressor as friction_regressor
 from ros2_dyn.dynamics.kinematics import forward_kinematics as forward_kinematics
 from ros2_dyn.dynamics.kinematics import jacobian as jacobian
 from ros2_dyn.dynamics.kinematics import jacobian_dot as jacobian_dot
-from ros2_dyn.dynamics.luh import classical_acceleration as classical_acceleration
-from ros2_dyn.dynamics.luh import luh_walker_paul as luh_walker_paul
+from ros2_dyn.dynamics.momentum import coriolis_transpose_qd as coriolis_transpose_qd
 from ros2_dyn.dynamics.momentum import momentum as momentum
-from ros2_dyn.dynamics.momentum import transposed_coriolis as transposed_coriolis
 from ros2_dyn.dynamics.motion import link_acceleration as link_acceleration
 from ros2_dyn.dynamics.motion import link_velocity as link_velocity
+from ros2_dyn.dynamics.newton_euler_3d import classical_acceleration as classical_acceleration
+from ros2_dyn.dynamics.newton_euler_3d import luh_walker_paul as luh_walker_paul
 from ros2_dyn.dynamics.regressor import inertial_parameters as inertial_parameters
 from ros2_dyn.dynamics.regressor import regressor as regressor
 from ros2_dyn.dynamics.rnea import coriolis as coriolis

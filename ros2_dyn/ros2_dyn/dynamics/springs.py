@@ -1,17 +1,19 @@
-"""Springs in the joints: their effort and their energy."""
+"""Effort and energy of springs in the joints."""
 
 from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
-from ros2_dyn.dynamics.passes import zeros
+from ros2_dyn.dynamics.recursions import zeros
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 
 def spring(model: RobotModel, q: ArrayLike) -> Array:
-    """Joint efforts that hold the joints against the springs of their `Drive`; what `rnea` gives comes on top.
+    """Return the joint efforts that hold against springs, which are additional to those of `rnea`.
+
+    The parameters are those of each joint's `JointDynamics`.
 
     Args:
         model: the robot.
@@ -25,19 +27,22 @@ def spring(model: RobotModel, q: ArrayLike) -> Array:
     """
     (q,) = joint_vectors(model, q=q)
     tau = zeros((model.n,), q)
-    for joint, in_q, where in zip(model.joints, model.in_q, model.in_qd):
+    for joint, there, where in zip(model.joints, model.q_slices, model.v_slices):
         if joint.dof == 1:
-            stretched = joint.position(q[..., in_q]) - joint.drive.rest
-            tau[..., where] += joint.multiplier * joint.drive.stiffness * stretched
+            stretched = joint.position(q[..., there]) - joint.dynamics.rest
+            tau[..., where] += joint.multiplier * joint.dynamics.stiffness * stretched
     return tau
 
 
 def spring_energy(model: RobotModel, q: ArrayLike) -> Array:
-    """The energy in the springs, ``1/2 stiffness (q - rest)^2``, J, shape (...); for args and errors see `spring`."""
+    """Return the energy of the springs, ``1/2 stiffness (q - rest)^2``, J, shape (...).
+
+    Args and errors are those of `spring`.
+    """
     (q,) = joint_vectors(model, q=q)
     energy = zeros((), q)
-    for joint, in_q in zip(model.joints, model.in_q):
+    for joint, there in zip(model.joints, model.q_slices):
         if joint.dof == 1:
-            stretched = joint.position(q[..., in_q])[..., 0] - joint.drive.rest
-            energy = energy + joint.drive.stiffness / 2 * stretched * stretched
+            stretched = joint.position(q[..., there])[..., 0] - joint.dynamics.rest
+            energy = energy + joint.dynamics.stiffness / 2 * stretched * stretched
     return energy

@@ -1,10 +1,10 @@
-"""Write a traced program as functions that Numba compiles, for one state and for batches."""
+"""Emit a traced program as functions that Numba compiles, for one state and for batches."""
 
 from __future__ import annotations
 
 from textwrap import indent
 
-from ros2_dyn.kernels.body import Body
+from ros2_dyn.kernels.function_body import FunctionBody
 from ros2_dyn.kernels.trace import Program
 
 TEMPLATE = """\
@@ -39,11 +39,12 @@ def batch({arguments}):
 
 
 def emit_numba(program: Program) -> str:
-    """A module: names of the INPUTS used; `single` of those arrays (k,), and of one to fill for each output.
+    """Return the source of a module with INPUTS, the names of the used inputs, and two functions.
 
-    `batch` is the same of arrays with a leading axis. The numbers of an output follow each other row by row.
+    `single` takes those inputs as arrays (k,), and one array to fill for each output. `batch` takes the same with a
+    leading axis.
     """
-    body = Body(program)
+    body = FunctionBody(program)
     outputs = {f"out{i}": output for i, output in enumerate(program.outputs.values())}
     read = [f"{symbol} = {name}[{i}]" for name, symbols in body.inputs.items() for i, symbol in enumerate(symbols)]
     write = [

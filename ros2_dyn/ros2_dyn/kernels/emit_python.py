@@ -1,11 +1,11 @@
-"""Write a traced program as a Python function, of floats or of whole arrays."""
+"""Emit a traced program as a Python function of floats or of arrays."""
 
 from __future__ import annotations
 
 from textwrap import indent
 from typing import Any
 
-from ros2_dyn.kernels.body import Body
+from ros2_dyn.kernels.function_body import FunctionBody
 from ros2_dyn.kernels.symbol import FUNCTIONS, Operand
 from ros2_dyn.kernels.trace import Program
 
@@ -20,13 +20,13 @@ def kernel({arguments}):
 
 
 def emit_python(program: Program, module: str) -> str:
-    """A function of the program's inputs, each a sequence of numbers, that returns the outputs as nested tuples.
+    """Return the source of a function from the program's inputs, each a sequence, to its outputs as nested tuples.
 
     Args:
-        program: what to compute.
-        module: where sin, cos and the like come from: ``math`` for floats, ``numpy`` for arrays.
+        program: the program.
+        module: source of sin, cos and the like: ``math`` for floats, ``numpy`` for arrays.
     """
-    body = Body(program)
+    body = FunctionBody(program)
     unpacking = [f"{', '.join(names)}, = {name}" for name, names in body.inputs.items()]
     return TEMPLATE.format(
         module=module,
@@ -37,7 +37,7 @@ def emit_python(program: Program, module: str) -> str:
     )
 
 
-def _nested(body: Body, output: list[Any] | Operand) -> str:
+def _nested(body: FunctionBody, output: list[Any] | Operand) -> str:
     if not isinstance(output, list):
         return body.operand(output)
     return "(" + "".join(f"{_nested(body, part)}, " for part in output) + ")"

@@ -1,4 +1,4 @@
-"""Run the algorithms of `ros2_dyn.dynamics` once on symbols, for one robot, and keep what they computed."""
+"""Trace the algorithms of `ros2_dyn.dynamics`: run them once on symbols, for one robot, and keep the operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ros2_dyn.model.spatial import Array
 
 
 class Inputs(NamedTuple):
-    """What a kernel can be called with, in SI units and the model's order."""
+    """Possible inputs of a kernel, in SI units and the model's order."""
 
     q: Array
     """Joint positions, shape (nq,)."""
@@ -26,73 +26,79 @@ class Inputs(NamedTuple):
     """Joint velocities, shape (n,)."""
     qdd: Array
     """Joint accelerations, shape (n,)."""
-    effort: Array
-    """Joint efforts, which forward dynamics starts from, shape (n,)."""
+    tau: Array
+    """Joint efforts of forward dynamics, shape (n,)."""
     gravity: Array
     """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
     payload: Array
-    """Inertial parameters of what the kernel's link carries, shape (10,): `Payload.parameters`."""
+    """Inertial parameters of the payload of the kernel's link, shape (10,): `Payload.parameters`."""
     wrench: Array
-    """[force; moment] that the surroundings exert on the kernel's link, at its origin and in its axes, shape (6,)."""
+    """[force; moment] of the surroundings on the kernel's link, at its origin and in its axes, shape (6,)."""
 
 
-class Task(NamedTuple):
-    """What outputs are computed from: a robot, which carries its payload, one of its links, and the inputs."""
+class TraceContext(NamedTuple):
+    """Arguments of the outputs' functions."""
 
     model: RobotModel
+    """Robot with its payload."""
     link: str
+    """Link of the pose, the Jacobians and the wrench."""
     x: Inputs
+    """Inputs, each of symbols or a constant."""
 
     def rnea(self) -> Array:
-        """Efforts with the wrench in them."""
+        """Return the efforts of inverse dynamics under the wrench."""
         return dynamics.rnea(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
 
     @property
     def external(self) -> dict[str, Array]:
-        """As `dynamics.rnea` takes it."""
+        """Wrench in the form of the argument `external` of `dynamics.rnea`."""
         return {self.link: self.x.wrench}
 
     def derivatives(self) -> dynamics.RneaDerivatives:
-        """Of those efforts."""
+        """Return the derivatives of those efforts."""
         return dynamics.rnea_derivatives(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
 
 
-OUTPUTS: dict[str, Callable[[Task], Array]] = {
-    "tau": lambda t: t.rnea(),
-    "gravity": lambda t: dynamics.gravity(t.model, t.x.q, t.x.gravity),
-    "coriolis": lambda t: dynamics.coriolis(t.model, t.x.q, t.x.qd),
-    "bias": lambda t: dynamics.rnea(t.model, t.x.q, t.x.qd, np.zeros(t.model.n), t.x.gravity),  # h = c + g
-    "effort": lambda t: t.rnea() + dynamics.friction(t.model, t.x.qd) + dynamics.spring(t.model, t.x.q),
-    "friction": lambda t: dynamics.friction(t.model, t.x.qd),
-    "spring": lambda t: dynamics.spring(t.model, t.x.q),
-    "mass_matrix": lambda t: dynamics.mass_matrix(t.model, t.x.q),
-    "coriolis_matrix": lambda t: dynamics.coriolis_matrix(t.model, t.x.q, t.x.qd),
-    "qdd": lambda t: dynamics.forward_dynamics(t.model, t.x.q, t.x.qd, t.x.effort, t.x.gravity, t.external),
-    "momentum": lambda t: dynamics.momentum(t.model, t.x.q, t.x.qd),
-    "transposed_coriolis": lambda t: dynamics.transposed_coriolis(t.model, t.x.q, t.x.qd),
-    "joint_wrenches": lambda t: dynamics.joint_wrenches(t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity, t.external),
-    "pose": lambda t: dynamics.forward_kinematics(t.model, t.x.q, t.link),
-    "jacobian": lambda t: dynamics.jacobian(t.model, t.x.q, t.link),
-    "jacobian_dot": lambda t: dynamics.jacobian_dot(t.model, t.x.q, t.x.qd, t.link),
-    "regressor": lambda t: dynamics.regressor(t.model, t.x.q, t.x.qd, t.x.qdd, t.x.gravity),
-    "dtau_dq": lambda t: t.derivatives().dtau_dq,
-    "dtau_dqd": lambda t: t.derivatives().dtau_dqd,
-    "kinetic_energy": lambda t: dynamics.kinetic_energy(t.model, t.x.q, t.x.qd),
-    "potential_energy": lambda t: dynamics.potential_energy(t.model, t.x.q, t.x.gravity),
+OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
+    "tau": lambda c: c.rnea(),
+    "gravity": lambda c: dynamics.gravity(c.model, c.x.q, c.x.gravity),
+    "coriolis": lambda c: dynamics.coriolis(c.model, c.x.q, c.x.qd),
+    "bias": lambda c: dynamics.rnea(c.model, c.x.q, c.x.qd, np.zeros(c.model.n), c.x.gravity),  # h = c + g
+    "effort": lambda c: c.rnea() + dynamics.friction(c.model, c.x.qd) + dynamics.spring(c.model, c.x.q),
+    "friction": lambda c: dynamics.friction(c.model, c.x.qd),
+    "spring": lambda c: dynamics.spring(c.model, c.x.q),
+    "mass_matrix": lambda c: dynamics.mass_matrix(c.model, c.x.q),
+    "coriolis_matrix": lambda c: dynamics.coriolis_matrix(c.model, c.x.q, c.x.qd),
+    "qdd": lambda c: dynamics.forward_dynamics(c.model, c.x.q, c.x.qd, c.x.tau, c.x.gravity, c.external),
+    "momentum": lambda c: dynamics.momentum(c.model, c.x.q, c.x.qd),
+    "coriolis_transpose_qd": lambda c: dynamics.coriolis_transpose_qd(c.model, c.x.q, c.x.qd),
+    "joint_wrenches": lambda c: dynamics.joint_wrenches(c.model, c.x.q, c.x.qd, c.x.qdd, c.x.gravity, c.external),
+    "pose": lambda c: dynamics.forward_kinematics(c.model, c.x.q, c.link),
+    "jacobian": lambda c: dynamics.jacobian(c.model, c.x.q, c.link),
+    "jacobian_dot": lambda c: dynamics.jacobian_dot(c.model, c.x.q, c.x.qd, c.link),
+    "regressor": lambda c: dynamics.regressor(c.model, c.x.q, c.x.qd, c.x.qdd, c.x.gravity),
+    "dtau_dq": lambda c: c.derivatives().dtau_dq,
+    "dtau_dqd": lambda c: c.derivatives().dtau_dqd,
+    "kinetic_energy": lambda c: dynamics.kinetic_energy(c.model, c.x.q, c.x.qd),
+    "potential_energy": lambda c: dynamics.potential_energy(c.model, c.x.q, c.x.gravity),
 }
-"""What a kernel can compute, by name."""
+"""Functions of the possible outputs, by name."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A straight-line program: symbols that are its inputs, what these are if left out, and outputs made of symbols."""
+    """A straight-line program."""
 
     inputs: dict[str, Array]
+    """Input symbols by the name of the input, each of shape (size,)."""
     defaults: dict[str, Array]
+    """Values of inputs that are left out of a call."""
     outputs: dict[str, Array]
+    """Arrays of symbols and numbers by the name of the output."""
 
     def values(self) -> list[Symbol]:
-        """The symbols that the outputs need, each after those that it is computed from."""
+        """Return the symbols that the outputs need, each after its operands."""
         needed: dict[int, Symbol] = {}
         pending = [value for output in self.outputs.values() for value in output.flat]
         while pending:
@@ -104,9 +110,9 @@ class Program:
 
 
 def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str | None = None) -> Program:
-    """Trace the named outputs into one program, so that they share what they have in common.
+    """Trace the named outputs into one program, so that they share common subexpressions.
 
-    Inputs that are not named become constants of the program: gravity that of the earth, the others zero.
+    Inputs that are not named become constants of the program: standard gravity, neutral q, and zero for the others.
 
     Raises:
         InputError: an output, an input or the link is unknown.
@@ -124,8 +130,8 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     x = constants._replace(**symbols)
     link = model.default_tip if link is None else link
     carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
-    task = Task(carrying, link, x)
-    return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](task), dtype=object) for name in outputs})
+    context = TraceContext(carrying, link, x)
+    return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs})
 
 
 def _check(argument: str, names: Sequence[str], known: Sequence[str]) -> None:

@@ -1,9 +1,9 @@
-"""What the robot is: from a URDF or a Denavit-Hartenberg table to frozen data."""
+"""The robot as frozen data, made from a URDF or a table of Denavit-Hartenberg parameters."""
 
 from ros2_dyn.model.audit import audit as audit
 from ros2_dyn.model.dh import DHRow as DHRow
-from ros2_dyn.model.drive import Drive as Drive
+from ros2_dyn.model.joint_dynamics import JointDynamics as JointDynamics
 from ros2_dyn.model.payload import Payload as Payload
 from ros2_dyn.model.robot_model import BASE as BASE
-from ros2_dyn.model.robot_model import Placement as Placement
+from ros2_dyn.model.robot_model import LinkFrame as LinkFrame
 from ros2_dyn.model.robot_model import RobotModel as RobotModel

@@ -1,4 +1,4 @@
-"""From a URDF to the branches of a tree: strip what does not concern dynamics, parse, and name what is wrong."""
+"""Links of a robot from a URDF: strip what does not concern dynamics, parse, and name the element that is wrong."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from urdf_parser_py import urdf
 from urdf_parser_py.xml_reflection.core import ParseError
 
 from ros2_dyn.errors import InputError, ModelError
-from ros2_dyn.model.branch import Branch
-from ros2_dyn.model.drive import Drive
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint, JointType
+from ros2_dyn.model.joint_dynamics import JointDynamics
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
 
-# What concerns kinematics and inertia: for each element its attributes (those with a ! cannot be left out) and its
-# children. All else is dropped before parsing, so that a broken mesh, plug-in or transmission cannot stop the model.
+# Elements that concern kinematics and inertia, with their attributes (required ones are marked !) and children.
+# Everything else is dropped before parsing, so that a broken mesh, plug-in or transmission does not matter.
 KEPT: dict[str, tuple[str, str]] = {
     "link": ("name!", "inertial"),
     "inertial": ("", "origin mass inertia"),
@@ -36,11 +36,11 @@ KEPT: dict[str, tuple[str, str]] = {
 }
 
 
-def read(xml: str) -> tuple[str, list[Branch]]:
-    """The robot's name and its links as a tree, depth first, children in document order.
+def read(xml: str) -> tuple[str, list[LinkSpec]]:
+    """Return the robot's name and its links, depth first, children in document order.
 
     Raises:
-        ModelError: the text is no URDF, an element of it is wrong, or its links are not one tree.
+        ModelError: the text is no URDF, one of its elements is wrong, or its links are not one tree.
     """
     robot = _robot_element(xml)
     links = _by_name(_parse_element(element, urdf.Link) for element in robot.findall("link"))
@@ -70,30 +70,30 @@ def _by_name(elements: Iterator[Any]) -> dict[str, Any]:
     return named
 
 
-def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[Branch]:
-    """The links from the root outwards, without recursion: chains may be long."""
-    hangs_on: dict[str, urdf.Joint] = {}
-    carries: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
+def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[LinkSpec]:
+    """Yield the links from the root outwards, without recursion, because chains may be long."""
+    parent_joint: dict[str, urdf.Joint] = {}
+    child_joints: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
     for joint in joints.values():
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
                 raise ModelError(f"joint '{joint.name}'", f"its {role} link '{link}' does not exist")
-        if joint.child in hangs_on:
-            other = hangs_on[joint.child].name
+        if joint.child in parent_joint:
+            other = parent_joint[joint.child].name
             raise ModelError(f"link '{joint.child}'", f"it is the child of two joints, '{other}' and '{joint.name}'")
-        hangs_on[joint.child] = joint
-        carries[joint.parent].append(joint)
+        parent_joint[joint.child] = joint
+        child_joints[joint.parent].append(joint)
 
-    root = _root([link for link in links if link not in hangs_on])
-    yield Branch(root, None, identity_transform(), None, _inertia(links[root]))
-    pending = carries[root][::-1]
+    root = _root([link for link in links if link not in parent_joint])
+    yield LinkSpec(root, None, identity_transform(), None, _inertia(links[root]))
+    pending = child_joints[root][::-1]
     seen = 1
     while pending:
         joint = pending.pop()
         X = _origin(joint.origin, f"joint '{joint.name}'")
         moving = None if joint.type == "fixed" else _moving_joint(joint, joints)
-        yield Branch(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
-        pending += carries[joint.child][::-1]
+        yield LinkSpec(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
+        pending += child_joints[joint.child][::-1]
         seen += 1
     if seen < len(links):
         raise ModelError("robot", "some of its links form a loop, which no joint connects to the root")
@@ -116,7 +116,7 @@ def _parse_element(element: ElementTree.Element, kind: type) -> Any:
 
 
 def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
-    """A copy with what is KEPT only."""
+    """Return a copy with the elements and attributes of KEPT only."""
     attributes, children = (words.split() for words in KEPT[element.tag])
     stripped = ElementTree.Element(element.tag)
     for attribute in attributes:
@@ -134,7 +134,7 @@ def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
 
 
 def _inertia(link: urdf.Link) -> SpatialInertia:
-    """The link's inertia in the link's frame; nothing where the URDF gives none."""
+    """Return the link's inertia in the link's frame, zero where the URDF gives none."""
     label = f"link '{link.name}'"
     if link.inertial is None:
         return SpatialInertia.zero()
@@ -145,14 +145,14 @@ def _inertia(link: urdf.Link) -> SpatialInertia:
     if not np.all(np.isfinite(I_com)):
         raise ModelError(label, "its <inertia> is not finite")
     principal = np.linalg.eigvalsh(I_com)
-    if principal[0] < -1e-6:  # less is a matter of the digits that were written
+    if principal[0] < -1e-6:  # smaller values come from rounding in the file
         raise ModelError(label, f"its <inertia> has a negative principal moment, {principal[0]:.3g} kg m^2")
     X = _origin(link.inertial.origin, label)
     return SpatialInertia.from_com(mass, np.zeros(3), I_com).in_parent(X)
 
 
 def _origin(pose: urdf.Pose | None, label: str) -> Transform:
-    """The transform from the frame an <origin> is given in to the frame that it places."""
+    """Return the transform from the frame that an <origin> is given in to the frame that it defines."""
     xyz = np.array(pose.xyz if pose is not None and pose.xyz is not None else [0.0, 0.0, 0.0], dtype=float)
     rpy = np.array(pose.rpy if pose is not None and pose.rpy is not None else [0.0, 0.0, 0.0], dtype=float)
     if not (np.all(np.isfinite(xyz)) and np.all(np.isfinite(rpy))):
@@ -166,12 +166,14 @@ def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> Joint:
         raise ModelError(label, f"its type is '{joint.type}', expected one of fixed, {', '.join(get_args(JointType))}")
     axis = np.array([0.0, 0.0, 1.0]) if joint.type == "floating" else _axis(joint, label)
     if joint.mimic is None:
-        return Joint(joint.name, joint.type, axis, *_limits(joint, label), _drive(joint, label))
-    return Joint(joint.name, joint.type, axis, *_limits(joint, label), _drive(joint, label), *_mimic(joint, joints))
+        return Joint(joint.name, joint.type, axis, *_limits(joint, label), _joint_dynamics(joint, label))
+    return Joint(
+        joint.name, joint.type, axis, *_limits(joint, label), _joint_dynamics(joint, label), *_mimic(joint, joints)
+    )
 
 
 def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float, float]:
-    """The joint that moves by itself and that this one follows, through others perhaps; multiplier and offset."""
+    """Return the independent joint that this one mimics, directly or through others, with multiplier and offset."""
     multiplier, offset = 1.0, 0.0
     passed = []
     while joint.mimic is not None:
@@ -191,11 +193,11 @@ def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float
     return joint.name, multiplier, offset
 
 
-def _drive(joint: urdf.Joint, label: str) -> Drive:
+def _joint_dynamics(joint: urdf.Joint, label: str) -> JointDynamics:
     if joint.dynamics is None:
-        return Drive()
+        return JointDynamics()
     try:
-        return Drive(viscous=joint.dynamics.damping or 0.0, coulomb=joint.dynamics.friction or 0.0)
+        return JointDynamics(viscous=joint.dynamics.damping or 0.0, coulomb=joint.dynamics.friction or 0.0)
     except InputError as error:
         names = {"viscous": "damping", "coulomb": "friction"}
         raise ModelError(label, f"its <dynamics> has a wrong {names[error.argument]}: {error.problem}") from error

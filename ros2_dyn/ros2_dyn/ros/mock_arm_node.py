@@ -18,7 +18,7 @@ from ros2_dyn.ros.mock_arm_outputs import MockArmOutputs
 from ros2_dyn.ros.mock_arm_parameters import declare_settings
 from ros2_dyn.ros.mock_arm_services import MockArmServices
 from ros2_dyn.ros.node_base import run_node
-from ros2_dyn.ros.on_demand import OnDemand, waiting
+from ros2_dyn.ros.polled_subscription import PolledCallbackGroup, take_all
 from ros2_dyn.simulation.controllers import Controllers, gains_of_inertia
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint, read_waypoints
@@ -58,7 +58,7 @@ class MockArmNode(Node):
 
         # The tick reads the waiting commands: one callback for each would make them act late on a busy machine.
         # The executor waits for commands only where the simulation does.
-        group = OnDemand(lambda: self._lockstep.awaits_command)
+        group = PolledCallbackGroup(lambda: self._lockstep.awaits_command)
         self._commands = self.create_subscription(
             Float64MultiArray, "effort_controller/commands", self._on_awaited_command, 10, callback_group=group
         )
@@ -74,7 +74,7 @@ class MockArmNode(Node):
 
     def _advance(self, steps: int) -> bool:
         """Simulate a number of steps under the newest command and publish that instant; see `Advance`."""
-        for command in waiting(self._commands):
+        for command in take_all(self._commands):
             self._on_command(command)
         try:
             self.arm.advance(steps)

@@ -52,7 +52,7 @@ class MockArmServices:
         if not 0 <= request.delay < math.inf:
             raise InputError("delay", f"expected a finite number of seconds, not negative, got {request.delay}")
         link = request.link or self._arm.model.default_tip
-        self._arm.model.placement(link)
+        self._arm.model.link_frame(link)
         return link, self._arm.t + request.delay
 
 

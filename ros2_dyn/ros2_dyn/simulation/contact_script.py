@@ -58,7 +58,7 @@ def _contact(where: str, entry: Any, model: RobotModel) -> Contact:
             raise InputError(where, f"{name}: expected a number, got {value!r}")
     try:
         contact = KINDS[kind](**values)
-        model.placement(contact.link)
+        model.link_frame(contact.link)
     except (InputError, TypeError) as error:
         raise InputError(where, str(error)) from error
     return contact

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import Drive, RobotModel
-from ros2_dyn.model.branch import Branch
+from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
 
 
@@ -36,10 +36,10 @@ def perturbed(
         if not 0 <= error < 1:
             raise InputError(name, f"expected a number from 0 to below 1, got {error}")
     branches = []
-    for branch in model.branches:
+    for branch in model.link_specs:
         factors = rng.uniform(-1, 1, 5)
         branches.append(_perturbed_link(branch, 1 + inertia_error * factors[:3], 1 + friction_error * factors[3:]))
-    return RobotModel.from_branches(model.name, branches)
+    return RobotModel.from_links(model.name, branches)
 
 
 def with_friction(
@@ -78,21 +78,23 @@ def quantise(values: ArrayLike, resolution: float) -> Array:
     return resolution * np.round(values / resolution) if resolution > 0 else values
 
 
-def _perturbed_link(branch: Branch, inertia: Array, friction: Array) -> Branch:
+def _perturbed_link(branch: LinkSpec, inertia: Array, friction: Array) -> LinkSpec:
     I = branch.inertia
     scaled = SpatialInertia.from_com(float(inertia[0] * I.mass), inertia[1] * I.com, inertia[2] * I.I_com)
-    joint = branch.joint and replace(branch.joint, drive=_perturbed_friction(branch.joint.drive, *friction.tolist()))
+    joint = branch.joint and replace(
+        branch.joint, dynamics=_perturbed_friction(branch.joint.dynamics, *friction.tolist())
+    )
     return branch._replace(inertia=scaled, joint=joint)
 
 
-def _perturbed_friction(drive: Drive, viscous: float, dry: float) -> Drive:
+def _perturbed_friction(drive: JointDynamics, viscous: float, dry: float) -> JointDynamics:
     static = None if drive.static is None else dry * drive.static
     return replace(drive, viscous=viscous * drive.viscous, coulomb=dry * drive.coulomb, static=static)
 
 
 def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotModel:
     """Return the robot with some of its joint parameters replaced, by the names of the parameters."""
-    drives = {joint.name: joint.drive for joint in model.joints if joint.mimics is None and joint.dof == 1}
+    drives = {joint.name: joint.dynamics for joint in model.joints if joint.mimics is None and joint.dof == 1}
     for name, numbers in given.items():
         if numbers is not None and len(numbers) > 0:
             if len(numbers) != len(drives):
@@ -101,4 +103,4 @@ def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotMo
             drives = {
                 joint: replace(drive, **{field: number}) for (joint, drive), number in zip(drives.items(), numbers)
             }
-    return model.with_drives(drives)
+    return model.with_joint_dynamics(drives)

@@ -357,7 +357,7 @@ def test_a_recording_of_a_real_arm_played_to_the_node(listener, tmp_path, name):
     """The second half, as messages: the residuals of the library, no false alarm; and pushed, a collision."""
     model, recording = real_arm(name)
     report = collision_report(model, recording)
-    drives = [joint.drive for joint in report.model.joints]
+    drives = [joint.dynamics for joint in report.model.joints]
     parameters = {
         "joints": list(model.joint_names),
         "viscous_friction": [drive.viscous for drive in drives],

@@ -28,8 +28,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.control.effort_guard import LONGEST_STEP, EffortGuard, GuardPolicy, Limits
 from ros2_dyn.dynamics import gravity, rnea, static_torque
-from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.last_will import Duty, LastWill
+from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process
 
 MODEL = mock_arm()

@@ -41,11 +41,11 @@ from ros2_dyn.dynamics import (
     static_torque,
 )
 from ros2_dyn.dynamics import friction as friction_of
-from ros2_dyn.model import Drive, Payload, RobotModel
-from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.ros import dynamics_node
 from ros2_dyn.ros import robot as robot_of_node
 from ros2_dyn.ros.dynamics_node import DynamicsNode
+from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process
 
 MODEL = mock_arm()
@@ -400,8 +400,8 @@ def test_joint_wrenches_and_friction(listener, start):
         return all(listener.received[topic] for topic in (wrench, markers, "dynamics/friction", TOPICS[0]))
 
     listener.until(answered, "not all topics came")
-    drives = [Drive(viscous=i + 1.0, coulomb=1.0) for i in range(6)]
-    model = MODEL.with_drives(dict(zip(MODEL.joint_names, drives)))
+    drives = [JointDynamics(viscous=i + 1.0, coulomb=1.0) for i in range(6)]
+    model = MODEL.with_joint_dynamics(dict(zip(MODEL.joint_names, drives)))
     expected = friction_of(model, QD)
     assert_allclose(listener.received["dynamics/friction"][-1].effort, expected, rtol=0, atol=1e-10)
     tau = rnea(MODEL, Q, QD, np.zeros(6)) + expected

@@ -32,5 +32,5 @@ def real_arm(name: str) -> tuple[RobotModel, Recording]:
         pytest.skip("example-robot-data is not installed")
     model = RobotModel.from_urdf_file(example_robots() / urdf)
     if joints:
-        model = model.with_joints(joints)
+        model = model.reduced(joints)
     return model, read_recording(path, bag_joints or model.joint_names)

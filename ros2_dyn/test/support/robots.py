@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model import JointDynamics, RobotModel
 
 MOCK_ARM = Path(__file__).parents[2] / "config" / "mock_arm.urdf"
 
@@ -98,9 +98,9 @@ def general_tree(seed: int) -> RobotModel:
     xml = "".join(parts).replace('name="joint1" type="fixed"', 'name="joint1" type="revolute"')
     model = RobotModel.from_urdf(xml)
     numbers = rng.uniform(0.1, 1, size=(len(model.joints), 6))
-    return model.with_drives(
+    return model.with_joint_dynamics(
         {
-            joint.name: Drive(*row[:3], stiffness=row[3], rest=row[4], armature=row[5])
+            joint.name: JointDynamics(*row[:3], stiffness=row[3], rest=row[4], armature=row[5])
             for joint, row in zip(model.joints, numbers)
             if joint.dof == 1
         }
@@ -125,7 +125,7 @@ def random_state(model: RobotModel, seed: int, *batch: int):
 def random_positions(model: RobotModel, rng: np.random.Generator) -> np.ndarray:
     """A random q, with rotations that are rotations."""
     q = rng.uniform(-2, 2, size=model.nq)
-    for joint, where in zip(model.joints, model.in_q):
+    for joint, where in zip(model.joints, model.q_slices):
         rotation = q[where][3 if joint.type == "floating" else 2 :]
         if joint.dof > 1:
             rotation /= np.linalg.norm(rotation)

@@ -12,19 +12,19 @@ from ros2_dyn.cli.collision_report import Step, collision_report
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.estimation.drive_fit import fit_drives
+from ros2_dyn.estimation.friction_identification import identify_friction
 from ros2_dyn.estimation.recording import Recording, read_recording
 from ros2_dyn.estimation.replay import detect, observe, smallest_step, with_step
-from ros2_dyn.model import Drive
+from ros2_dyn.model import JointDynamics
 
 pytest.importorskip("rosbags", reason="rosbags is not installed")
 
 MODEL = mock_arm()
 DRIVES = {
-    name: Drive(viscous=2.0 + i, coulomb=3.0 - 0.4 * i, armature=0.1 * i, transition_velocity=0.05)
+    name: JointDynamics(viscous=2.0 + i, coulomb=3.0 - 0.4 * i, armature=0.1 * i, transition_velocity=0.05)
     for i, name in enumerate(MODEL.joint_names)
 }
-TRUE = MODEL.with_drives(DRIVES)
+TRUE = MODEL.with_joint_dynamics(DRIVES)
 K = 25.0
 
 
@@ -83,13 +83,13 @@ def test_a_bag_is_read_by_name(tmp_path):
 
 def test_drives_are_found():
     """Those that the motion was made with."""
-    fitted = fit_drives(MODEL, motion())
+    fitted = identify_friction(MODEL, motion())
     for joint in fitted.joints:
         true = DRIVES[joint.name]
-        found = [joint.drive.viscous, joint.drive.coulomb, joint.drive.armature]
+        found = [joint.dynamics.viscous, joint.dynamics.coulomb, joint.dynamics.armature]
         assert_allclose(found, [true.viscous, true.coulomb, true.armature], rtol=0, atol=0.15)
     with pytest.raises(InputError, match="at least 50"):
-        fit_drives(MODEL, motion(seconds=0.1))
+        identify_friction(MODEL, motion(seconds=0.1))
 
 
 @pytest.mark.parametrize("observer", ["momentum", "direct"])

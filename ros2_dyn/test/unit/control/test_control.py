@@ -7,16 +7,16 @@ from math import asin, atan2, inf
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from ros2_dyn.control.sampled_stability import MAX_RATE_TIMES_PERIOD, limit_rate_to_sampling
 from scipy.linalg import expm
 
 from real_arms import REAL_ARMS
 from robots import example_robots, joint, link, mock_arm, random_link, robot
 from ros2_dyn.control.arm_state import ArmState, arm_state
 from ros2_dyn.control.feed_forward import joint_pd
-from ros2_dyn.control.force_control import force_control, limited_rate, tip_motion
+from ros2_dyn.control.force_control import force_control, rate_limited_wrench, tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation
-from ros2_dyn.control.hand_guiding import Guiding, assistance, hand_guiding
-from ros2_dyn.control.sampling import SHARE, bearable
+from ros2_dyn.control.hand_guiding import HandGuidingParameters, assistance, hand_guiding
 from ros2_dyn.control.soft_limits import soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, tip_friction
 from ros2_dyn.dynamics import (
@@ -30,7 +30,7 @@ from ros2_dyn.dynamics import (
     static_torque,
 )
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import Drive, Payload, RobotModel
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
@@ -50,7 +50,7 @@ def chain(seed: int, *types: str) -> RobotModel:
         elements.append(random_link(rng, f"link{i}"))
         elements.append(joint(f"joint{i}", type, f"link{i - 1}", f"link{i}", offset, tilt, axis))
     model = RobotModel.from_urdf(robot(*elements))
-    return model.with_drives({joint.name: Drive(*rng.uniform(0.1, 1, 2)) for joint in model.joints})
+    return model.with_joint_dynamics({joint.name: JointDynamics(*rng.uniform(0.1, 1, 2)) for joint in model.joints})
 
 
 SEVEN = chain(7, "revolute", "revolute", "prismatic", "revolute", "revolute", "continuous", "revolute")
@@ -71,7 +71,7 @@ def redundant(request) -> RobotModel:
     urdf, joints, _ = REAL_ARMS["panda"]
     if not (example_robots() / urdf).is_file():
         pytest.skip("example-robot-data is not installed")
-    return RobotModel.from_urdf_file(example_robots() / urdf).with_joints(joints)
+    return RobotModel.from_urdf_file(example_robots() / urdf).reduced(joints)
 
 
 def moving(model: RobotModel, seed: int, **terms) -> ArmState:
@@ -280,15 +280,15 @@ def test_a_wrench_changes_at_a_limited_rate():
     target = np.array([3.0, 4.0, 0.0, 0.0, 0.0, -0.5])
     wrench = start = np.array([0.0, 0.0, 12.0, 0.1, 0.0, 0.0])  # the force has 13 N to go
     for k in range(1, 30):
-        new = limited_rate(wrench, target, 0.5, 0.1)
+        new = rate_limited_wrench(wrench, target, 0.5, 0.1)
         assert_allclose(np.linalg.norm(new[:3] - wrench[:3]), 0.5 if k <= 26 else 0.0, rtol=0, atol=1e-12)
         assert_allclose(new[:3], start[:3] + min(1.0, k / 26) * (target - start)[:3], rtol=0, atol=1e-12)
         share = min(1.0, k * 0.1 / np.hypot(0.1, 0.5))
         assert_allclose(new[3:], start[3:] + share * (target - start)[3:], rtol=0, atol=1e-12)
         wrench = new
     assert_allclose(wrench, target, rtol=0, atol=1e-13)
-    assert_array_equal(limited_rate(target, target, 0.0, 0.0), target)
-    assert_array_equal(limited_rate(start, target, 0.0, inf), [*start[:3], *target[3:]])
+    assert_array_equal(rate_limited_wrench(target, target, 0.0, 0.0), target)
+    assert_array_equal(rate_limited_wrench(start, target, 0.0, inf), [*start[:3], *target[3:]])
     assert_array_equal(start, [0, 0, 12, 0.1, 0, 0])  # what is given is left alone
 
 
@@ -514,7 +514,7 @@ def test_a_guided_arm_is_the_sum_of_its_laws():
     lower, upper, effort_limit = state.q - 2.0, state.q + 2.0, np.full(7, 50.0)
     assert state.qd[4] < 0
     lower[4] = state.q[4] - 0.05  # it comes in
-    guiding = Guiding(damping=3.0, friction=0.6, assistance=1.5, deadband=4.0, margin=0.1, bandwidth=20.0)
+    guiding = HandGuidingParameters(damping=3.0, friction=0.6, assistance=1.5, deadband=4.0, margin=0.1, bandwidth=20.0)
     anchor = Anchor(state.pose[:3, 3] + 2e-3, state.pose[:3, :3])  # it slides, so that the anchor follows
     held, next_anchor = tip_friction(state, anchor, guiding.tip)
     expected = state.gravity - 3.0 * state.M @ state.qd + 0.6 * state.friction + held
@@ -541,16 +541,18 @@ def test_the_hand_is_assisted_beyond_its_deadband():
 
 
 def test_a_rate_is_reduced_to_what_the_period_bears():
-    """Rate times period is `SHARE` at most; where no period is known, the rate stays."""
-    assert bearable(100.0, 0.002) == 100.0
-    assert bearable(100.0, 0.004) == SHARE / 0.004
-    assert bearable(100.0, 0.0) == 100.0
-    assert bearable(0.0, 0.1) == 0.0
+    """Rate times period is `MAX_RATE_TIMES_PERIOD` at most; where no period is known, the rate stays."""
+    assert limit_rate_to_sampling(100.0, 0.002) == 100.0
+    assert limit_rate_to_sampling(100.0, 0.004) == MAX_RATE_TIMES_PERIOD / 0.004
+    assert limit_rate_to_sampling(100.0, 0.0) == 100.0
+    assert limit_rate_to_sampling(0.0, 0.1) == 0.0
 
 
-@pytest.mark.parametrize(("share", "most", "swings"), [(0.25, 0.0, False), (SHARE, 0.02, True), (1.01, inf, True)])
+@pytest.mark.parametrize(
+    ("share", "most", "swings"), [(0.25, 0.0, False), (MAX_RATE_TIMES_PERIOD, 0.02, True), (1.01, inf, True)]
+)
 def test_a_damping_that_acts_a_period_late(share, most, swings):
-    """``v[k+1] = v[k] - share v[k-1]``: no swing up to a quarter, little at `SHARE`, none to be had beyond one."""
+    """``v[k+1] = v[k] - share v[k-1]``: no swing up to a quarter, little at `MAX_RATE_TIMES_PERIOD`, none to be had beyond one."""
     v = [1.0, 1.0]
     for _ in range(400):
         v.append(v[-1] - share * v[-2])

@@ -13,7 +13,7 @@ from robots import mock_arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.feed_forward import joint_pd
 from ros2_dyn.control.force_control import force_control
-from ros2_dyn.control.hand_guiding import Guiding, hand_guiding
+from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import Payload, RobotModel
@@ -201,7 +201,7 @@ def test_a_force_in_the_axes_of_the_tip(fine_rig):
 
 def guided(model: RobotModel, lower=None, upper=None) -> Law:
     """With the defaults, and limits of the joints, for None the model's; it remembers where the tip sticks."""
-    anchor, guiding = None, Guiding()
+    anchor, guiding = None, HandGuidingParameters()
     lower, upper = model.lower if lower is None else lower, model.upper if upper is None else upper
 
     def law(state, t):
@@ -273,7 +273,7 @@ def pull(rig: Rig, way, duration: float, q=HOME, lower=None, upper=None) -> Pres
     turned_back = np.diff(np.sign(record.qd[late]), axis=0) != 0
     return Pressed(
         left.min(),
-        np.flatnonzero(left[-1] < Guiding().margin),
+        np.flatnonzero(left[-1] < HandGuidingParameters().margin),
         force[-1],
         np.ptp(record.q[late], axis=0),
         turned_back.sum(axis=0),

@@ -5,7 +5,6 @@ from math import inf, nan
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-
 from ros2_dyn.control.effort_guard import COMMANDING, LONGEST_STEP, EffortGuard, GuardPolicy, Limits, View
 
 LIMITS = Limits(("a", "b"), np.array([10.0, 4.0]), np.array([50.0, 20.0]), np.array([1.0, 2.0]))
@@ -116,7 +115,7 @@ def test_what_is_not_finite_stops():
         ("force", {"target_age": inf}, "target stale: inf s old"),
         ("force", {"target_age": nan}, "target stale: nan s old"),
         ("feed_forward", {"target_distance": 0.31}, "target far: 0.31 rad or m from it"),
-        ("force", {"least_singular_value": 0.019}, "singularity: smallest singular value 0.019"),
+        ("force", {"min_singular_value": 0.019}, "singularity: smallest singular value 0.019"),
     ],
 )
 def test_what_stops_a_mode(mode, view, reason):
@@ -139,9 +138,9 @@ def test_what_stops_a_mode(mode, view, reason):
     [
         ("hand_guiding", {"collision": True}),
         ("force", {"collision": True}),
-        ("gravity", {"target_age": inf, "least_singular_value": 0.0}),
-        ("hand_guiding", {"target_age": inf, "least_singular_value": 0.0}),
-        ("feed_forward", {"least_singular_value": 0.0}),
+        ("gravity", {"target_age": inf, "min_singular_value": 0.0}),
+        ("hand_guiding", {"target_age": inf, "min_singular_value": 0.0}),
+        ("feed_forward", {"min_singular_value": 0.0}),
     ],
 )
 def test_what_does_not_concern_a_mode(mode, view):

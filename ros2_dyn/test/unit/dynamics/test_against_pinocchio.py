@@ -69,11 +69,11 @@ def test_inverse_dynamics(oracle, seed):
     """rnea, gravity and Coriolis, with any gravity vector."""
     q, qd, qdd = random_state(oracle.ours, seed)
     pq, pv, pa = oracle.q(q), oracle.v(qd), oracle.v(qdd)
-    a_g = np.random.default_rng(seed).normal(size=3) * 9
-    oracle.model.gravity.linear = a_g
-    assert_close(rnea(oracle.ours, q, qd, qdd, a_g), pin.rnea(oracle.model, oracle.data, pq, pv, pa)[oracle.columns])
+    tilted = np.random.default_rng(seed).normal(size=3) * 9
+    oracle.model.gravity.linear = tilted
+    assert_close(rnea(oracle.ours, q, qd, qdd, tilted), pin.rnea(oracle.model, oracle.data, pq, pv, pa)[oracle.columns])
     g = pin.computeGeneralizedGravity(oracle.model, oracle.data, pq)[oracle.columns]
-    assert_close(gravity(oracle.ours, q, a_g), g)
+    assert_close(gravity(oracle.ours, q, tilted), g)
     h = pin.nonLinearEffects(oracle.model, oracle.data, pq, pv)[oracle.columns]
     assert_close(coriolis(oracle.ours, q, qd), h - g)
 

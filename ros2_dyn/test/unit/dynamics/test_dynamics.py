@@ -8,6 +8,7 @@ from robots import joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn.dynamics import (
     coriolis,
     coriolis_matrix,
+    coriolis_transpose_qd,
     forward_dynamics,
     forward_kinematics,
     gravity,
@@ -21,7 +22,6 @@ from ros2_dyn.dynamics import (
     regressor,
     rnea,
     static_torque,
-    transposed_coriolis,
 )
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -42,13 +42,13 @@ def close(a, b, tolerance=1e-10):
 def test_inverse_dynamics_is_the_sum_of_its_terms(model):
     """``tau = M qdd + c + g - J^T f``, in a batch."""
     q, qd, qdd = random_state(model, 1, 4)
-    a_g, point_link = [1.0, -2.0, -9.0], model.default_tip
+    tilted, point_link = [1.0, -2.0, -9.0], model.default_tip
     M = mass_matrix(model, q)
-    tau = (M @ qdd[..., None])[..., 0] + coriolis(model, q, qd) + gravity(model, q, a_g)
-    close(rnea(model, q, qd, qdd, a_g), tau)
+    tau = (M @ qdd[..., None])[..., 0] + coriolis(model, q, qd) + gravity(model, q, tilted)
+    close(rnea(model, q, qd, qdd, tilted), tau)
     wrench = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
     pushed = tau - static_torque(model, q, wrench, frame=point_link)  # one written in the moving link's own axes
-    close(rnea(model, q, qd, qdd, a_g, external={point_link: wrench}), pushed)
+    close(rnea(model, q, qd, qdd, tilted, external={point_link: wrench}), pushed)
 
 
 def test_mass_matrix_is_symmetric_positive_and_gives_the_kinetic_energy(model):
@@ -92,9 +92,9 @@ def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model):
 def test_forward_dynamics_inverts_inverse_dynamics(model):
     """In a batch, with gravity and wrenches from outside."""
     q, qd, qdd = random_state(model, 7, 2, 3)
-    a_g, external = [1.0, -2.0, -9.0], {model.default_tip: [10.0, -20.0, 5.0, 1.0, 2.0, -3.0]}
-    tau = rnea(model, q, qd, qdd, a_g, external)
-    close(forward_dynamics(model, q, qd, tau, a_g, external), qdd)
+    tilted, external = [1.0, -2.0, -9.0], {model.default_tip: [10.0, -20.0, 5.0, 1.0, 2.0, -3.0]}
+    tau = rnea(model, q, qd, qdd, tilted, external)
+    close(forward_dynamics(model, q, qd, tau, tilted, external), qdd)
 
 
 def test_momentum_is_mass_matrix_times_velocity(model):
@@ -107,17 +107,17 @@ def test_momentum_changes_with_the_efforts(model):
     """``d/dt p = tau - g + C^T qd``: C^T qd is that of the Coriolis matrix, and dT/dq by differences."""
     q, qd, _ = random_state(model, 8, 4)
     C = coriolis_matrix(model, q, qd)
-    close(transposed_coriolis(model, q, qd), (np.swapaxes(C, -1, -2) @ qd[..., None])[..., 0])
+    close(coriolis_transpose_qd(model, q, qd), (np.swapaxes(C, -1, -2) @ qd[..., None])[..., 0])
     step = 1e-6 * np.eye(model.n)
     T = [kinetic_energy(model, q[0] + sign * step, np.tile(qd[0], (model.n, 1))) for sign in (1, -1)]
-    close(transposed_coriolis(model, q[0], qd[0]), (T[0] - T[1]) / 2e-6, 1e-7)
+    close(coriolis_transpose_qd(model, q[0], qd[0]), (T[0] - T[1]) / 2e-6, 1e-7)
 
 
 def test_inverse_dynamics_is_linear_in_the_inertial_parameters(model):
     """``tau = Y pi``, in a batch; the regressor does not depend on the parameters."""
     q, qd, qdd = random_state(model, 9, 2)
-    a_g = [1.0, -2.0, -9.0]
-    close(regressor(model, q, qd, qdd, a_g) @ inertial_parameters(model), rnea(model, q, qd, qdd, a_g))
+    tilted = [1.0, -2.0, -9.0]
+    close(regressor(model, q, qd, qdd, tilted) @ inertial_parameters(model), rnea(model, q, qd, qdd, tilted))
 
 
 def test_joint_wrenches_hold_the_robot(model):

@@ -51,19 +51,19 @@ def test_the_mass_matrix_is_symmetric_and_positive(model, seed):
 @given(model=robots, seed=numbers, speed=speeds)
 def test_inverse_dynamics_is_the_sum_of_its_terms(model, seed, speed):
     """``rnea = M qdd + C qd + g``, and ``C qd`` are the Coriolis efforts."""
-    q, qd, qdd, a_g = state(model, seed, speed)
+    q, qd, qdd, tilted = state(model, seed, speed)
     M, C = dynamics.mass_matrix(model, q), dynamics.coriolis_matrix(model, q, qd)
-    close(dynamics.rnea(model, q, qd, qdd, a_g), M @ qdd + C @ qd + dynamics.gravity(model, q, a_g))
+    close(dynamics.rnea(model, q, qd, qdd, tilted), M @ qdd + C @ qd + dynamics.gravity(model, q, tilted))
     close(dynamics.coriolis(model, q, qd), C @ qd)
 
 
 @given(model=robots, seed=numbers, speed=speeds)
 def test_forward_dynamics_inverts_inverse_dynamics(model, seed, speed):
     """In both directions."""
-    q, qd, qdd, a_g = state(model, seed, speed)
-    tau = dynamics.rnea(model, q, qd, qdd, a_g)
-    found = dynamics.forward_dynamics(model, q, qd, tau, a_g)
-    close(dynamics.rnea(model, q, qd, found, a_g), tau)
+    q, qd, qdd, tilted = state(model, seed, speed)
+    tau = dynamics.rnea(model, q, qd, qdd, tilted)
+    found = dynamics.forward_dynamics(model, q, qd, tau, tilted)
+    close(dynamics.rnea(model, q, qd, found, tilted), tau)
     condition = np.linalg.cond(dynamics.mass_matrix(model, q))
     assert_allclose(found, qdd, rtol=0, atol=1e-13 * condition * max(1.0, np.max(np.abs(tau))))
 
@@ -71,13 +71,13 @@ def test_forward_dynamics_inverts_inverse_dynamics(model, seed, speed):
 @given(model=robots, seed=numbers)
 def test_power_balance(model, seed):
     """What the motors and the surroundings put in is what the energies gain: ``qd . tau + f . v = dT/dt + dV/dt``."""
-    q, qd, qdd, a_g = state(model, seed)
+    q, qd, qdd, tilted = state(model, seed)
     push = np.random.default_rng(seed).normal(size=6) * 10
-    tau = dynamics.rnea(model, q, qd, qdd, a_g, [dynamics.ExternalWrench(model.default_tip, push, (0.1, 0.2, 0.3))])
+    tau = dynamics.rnea(model, q, qd, qdd, tilted, [dynamics.ExternalWrench(model.default_tip, push, (0.1, 0.2, 0.3))])
     v = dynamics.link_velocity(model, q, qd, point=(0.1, 0.2, 0.3), frame=model.default_tip)
     M, C = dynamics.mass_matrix(model, q), dynamics.coriolis_matrix(model, q, qd)
     dT = qd @ M @ qdd + qd @ (C + C.T) @ qd / 2  # Mdot = C + C^T
-    dV = qd @ dynamics.gravity(model, q, a_g)
+    dV = qd @ dynamics.gravity(model, q, tilted)
     close(qd @ tau + push @ v, dT + dV, scale=float(np.max(np.abs(qd * tau))))
 
 
@@ -102,16 +102,16 @@ def test_both_recursions_agree(model, seed, speed):
 @given(model=robots, seed=numbers)
 def test_the_regressors_times_the_parameters_are_the_effort(model, seed):
     """Bodies, rotors, friction and springs."""
-    q, qd, qdd, a_g = state(model, seed)
-    tau = dynamics.rnea(model, q, qd, qdd, a_g) + dynamics.friction(model, qd) + dynamics.spring(model, q)
-    rigid = dynamics.regressor(model, q, qd, qdd, a_g) @ dynamics.inertial_parameters(model)
-    close(rigid + dynamics.drive_regressor(model, q, qd, qdd) @ dynamics.drive_parameters(model), tau)
+    q, qd, qdd, tilted = state(model, seed)
+    tau = dynamics.rnea(model, q, qd, qdd, tilted) + dynamics.friction(model, qd) + dynamics.spring(model, q)
+    rigid = dynamics.regressor(model, q, qd, qdd, tilted) @ dynamics.inertial_parameters(model)
+    close(rigid + dynamics.friction_regressor(model, q, qd, qdd) @ dynamics.friction_parameters(model), tau)
 
 
 @given(model=robots, seed=numbers)
 def test_a_wrench_may_be_shifted_along_its_body(model, seed):
     """The same wrench about another point takes the same efforts, and so does the same wrench in other axes."""
-    q, qd, qdd, a_g = state(model, seed)
+    q, qd, qdd, tilted = state(model, seed)
     rng = np.random.default_rng(seed)
     push, point = rng.normal(size=6) * 10, rng.normal(size=3)
     for frame in (None, model.base_link):
@@ -119,7 +119,7 @@ def test_a_wrench_may_be_shifted_along_its_body(model, seed):
         to_link = dynamics.forward_kinematics(model, q)[:3, :3].T if frame else np.eye(3)
         elsewhere = to_link @ point  # the shift is written in the wrench's axes, the point in the link's
         shifted = [dynamics.ExternalWrench(model.default_tip, dynamics.shift_wrench(push, point), elsewhere, frame)]
-        close(dynamics.rnea(model, q, qd, qdd, a_g, shifted), dynamics.rnea(model, q, qd, qdd, a_g, at_origin))
+        close(dynamics.rnea(model, q, qd, qdd, tilted, shifted), dynamics.rnea(model, q, qd, qdd, tilted, at_origin))
 
 
 @given(model=robots, seed=numbers)
@@ -135,11 +135,11 @@ def test_power_does_not_depend_on_the_axes(model, seed):
 @given(model=st.sampled_from(TREES[::4]), seed=numbers)
 def test_kernels_compute_what_the_book_computes(model, seed):
     """For joints of every type, friction and springs among the outputs."""
-    q, qd, qdd, a_g = state(model, seed)
+    q, qd, qdd, tilted = state(model, seed)
     kernel = compile_kernel(model, ("tau", "qdd", "coriolis_matrix", "friction"), "python")
-    tau = dynamics.rnea(model, q, qd, qdd, a_g)
-    results = kernel(q, qd, qdd, tau, a_g)
+    tau = dynamics.rnea(model, q, qd, qdd, tilted)
+    results = kernel(q, qd, qdd, tau, tilted)
     close(results[0], tau)
-    close(dynamics.rnea(model, q, qd, np.array(results[1]), a_g), tau)
+    close(dynamics.rnea(model, q, qd, np.array(results[1]), tilted), tau)
     close(results[2], dynamics.coriolis_matrix(model, q, qd))
     close(results[3], dynamics.friction(model, qd))

@@ -11,7 +11,7 @@ from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(3)}
-A_G = [1.0, -2.0, -9.0]
+TILTED = [1.0, -2.0, -9.0]
 STEP = 1e-6
 
 
@@ -31,11 +31,11 @@ def test_derivatives_with_respect_to_the_state(name):
     model = ROBOTS[name]
     q, qd, qdd = random_state(model, 1)
     push = [ExternalWrench(model.default_tip, [10.0, -5.0, 3.0, 1.0, 2.0, -1.0], (0.1, 0.2, -0.3))]
-    found = rnea_derivatives(model, q, qd, qdd, A_G, push)
+    found = rnea_derivatives(model, q, qd, qdd, TILTED, push)
     assert isinstance(found, RneaDerivatives)
-    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, A_G, push), q))
-    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, A_G, push), qd))
-    close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, A_G, push), qdd))
+    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, TILTED, push), q))
+    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, TILTED, push), qd))
+    close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, TILTED, push), qdd))
 
 
 def test_derivatives_with_respect_to_the_parameters():

@@ -12,10 +12,10 @@ from ros2_dyn.dynamics import jacobian, kinetic_energy, potential_energy, rnea, 
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.calibration import MARGIN, Calibration
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
-from ros2_dyn.estimation.filters import FilteredDifference
-from ros2_dyn.estimation.low_pass import LowPassedRate
-from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, EnergyObserver, ForceObserver, MomentumObserver
-from ros2_dyn.estimation.wrench_estimator import contact_link, tip_wrench
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.first_order_observer import FirstOrderObserver
+from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, EnergyObserver, MomentumObserver
+from ros2_dyn.estimation.wrench_estimator import isolate_contact, tip_wrench
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 
@@ -30,7 +30,7 @@ HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 def test_a_step_is_followed_as_the_continuous_filter_would():
     """``r(t) = tau (1 - exp(-K t))`` at each sample, exactly, for samples at any times."""
     rng = np.random.default_rng(1)
-    observer, t, x = LowPassedRate(K), 0.0, 0.0
+    observer, t, x = FirstOrderObserver(K), 0.0, 0.0
     observer.update(t, [x], [0.0])
     for dt in rng.uniform(0.5e-3, 2e-3, 100):
         t, x = t + dt, x + 3.0 * dt
@@ -40,7 +40,7 @@ def test_a_step_is_followed_as_the_continuous_filter_would():
 
 def test_it_is_stable_however_slow_the_samples_are():
     """An explicit integration needs K dt < 2."""
-    observer = LowPassedRate(1000.0)
+    observer = FirstOrderObserver(1000.0)
     for i in range(20):
         observer.update(0.1 * i, [0.5 * i], [1.0])
     assert_allclose(observer.value, [4.0], rtol=1e-12)
@@ -49,7 +49,7 @@ def test_it_is_stable_however_slow_the_samples_are():
 def test_noise_becomes_what_is_said():
     """It is s K."""
     rng, dt, s = np.random.default_rng(2), 1e-3, 0.01
-    observer = LowPassedRate(K)
+    observer = FirstOrderObserver(K)
     values = []
     for i in range(40_000):
         observer.update(dt * i, [rng.normal(0, s)], [0.0])
@@ -59,7 +59,7 @@ def test_noise_becomes_what_is_said():
 
 def test_samples_that_lie_wrong():
     """Repeated and late ones are passed over; after a gap, or time set back, all begins anew."""
-    observer = LowPassedRate(K)
+    observer = FirstOrderObserver(K)
     for i in range(100):
         observer.update(0.01 * i, [2.0 * i], [0.0])
     before = observer.value
@@ -81,7 +81,7 @@ def test_samples_that_lie_wrong():
 def along(motion, external, dt=1e-3, T=1.0, model=MODEL):
     """Play a motion t -> (q, qd, qdd), with an external effort t -> (n,), to all observers; what they say, by time."""
     kernel = compile_kernel(model, OBSERVER_TERMS, "python", ("q", "qd"))
-    momentum, force, energy = MomentumObserver(K), ForceObserver(K), EnergyObserver(K)
+    momentum, force, energy = MomentumObserver(K), DirectObserver(K), EnergyObserver(K)
     for i in range(round(T / dt) + 1):
         t = i * dt
         q, qd, qdd = motion(t)
@@ -136,7 +136,7 @@ def test_a_step_is_detected_when_theory_says():
     """After -ln(1 - e/tau)/K, rounded up to a sample, and the samples that are asked for."""
     dt, tau, e = 1e-3, 2.0, 1.0
     for samples in (1, 2, 5):
-        observer, detector = LowPassedRate(K), CollisionDetector(Thresholds((e,)), samples)
+        observer, detector = FirstOrderObserver(K), CollisionDetector(Thresholds((e,)), samples)
         observer.update(0.0, [0.0], [0.0])
         i = 0
         while not detector.collision:
@@ -239,7 +239,7 @@ def test_calibration_refuses_what_is_no_free_motion():
 
     e = calibration().thresholds(1.0)
     assert e[0] > MARGIN * 0.99
-    assert_allclose(calibration().thresholds(1.0, least=[10.0, 0.0]), [10.0, e[1]])
+    assert_allclose(calibration().thresholds(1.0, minimum=[10.0, 0.0]), [10.0, e[1]])
     for wrong, problem in (
         (calibration(samples=100), "at least 200"),
         (calibration(speed=(1.0, 0.0)), "b never moved"),
@@ -263,26 +263,26 @@ def test_the_wrench_at_the_tip():
     stretched = tip_wrench(jacobian(MODEL, np.zeros(6)), np.ones(6))
     assert not stretched.wrench
     assert "near a singularity" in stretched.reason
-    assert "3 joints do not tell" in tip_wrench(J[:, :3], np.ones(3)).reason
+    assert "3 joints do not determine" in tip_wrench(J[:, :3], np.ones(3)).reason
 
 
 def test_the_link_that_was_touched():
     """A force at each link: that link, or one further in where the force passes near the axis; never further out."""
     rng = np.random.default_rng(3)
     e = np.full(6, 0.5)
-    links = MODEL.moved_links
+    links = MODEL.child_links
     right = 0
     for _ in range(200):
         q, _, _ = random_state(MODEL, int(rng.integers(1 << 30)))
         k = int(rng.integers(6))
         J = jacobian(MODEL, q, links[k], rng.uniform(-0.2, 0.2, 3))
-        found = contact_link(MODEL, J[:3].T @ rng.normal(0, 40, 3), e).link
+        found = isolate_contact(MODEL, J[:3].T @ rng.normal(0, 40, 3), e).link
         if found:
             assert links.index(found) <= k
             right += found == links[k]
     assert right > 150
-    assert contact_link(MODEL, np.zeros(6), e).reason == "no joint stands out"
-    assert "hardly" in contact_link(MODEL, [0.0, 0.6, 0, 0, 0, 0], e).reason
+    assert isolate_contact(MODEL, np.zeros(6), e).reason == "no joint exceeds its threshold"
+    assert "hardly" in isolate_contact(MODEL, [0.0, 0.6, 0, 0, 0, 0], e).reason
 
 
 def test_two_branches_are_two_contacts():
@@ -293,8 +293,8 @@ def test_two_branches_are_two_contacts():
             *(text for side in "ab" for text in (link(side, 1.0), joint(f"j{side}", "continuous", "base", side))),
         )
     )
-    assert contact_link(model, [5.0, 0.0], [1.0, 1.0]).link == "a"
-    assert "another branch" in contact_link(model, [5.0, 5.0], [1.0, 1.0]).reason
+    assert isolate_contact(model, [5.0, 0.0], [1.0, 1.0]).link == "a"
+    assert "another branch" in isolate_contact(model, [5.0, 5.0], [1.0, 1.0]).reason
 
 
 # ---- rates from positions
@@ -303,7 +303,7 @@ def test_two_branches_are_two_contacts():
 def test_delay_and_noise_gain_are_what_is_said():
     """Of a velocity that grows steadily, and of white noise."""
     dt, cutoff = 2e-3, 15.0
-    filtered = FilteredDifference(cutoff, [False])
+    filtered = FilteredDerivative(cutoff, [False])
     for i in range(1000):
         (rate,) = filtered.update(i * dt, [(i * dt) ** 2]) or [0.0]
     assert_allclose(rate, 2 * (999 * dt - filtered.delay(dt)), rtol=1e-9)

@@ -17,20 +17,20 @@ from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed, 4)) for seed in range(1)}
-A_G = [1.0, -2.0, -9.0]
+TILTED = [1.0, -2.0, -9.0]
 BOOK = {
-    "tau": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, qdd, A_G),
-    "gravity": lambda model, q, qd, qdd, effort: dynamics.gravity(model, q, A_G),
+    "tau": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, qdd, TILTED),
+    "gravity": lambda model, q, qd, qdd, effort: dynamics.gravity(model, q, TILTED),
     "coriolis": lambda model, q, qd, qdd, effort: dynamics.coriolis(model, q, qd),
-    "bias": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, 0 * qd, A_G),
+    "bias": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, 0 * qd, TILTED),
     "mass_matrix": lambda model, q, qd, qdd, effort: dynamics.mass_matrix(model, q),
     "coriolis_matrix": lambda model, q, qd, qdd, effort: dynamics.coriolis_matrix(model, q, qd),
-    "qdd": lambda model, q, qd, qdd, effort: dynamics.forward_dynamics(model, q, qd, effort, A_G),
+    "qdd": lambda model, q, qd, qdd, effort: dynamics.forward_dynamics(model, q, qd, effort, TILTED),
     "momentum": lambda model, q, qd, qdd, effort: dynamics.momentum(model, q, qd),
-    "transposed_coriolis": lambda model, q, qd, qdd, effort: dynamics.transposed_coriolis(model, q, qd),
-    "joint_wrenches": lambda model, q, qd, qdd, effort: dynamics.joint_wrenches(model, q, qd, qdd, A_G),
+    "coriolis_transpose_qd": lambda model, q, qd, qdd, effort: dynamics.coriolis_transpose_qd(model, q, qd),
+    "joint_wrenches": lambda model, q, qd, qdd, effort: dynamics.joint_wrenches(model, q, qd, qdd, TILTED),
     "jacobian": lambda model, q, qd, qdd, effort: dynamics.jacobian(model, q),
-    "regressor": lambda model, q, qd, qdd, effort: dynamics.regressor(model, q, qd, qdd, A_G),
+    "regressor": lambda model, q, qd, qdd, effort: dynamics.regressor(model, q, qd, qdd, TILTED),
 }
 COMPILED = ("tau", "mass_matrix", "qdd", "jacobian")
 """What Numba is given: vectors, matrices and every input; all outputs at once take a minute to compile."""
@@ -58,7 +58,7 @@ def test_one_state(name, backend):
     model = ROBOTS[name]
     x = [*random_state(model, 1), random_state(model, 2)[0]]
     kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
-    for output, result in zip(kernel.outputs, kernel(*x, A_G)):
+    for output, result in zip(kernel.outputs, kernel(*x, TILTED)):
         assert_close(result, BOOK[output](model, *x))
 
 
@@ -69,7 +69,7 @@ def test_batches_broadcast(backend):
     q, qd, _ = random_state(model, 3, 4, 5)
     qdd, effort = random_state(model, 4, 5)[0], random_state(model, 5)[0]
     kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
-    for name, result in zip(kernel.outputs, kernel(q, qd, qdd, effort, A_G)):
+    for name, result in zip(kernel.outputs, kernel(q, qd, qdd, effort, TILTED)):
         book = BOOK[name](model, q, qd, qdd, effort)
         assert result.shape[:2] == (4, 5)
         assert_close(result, np.broadcast_to(book, result.shape))

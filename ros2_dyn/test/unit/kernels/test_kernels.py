@@ -43,15 +43,15 @@ def model(request) -> RobotModel:
 def test_a_kernel_computes_what_the_book_computes(model, seed):
     """Every output, fused into one program, with any gravity."""
     q, qd, qdd = random_state(model, seed)
-    a_g = [1.0, -2.0, -9.0]
+    tilted = [1.0, -2.0, -9.0]
     book = {
-        "tau": rnea(model, q, qd, qdd, a_g),
-        "gravity": gravity(model, q, a_g),
+        "tau": rnea(model, q, qd, qdd, tilted),
+        "gravity": gravity(model, q, tilted),
         "coriolis": coriolis(model, q, qd),
-        "bias": rnea(model, q, qd, np.zeros(model.n), a_g),
+        "bias": rnea(model, q, qd, np.zeros(model.n), tilted),
         "mass_matrix": mass_matrix(model, q),
     }
-    results = python_kernel(model, ALL)(q.tolist(), qd.tolist(), qdd.tolist(), gravity=a_g)
+    results = python_kernel(model, ALL)(q.tolist(), qd.tolist(), qdd.tolist(), gravity=tilted)
     for name, result in zip(ALL, results):
         scale = max(1.0, np.max(np.abs(book[name])))
         assert_allclose(result, book[name], rtol=0, atol=1e-12 * scale, err_msg=name)
@@ -148,7 +148,7 @@ def test_a_payload_is_given_at_run_time():
     outputs = ("tau", "gravity", "coriolis", "mass_matrix", "qdd", "momentum", "potential_energy")
     for link in ("tool0", "forearm_link"):
         box = Payload(2.5, (0.1, -0.2, 0.05), np.diag([0.3, 0.4, 0.5]), link)
-        kernel = compile_kernel(model, outputs, "numpy", ("q", "qd", "qdd", "effort", "payload"), link)
+        kernel = compile_kernel(model, outputs, "numpy", ("q", "qd", "qdd", "tau", "payload"), link)
         for payload, carrier in ((box.parameters, model.carrying(box)), (np.zeros(10), model)):
             expected = compile_kernel(carrier, outputs, "numpy")(q, qd, qdd, qdd)
             for name, ours, theirs in zip(outputs, kernel(q, qd, qdd, qdd, payload), expected):
@@ -161,7 +161,7 @@ def test_a_push_is_given_at_run_time():
     q, qd, qdd = random_state(model, 8)
     push = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
     external = {"forearm_link": push}
-    inputs = ("q", "qd", "qdd", "effort", "wrench")
+    inputs = ("q", "qd", "qdd", "tau", "wrench")
     kernel = compile_kernel(model, ("tau", "qdd", "joint_wrenches"), "numpy", inputs, link="forearm_link")
     expected = (
         rnea(model, q, qd, qdd, external=external),

@@ -53,7 +53,7 @@ class Oracle:
         self.data = self.model.createData()
         self.G = np.zeros((self.model.nv, ours.n))
         self.columns = []
-        for joint, where in zip(ours.joints, ours.in_qd):
+        for joint, where in zip(ours.joints, ours.v_slices):
             theirs = self.model.joints[self.model.getJointId(joint.name)]
             rows = slice(theirs.idx_v, theirs.idx_v + theirs.nv)
             self.G[rows, where] = joint.multiplier * np.eye(joint.dof)
@@ -62,7 +62,7 @@ class Oracle:
     def q(self, q: np.ndarray) -> np.ndarray:
         """Our q as theirs, which has cosine and sine for a continuous joint."""
         theirs = np.zeros(self.model.nq)
-        for joint, where in zip(self.ours.joints, self.ours.in_q):
+        for joint, where in zip(self.ours.joints, self.ours.q_slices):
             at = self.model.joints[self.model.getJointId(joint.name)]
             value = joint.multiplier * q[where] + joint.offset if joint.dof == 1 else q[where]
             turns = joint.dof == 1 and at.nq == 2
@@ -97,7 +97,7 @@ class Oracle:
 
     def acceleration(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """Forward dynamics; Pinocchio's own algorithm where no joint mimics another."""
-        if not self.ours.is_coupled:
+        if not self.ours.has_mimic_joints:
             return self.G.T @ pin.aba(self.model, self.data, self.q(q), self.G @ qd, self.G @ tau)
         M = self.answers(q, qd, 0 * qd, self.ours.default_tip)
         return np.linalg.solve(M["mass_matrix"], tau - M["gravity"] - M["coriolis"])

@@ -34,8 +34,8 @@ def close(a, b, tolerance=1e-10):
 def moved(model: RobotModel, q: np.ndarray, qd: np.ndarray, dt: float) -> np.ndarray:
     """Where the velocity qd leads to in a short time, to second order in it."""
     q = q.copy()
-    for part, in_q, in_qd in zip(model.joints, model.in_q, model.in_qd):
-        x, v = q[in_q], qd[in_qd] * dt
+    for part, q_slices, v_slices in zip(model.joints, model.q_slices, model.v_slices):
+        x, v = q[q_slices], qd[v_slices] * dt
         if part.mimics:
             continue
         if part.type == "floating":
@@ -60,7 +60,7 @@ def test_where_the_numbers_are():
     model = TREES[0]
     assert (model.nq, model.n) == (7 + 4 + 6, 6 + 3 + 6) == (len(model.neutral), len(model.effort_limit))
     assert {"finger_joint", "nail_joint"} == {joint.name for joint in model.joints} - set(model.joint_names)
-    assert model.is_coupled
+    assert model.has_mimic_joints
 
 
 def test_a_free_body_falls():
@@ -113,7 +113,7 @@ def test_equation_of_motion(tree):
     close(M, M.T, 1e-14)
     assert np.linalg.eigvalsh(M)[0] > 0
     close(dynamics.momentum(tree, q, qd), M @ qd)
-    close(dynamics.transposed_coriolis(tree, q, qd), C.T @ qd)
+    close(dynamics.coriolis_transpose_qd(tree, q, qd), C.T @ qd)
     close(dynamics.kinetic_energy(tree, q, qd), qd @ M @ qd / 2)
 
 
@@ -138,11 +138,11 @@ def test_a_mimic_joint_is_a_gear():
     G = np.array([1.0, -2.0])
     q, qd, qdd = np.array([0.4]), np.array([1.3]), np.array([-0.6])
     both = G * q + [0, 0.3], G * qd, G * qdd
-    a_g = [1.0, -9.81, 0.0]
-    close(dynamics.rnea(geared, q, qd, qdd, a_g), [G @ dynamics.rnea(free, *both, a_g)])
+    tilted = [1.0, -9.81, 0.0]
+    close(dynamics.rnea(geared, q, qd, qdd, tilted), [G @ dynamics.rnea(free, *both, tilted)])
     close(dynamics.mass_matrix(geared, q), [[G @ dynamics.mass_matrix(free, both[0]) @ G]])
     close(dynamics.jacobian(geared, q)[:, 0], dynamics.jacobian(free, both[0]) @ G)
-    close(dynamics.forward_dynamics(geared, q, qd, dynamics.rnea(geared, q, qd, qdd, a_g), a_g), qdd)
+    close(dynamics.forward_dynamics(geared, q, qd, dynamics.rnea(geared, q, qd, qdd, tilted), tilted), qdd)
 
 
 def test_a_mimic_of_a_mimic_follows_the_first():
@@ -175,12 +175,12 @@ def test_a_chain_takes_those_along_that_mimic_its_joints(tree):
     for name in tree.link_names:
         pose = dynamics.forward_kinematics(tree, whole, name)
         assert_allclose(dynamics.forward_kinematics(arm, mine, name), pose, rtol=0, atol=1e-10)
-    rows = np.concatenate([np.arange(tree.n)[tree.in_qd[_index(tree, name)]] for name in arm.joint_names])
+    rows = np.concatenate([np.arange(tree.n)[tree.v_slices[_index(tree, name)]] for name in arm.joint_names])
     assert_allclose(dynamics.gravity(arm, mine), dynamics.gravity(tree, whole)[rows], rtol=0, atol=1e-10)
 
 
 def _own(model: RobotModel):
-    return [where for part, where in zip(model.joints, model.in_q) if part.mimics is None]
+    return [where for part, where in zip(model.joints, model.q_slices) if part.mimics is None]
 
 
 def _index(model: RobotModel, name: str) -> int:
@@ -193,7 +193,7 @@ def test_a_rotation_that_is_none_is_named(tree):
     dynamics.gravity(tree, q)
     with pytest.raises(InputError, match=r"q: joint 'base_joint': expected a unit quaternion"):
         dynamics.gravity(tree, np.where(np.arange(tree.nq) == 6, 0.5, q))
-    planar = tree.in_q[_index(tree, "sled_joint")].start
+    planar = tree.q_slices[_index(tree, "sled_joint")].start
     with pytest.raises(InputError, match=r"q: joint 'sled_joint': expected the cosine and sine of an angle"):
         dynamics.gravity(tree, np.where(np.arange(tree.nq) == planar + 2, 0.5, q))
     with pytest.raises(InputError, match=rf"q: expected shape \(\.\.\., {tree.nq}\)"):
@@ -212,11 +212,11 @@ def test_what_cannot_be_mimicked_is_named():
 
 def test_a_model_is_its_content(tree):
     """Equal if all numbers are, whatever they were read from; different if one of them is."""
-    again = RobotModel.from_branches(tree.name, tree.branches)
+    again = RobotModel.from_links(tree.name, tree.link_specs)
     assert again == tree
     assert hash(again) == hash(tree)
     assert len({tree, again, mock_arm(), mock_arm()}) == 2
-    others = [tree.with_drives({"joint1": type(tree.joints[0].drive)()}), tree.chain("world", "link0")]
+    others = [tree.with_joint_dynamics({"joint1": type(tree.joints[0].dynamics)()}), tree.chain("world", "link0")]
     assert all(other != tree for other in others)
     assert tree != "a tree"
     assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == tree

@@ -25,7 +25,7 @@ def test_the_mock_arm():
 
 
 def test_joints_are_ordered_depth_first():
-    """Branch by branch, children in document order, whatever the order of the elements."""
+    """LinkSpec by branch, children in document order, whatever the order of the elements."""
     names = "abcde"
     xml = robot(
         *(joint(f"to_{child}", "revolute", parent, child) for parent, child in ("ae", "ab", "bd", "bc")),

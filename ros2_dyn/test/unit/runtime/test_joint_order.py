@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("sensor_msgs", reason="ROS 2 is not here")
 
+from ros2_dyn.ros.joint_order import JointOrder
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.ros.joint_order import JointOrder
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("sensor_msgs", reason="ROS 2 is not here")
 
+from ros2_dyn.ros.state_intake import IntakePolicy, StateIntake
 from sensor_msgs.msg import JointState
 
 from robots import joint, link, robot
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.filters import FilteredDifference
+from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.state_intake import IntakePolicy, StateIntake
 
 MODEL = RobotModel.from_urdf(
     robot(
@@ -141,7 +141,7 @@ def test_velocities_are_estimated_only_if_that_is_allowed():
 
 def test_a_filtered_difference_lags_and_passes_whole_turns():
     """At a ramp it lags by its time constant; a continuous joint may jump from pi to -pi; a gap starts it afresh."""
-    difference = FilteredDifference(cutoff=5.0, turns=[False, True])
+    difference = FilteredDerivative(cutoff=5.0, turns=[False, True])
     dt, time_constant = 0.001, 1 / (2 * np.pi * 5.0)
     for i in range(2000):
         t = i * dt

@@ -352,7 +352,7 @@ def test_armature_adds_to_the_mass_of_a_cart():
     """``F = (m + armature) qdd``; friction is unchanged."""
     model = with_armature(with_friction(CART, [1.0]), [6.0])
     assert SimulatedArm(model, HeldEffort([5.0], [100.0]), [0.0]).motion().qdd[0] == pytest.approx(5.0 / 10.0)
-    assert model.joints[0].drive.viscous == 1.0
+    assert model.joints[0].dynamics.viscous == 1.0
     assert with_armature(model) == model
     with pytest.raises(InputError, match="armature: expected 1 numbers, got 2"):
         with_armature(CART, [1.0, 2.0])

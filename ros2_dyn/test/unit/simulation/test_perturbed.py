@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import friction, kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import Drive, RobotModel
+from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
@@ -102,7 +102,7 @@ def test_computed_torque_compensates_friction():
 
 
 def test_with_friction_sets_joints_in_the_model_order_and_rejects_wrong_counts():
-    drives = [joint.drive for joint in FRICTIONAL.joints]
+    drives = [joint.dynamics for joint in FRICTIONAL.joints]
     assert [drive.viscous for drive in drives] == [8.0, 8.0, 5.0, 1.0, 1.0, 1.0]
     assert [drive.coulomb for drive in drives] == [5.0, 5.0, 3.0, 1.0, 1.0, 1.0]
     assert with_friction(FRICTIONAL) == FRICTIONAL
@@ -117,11 +117,11 @@ def test_with_friction_sets_joints_in_the_model_order_and_rejects_wrong_counts()
 
 def test_perturbed_arm_stays_within_its_relative_errors_and_is_physical():
     """Mass, centre of mass and rotational inertia of a link, and friction of a joint, are scaled as a whole."""
-    stribeck = FRICTIONAL.with_drives({"elbow_joint": Drive(2.0, 3.0, static=4.0)})
+    stribeck = FRICTIONAL.with_joint_dynamics({"elbow_joint": JointDynamics(2.0, 3.0, static=4.0)})
     spread = []
     for seed in range(30):
         other = perturbed(stribeck, np.random.default_rng(seed), 0.2, 0.4)
-        for a, b in zip(stribeck.branches, other.branches):
+        for a, b in zip(stribeck.link_specs, other.link_specs):
             assert (a.link, a.parent) == (b.link, b.parent)
             if a.inertia.mass > 0:
                 m = b.inertia.mass / a.inertia.mass
@@ -135,8 +135,8 @@ def test_perturbed_arm_stays_within_its_relative_errors_and_is_physical():
                 assert principal[0] + principal[1] >= principal[2] * (1 - 1e-9)
         for a, b in zip(stribeck.joints, other.joints):
             for field in ("viscous", "coulomb"):
-                assert 0.6 <= getattr(b.drive, field) / getattr(a.drive, field) <= 1.4
-        elbow = other.joints[2].drive
+                assert 0.6 <= getattr(b.dynamics, field) / getattr(a.dynamics, field) <= 1.4
+        elbow = other.joints[2].dynamics
         assert elbow.static / elbow.coulomb == pytest.approx(4 / 3)
     assert np.all((np.min(spread, axis=0) > 0.8) & (np.min(spread, axis=0) < 0.82))
     assert np.all((np.max(spread, axis=0) < 1.2) & (np.max(spread, axis=0) > 1.18))
@@ -150,9 +150,9 @@ def test_perturbed_arm_depends_on_the_seed_alone():
 
     assert arm(3, 0.1, 0.1) == arm(3, 0.1, 0.1)
     assert arm(3, 0.1, 0.1) != arm(4, 0.1, 0.1)
-    for a, b in zip(FRICTIONAL.branches, arm(3).branches):
+    for a, b in zip(FRICTIONAL.link_specs, arm(3).link_specs):
         assert_allclose(a.inertia.parameters, b.inertia.parameters, rtol=1e-12, atol=1e-15)
-    assert [joint.drive for joint in arm(3, 0.1).joints] == [joint.drive for joint in FRICTIONAL.joints]
+    assert [joint.dynamics for joint in arm(3, 0.1).joints] == [joint.dynamics for joint in FRICTIONAL.joints]
 
 
 def test_relative_errors_outside_their_range_are_rejected():

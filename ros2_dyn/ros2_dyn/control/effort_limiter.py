@@ -1,0 +1,109 @@
+"""The last stage of every command: saturation, the ramp of a mode that is entered or left, and the slew rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.model.spatial import Array
+
+MAX_SLEW_STEP = 0.02
+"""Longest time step used by the slew-rate limit, s: after a gap a command still changes by at most this times it."""
+
+
+@dataclass(frozen=True)
+class CommandLimits:
+    """What the joints bear; arrays of shape (n,)."""
+
+    joint_names: tuple[str, ...]
+    effort: Array
+    """N m or N."""
+    slew_rate: Array
+    """N m/s or N/s."""
+    velocity: Array
+    """rad/s or m/s."""
+
+
+class Intervention(NamedTuple):
+    """A limit that changed a command."""
+
+    kind: str
+    text: str
+
+
+class EffortLimiter:
+    """Turns a wanted effort into the next command: finite, within the limits, and without steps."""
+
+    def __init__(self, limits: CommandLimits) -> None:
+        self.limits = limits
+        self.last: Array | None = None
+        """The newest command, N m or N, shape (n,); None while nothing is commanded."""
+        self._last_at = 0.0
+        self._ramp_from: Array | None = None
+        self._ramp_start = self._ramp_duration = 0.0
+
+    @property
+    def ramps(self) -> bool:
+        """Whether a ramp has not ended yet."""
+        return self._ramp_from is not None
+
+    def start(self, applied: ArrayLike, now: float) -> None:
+        """Begin to command, from the effort that the joints exert at a time, s; N m or N, shape (n,)."""
+        self.last, self._last_at, self._ramp_from = np.array(applied, dtype=float), now, None
+
+    def clear(self) -> None:
+        """Command nothing from now on."""
+        self.last = self._ramp_from = None
+
+    def ramp(self, now: float, duration: float) -> None:
+        """Blend from the newest command to what is wanted, over a duration, s."""
+        self._ramp_from, self._ramp_start, self._ramp_duration = self.last, now, duration
+
+    def end_ramp(self) -> None:
+        """Go on at the slew rate alone."""
+        self._ramp_from = None
+
+    def saturate(self, effort: Array) -> Array:
+        """Return an effort within the effort limits; zero where it is not a number."""
+        return np.clip(np.nan_to_num(effort), -self.limits.effort, self.limits.effort)
+
+    def limit(self, wanted: Array, now: float) -> tuple[Array, tuple[Intervention, ...]]:
+        """Return the next command and what the limits changed.
+
+        Args:
+            wanted: N m or N, shape (n,).
+            now: time, s.
+        """
+        saturated = self.saturate(wanted)
+        blended = self._blend(saturated, now)
+        command = self.slew(blended, now)
+        changes = (self._change("effort limit", wanted, saturated), self._change("slew limit", blended, command))
+        return command, tuple(change for change in changes if change is not None)
+
+    def slew(self, effort: Array, now: float) -> Array:
+        """Return the next command on the way to an effort, as far as the slew rate allows."""
+        assert self.last is not None, "the limiter has to be started first"
+        step = self.limits.slew_rate * min(max(now - self._last_at, 0.0), MAX_SLEW_STEP)
+        self.last, self._last_at = np.clip(effort, self.last - step, self.last + step), now
+        return self.last
+
+    def _blend(self, effort: Array, now: float) -> Array:
+        """Return an effort between where the ramp began and the wanted one."""
+        if self._ramp_from is None:
+            return effort
+        s = (now - self._ramp_start) / self._ramp_duration if self._ramp_duration > 0 else 1.0
+        if s >= 1:
+            self._ramp_from = None
+            return effort
+        return self._ramp_from + max(s, 0.0) * (effort - self._ramp_from)
+
+    def _change(self, kind: str, wanted: Array, given: Array) -> Intervention | None:
+        changed = np.flatnonzero(wanted != given)
+        if not changed.size:
+            return None
+        i = int(changed[0])
+        joint = self.limits.joint_names[i]
+        return Intervention(kind, f"{kind} of '{joint}': {given[i]:.4g} for {wanted[i]:.4g} N m or N")

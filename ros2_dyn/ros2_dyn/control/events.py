@@ -1,0 +1,28 @@
+"""What a stage of the pipeline did that somebody may want to read."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ros2_dyn.errors import MessageError
+
+Level = Literal["info", "warning", "error"]
+
+
+class Event(NamedTuple):
+    """One intervention, refusal or change."""
+
+    kind: str
+    """A short constant phrase to count by, such as "slew limit"."""
+    text: str
+    """A sentence with the joint, the value and the limit."""
+    level: Level = "warning"
+    logged: bool = True
+    """Whether it belongs into a log; False for repetitions."""
+    topic: str = ""
+    """The input that was rejected; empty where no input was."""
+
+
+def rejection(topic: str, error: MessageError) -> Event:
+    """Return the event of a message that cannot be used."""
+    return Event(error.reason, f"rejected a message on {topic}: {error}", topic=topic)

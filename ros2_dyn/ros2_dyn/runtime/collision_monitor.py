@@ -1,0 +1,169 @@
+"""Stage 4, observe: the external efforts at each measured state, and whether they are a collision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+
+from ros2_dyn.errors import MessageError
+from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
+from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.states import MeasuredState
+
+OWN_SETTINGS = (
+    "joints",
+    "measured_effort",
+    "effort_gain",
+    "acceleration_cutoff",
+    "observer",
+    "observer_bandwidth",
+    "collision_threshold",
+    "collision_threshold_velocity",
+    "collision_threshold_acceleration",
+    "collision_samples",
+    "collision_hysteresis",
+)
+"""Parameters that a monitor depends on."""
+
+
+@dataclass(frozen=True)
+class CollisionUpdate:
+    """External efforts at one measured state; lists are in the model's order."""
+
+    robot: RobotDynamics
+    state: MeasuredState
+    residual: Sequence[float]
+    """External joint efforts, N m or N, shape (n,)."""
+    threshold: Sequence[float]
+    """N m or N, shape (n,)."""
+    exceeded: Sequence[bool]
+    """Which joints exceed their threshold."""
+    collision: bool
+    """Whether a collision is latched."""
+    begins: bool
+    """Whether it begins with this state."""
+    restarts: int
+    """How often the observer was restarted."""
+
+    @cached_property
+    def contact(self) -> ContactLink:
+        """The link that was touched."""
+        exceeded = [e if above else np.inf for e, above in zip(self.threshold, self.exceeded)]
+        return isolate_contact(self.robot.model, self.residual, exceeded)
+
+    @cached_property
+    def wrench(self) -> TipWrench:
+        """The external wrench at the tip, in the tip link's axes."""
+        robot, settings, touched = self.robot, self.robot.settings, self.contact.link
+        if touched and robot.model.link_frame(touched).body != robot.model.link_frame(robot.tip_link).body:
+            return TipWrench((), f"'{touched}' is touched, not the tip")
+        J, pose = robot.kernels.tip(self.state.q)
+        found = tip_wrench(J, self.residual, settings.wrench_damping, settings.singularity_threshold)
+        if not found.wrench:
+            return found
+        f, m = np.reshape(found.wrench, (2, 3)) @ np.array(pose)[:3, :3]
+        return TipWrench((*f.tolist(), *m.tolist()), "")
+
+
+class CollisionMonitor:
+    """The observer and the detector of one robot."""
+
+    def __init__(self, model: RobotModel, settings: Settings) -> None:
+        """Create it for a robot, with the observer and the thresholds of the settings."""
+        self._model, self._settings = model, settings
+        self._detector = CollisionDetector(
+            _thresholds(model, settings), settings.collision_samples, settings.collision_hysteresis
+        )
+        self._given = settings.measured_effort == "external"
+        direct = self._given or settings.observer == "direct"
+        bandwidth = settings.observer_bandwidth
+        self._observer = DirectObserver(bandwidth) if direct else MomentumObserver(bandwidth)
+        self._qdd: FilteredDerivative | None = None
+        """Where something depends on accelerations."""
+        if settings.observer == "direct" or self._detector.thresholds.per_acceleration:
+            self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
+
+    @property
+    def collision(self) -> bool:
+        """Whether a collision is latched."""
+        return self._detector.collision
+
+    def latch(self, collision: bool) -> None:
+        """Go on with a collision that is latched already, or with none."""
+        self._detector.collision = collision
+
+    def is_like(self, other: CollisionMonitor) -> bool:
+        """Return whether another monitor observes and judges the same in the same way."""
+        return self._model == other._model and all(
+            getattr(self._settings, name) == getattr(other._settings, name) for name in OWN_SETTINGS
+        )
+
+    def reset(self) -> None:
+        """Forget the collision."""
+        self._detector.reset()
+
+    def update(self, state: MeasuredState, terms: Terms, robot: RobotDynamics, now: float) -> CollisionUpdate | None:
+        """Take a state; return what is observed, or None without a measured effort.
+
+        Args:
+            state: measured.
+            terms: computed there.
+            robot: that computed them.
+            now: time, s.
+
+        Raises:
+            MessageError: a measured effort is not finite.
+        """
+        if state.effort is None:
+            return None
+        if not all(map(isfinite, state.effort)):
+            raise MessageError("effort", "not finite", f"got {list(state.effort)}; collisions cannot be detected")
+        t = 1e-9 * state.stamp
+        qdd = self._qdd.update(t, state.qd) if self._qdd is not None else None
+        if not self._observe(t, state, terms, qdd, robot, now):
+            return None
+        residual, detector = self._observer.value, self._detector
+        begins = detector.update(residual, state.qd, qdd)
+        exceeded = tuple(detector.exceeded)
+        return CollisionUpdate(
+            robot,
+            state,
+            residual,
+            detector.threshold,
+            exceeded,
+            detector.collision,
+            begins,
+            self._observer.restarts,
+        )
+
+    def _observe(
+        self, t: float, state: MeasuredState, terms: Terms, qdd: list[float] | None, robot: RobotDynamics, now: float
+    ) -> bool:
+        observer, effort = self._observer, state.effort or []
+        if self._given and isinstance(observer, DirectObserver):
+            return observer.observe(t, [0.0] * len(effort), effort)
+        tau = total_effort(self._settings.measured_effort, effort, terms.inverse_dynamics, terms.gravity)
+        if isinstance(observer, DirectObserver):
+            return observer.observe(t, tau, tau if qdd is None else robot.effort(state.q, state.qd, qdd, now))
+        return observer.observe(t, tau, terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction)
+
+
+def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:
+    def in_order(numbers: Sequence[float], default: float) -> tuple[float, ...]:
+        return tuple(settings.in_order(numbers, model, default))
+
+    return Thresholds(
+        in_order(settings.collision_threshold, np.inf),
+        in_order(settings.collision_threshold_velocity, 0.0) if settings.collision_threshold_velocity else (),
+        in_order(settings.collision_threshold_acceleration, 0.0) if settings.collision_threshold_acceleration else (),
+    )

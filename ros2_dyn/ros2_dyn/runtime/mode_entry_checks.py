@@ -1,0 +1,101 @@
+"""The checks before a mode is entered. Each returns, or raises ModeRefused with the condition that does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
+from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.errors import ModeRefused
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.samples import CommandLink
+
+STATES_WITHIN_TIMEOUT = 4
+"""Number of states that have to come within the state timeout, so that a single one may be lost."""
+
+
+def check_limits(mode: Mode, model: RobotModel, command_joints: Sequence[str]) -> None:
+    """Check that the robot has limits, and the joints that are to be commanded."""
+    for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):
+        for kind, limit in (("effort", effort), ("velocity", velocity)):
+            if not (isfinite(limit) and limit > 0):
+                raise ModeRefused(
+                    mode, f"joint '{name}' has no {kind} limit in the robot description (its value is {limit:g})"
+                )
+    for name in command_joints:
+        if name not in model.joint_names:
+            joints = list(model.joint_names)
+            raise ModeRefused(mode, f"command_joints names '{name}', which is none of the robot's joints: {joints}")
+
+
+def check_state_stream(mode: Mode, age: float, period: float, stamped: bool, state_timeout: float) -> None:
+    """Check that joint states come with stamps, often enough and young.
+
+    Args:
+        mode: the mode.
+        age: of the newest state, s.
+        period: of the states, s.
+        stamped: whether the newest state has a stamp.
+        state_timeout: maximum age of a state that a command may be based on, s.
+    """
+    timeout = COMMAND_AGE_FRACTION * state_timeout
+    if not stamped:
+        raise ModeRefused(mode, "joint_states has no stamps, so that the age of a state is not known")
+    if not period * STATES_WITHIN_TIMEOUT <= timeout:
+        needed = STATES_WITHIN_TIMEOUT * period / COMMAND_AGE_FRACTION
+        raise ModeRefused(mode, f"joint_states come every {period:.3g} s: set state_timeout to {needed:.2g} s or more")
+    if not abs(age) <= timeout:
+        side = "behind" if age > 0 else "ahead of"
+        raise ModeRefused(
+            mode,
+            f"the newest of joint_states is {abs(age):.3f} s {side} this node's clock, "
+            f"state_timeout allows {timeout:.3g} s: does the driver run, do clocks and use_sim_time agree?",
+        )
+
+
+def check_target(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> None:
+    """Check that nothing latched or desired stands against the mode at this state."""
+    if seen.collision:
+        raise ModeRefused(mode, "a collision is latched: ~/reset_collision ends it")
+    if not seen.target_age <= conditions.target_timeout:
+        topic = "~/desired_wrench" if mode == "force" else "~/desired"
+        found = f"the newest is {seen.target_age:.3f} s old" if isfinite(seen.target_age) else "none is usable"
+        raise ModeRefused(mode, f"it follows {topic}, and {found}: publish there first")
+    if not seen.target_distance <= conditions.tracking_tolerance:
+        distance, allowed = f"{seen.target_distance:.3g} rad or m away", conditions.tracking_tolerance
+        raise ModeRefused(mode, f"the desired positions are {distance}, tracking_tolerance is {allowed}")
+    if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
+        raise ModeRefused(mode, f"near a singularity: smallest singular value {seen.min_singular_value:.3g}")
+
+
+def check_margins(mode: Mode, limits: CommandLimits, qd: Array, applied: Array, gravity: Array) -> None:
+    """Check that no joint moves or bears more than its limits allow.
+
+    Args:
+        mode: the mode.
+        limits: of the commands.
+        qd: joint velocities, rad/s or m/s, shape (n,).
+        applied: efforts that the joints exert, as they would be commanded, N m or N, shape (n,).
+        gravity: efforts that carry the arm, as they would be commanded, N m or N, shape (n,).
+    """
+    for i, name in enumerate(limits.joint_names):
+        if abs(qd[i]) > limits.velocity[i]:
+            allowed = f"{limits.velocity[i]:.3g} are allowed"
+            raise ModeRefused(mode, f"joint '{name}' moves with {qd[i]:.3g} rad/s or m/s, {allowed}")
+        for what, effort in (("exerts", applied[i]), ("needs against gravity", gravity[i])):
+            if not abs(effort) <= limits.effort[i]:
+                allowed = f"effort_scale allows {limits.effort[i]:.4g}"
+                raise ModeRefused(mode, f"joint '{name}' {what} {effort:.4g} N m or N, {allowed}")
+
+
+def check_controller_connected(mode: Mode, link: CommandLink) -> None:
+    """Check that one controller receives the commands, and that no other node commands it."""
+    if link.subscribers == 0:
+        remedy = "remap ~/command to the controller's topic, and start the controller"
+        raise ModeRefused(mode, f"there is no subscriber on {link.topic}: {remedy}")
+    for name in link.other_publishers:
+        raise ModeRefused(mode, f"'{name}' publishes on {link.topic}, too: two commanders would fight")

@@ -1,0 +1,53 @@
+"""The payload: what a link carries, and the ramp from one payload to the next, so that efforts do not step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+from ros2_dyn.errors import InputError
+
+NO_PAYLOAD = (0.0,) * 10
+
+
+class PayloadRamp:
+    """Inertial parameters of what one link carries, on their way from one payload to the next.
+
+    Inverse dynamics is linear in these parameters, and valid inertial parameters form a convex set, so linear
+    interpolation is safe.
+    """
+
+    def __init__(self, link: str) -> None:
+        self.link = link
+        self._before: Sequence[float] = NO_PAYLOAD
+        self._target: Sequence[float] = NO_PAYLOAD
+        self._start = 0.0
+        self._end = float("-inf")
+
+    @property
+    def target(self) -> Sequence[float]:
+        """The parameters at the end of the ramp."""
+        return self._target
+
+    def change(self, parameters: Sequence[float], ramp_time: float, now: float) -> None:
+        """Begin the ramp to another payload.
+
+        Args:
+            parameters: its inertial parameters in the link's frame, shape (10,); zeros: none.
+            ramp_time: duration of the ramp, s.
+            now: time, s.
+
+        Raises:
+            InputError: the duration is negative or not finite. Nothing is changed then.
+        """
+        if not (isfinite(ramp_time) and ramp_time >= 0):
+            raise InputError("ramp_time", f"expected a number of seconds, not negative, got {ramp_time}")
+        self._before, self._target = self.at(now), tuple(parameters)
+        self._start, self._end = now, now + ramp_time
+
+    def at(self, now: float) -> Sequence[float]:
+        """Return the parameters at a time, s, shape (10,)."""
+        if now >= self._end:
+            return self._target
+        s = (now - self._start) / (self._end - self._start)
+        return tuple(a + s * (b - a) for a, b in zip(self._before, self._target))

@@ -1,0 +1,151 @@
+"""Stage 3, compute: the terms of the equation of motion at a measured state, and inverse dynamics where desired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.errors import InputError, MessageError, ModelError
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.runtime.payload_ramp import PayloadRamp
+from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
+
+
+class Terms(NamedTuple):
+    """What is computed for each state, in the model's order, N m or N; the first four are named as their topics."""
+
+    inverse_dynamics: tuple[float, ...]
+    """The whole joint effort, friction included."""
+    gravity: tuple[float, ...]
+    coriolis: tuple[float, ...]
+    friction: tuple[float, ...]
+    joint_wrenches: tuple[tuple[float, ...], ...]
+    """[force; moment] through each joint, N and N m, in its child link's frame."""
+    momentum: tuple[float, ...] = ()
+    """Generalised momentum, kg m^2/s or kg m/s; empty where external efforts are not observed."""
+    coriolis_transpose_qd: tuple[float, ...] = ()
+    """``C^T qd``; empty where external efforts are not observed."""
+    acceleration_source: str = "zero"
+    """Where the acceleration of the inverse dynamics is from: desired, estimated or zero."""
+
+
+class RobotDynamics:
+    """One robot with its kernels and its payload."""
+
+    def __init__(self, description: RobotModel, settings: Settings, payload: PayloadRamp | None = None) -> None:
+        """Compile the kernels.
+
+        Args:
+            description: the whole robot.
+            settings: which of its joints are used, with which friction.
+            payload: what it carries; None: nothing.
+
+        Raises:
+            ModelError: a joint is planar or floating.
+            InputError: the robot has not the joints or the tip link that the settings name.
+        """
+        self.description, self.settings = description, settings
+        self.model = model = checked_model(description, settings)
+        self.tip_link = settings.tip_link or model.default_tip
+        self.payload = payload or PayloadRamp(self.tip_link)
+        self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link, settings.detect_collisions)
+        self._zero = [0.0] * model.n
+        self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
+
+    def compute(self, state: SynchronizedState, now: float) -> Terms:
+        """Return the terms at a measured state; the inverse dynamics of the desired state, where there is one.
+
+        Args:
+            state: the measured state, and the desired one; without that the acceleration is estimated or zero.
+            now: time, s.
+
+        Raises:
+            MessageError: the numbers are so large that an effort is not finite.
+        """
+        q, qd, desired = state.measured.q, state.measured.qd, state.desired
+        qdd, source = self._acceleration(state)
+        try:
+            values = self.kernels.state(q, qd, qdd, self.settings.gravity, self.payload.at(now))
+            terms = Terms(*values)._replace(acceleration_source=source)
+            if desired is not None and not (desired.q is None and desired.qd is None):
+                tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
+                terms = terms._replace(inverse_dynamics=tau)
+            finite = all(isfinite(sum(term)) for term in terms[:4])
+        except (OverflowError, ValueError):
+            finite = False
+        if not finite:
+            raise MessageError("velocity", "too large", "an effort would not be finite")
+        return terms
+
+    def _acceleration(self, state: SynchronizedState) -> tuple[list[float], str]:
+        """Return the acceleration of the inverse dynamics, and where it is from."""
+        estimate = None
+        if self.settings.default_acceleration == "estimated":
+            estimate = self._qdd.update(1e-9 * state.measured.stamp, state.measured.qd)
+        if state.desired is not None:
+            return state.desired.qdd, "desired"
+        return (self._zero, "zero") if estimate is None else (estimate, "estimated")
+
+    def effort(self, q: list[float], qd: list[float], qdd: list[float], now: float) -> tuple[float, ...]:
+        """Return the whole joint effort of a motion, N m or N."""
+        (tau,) = self.kernels.effort(q, qd, qdd, self.settings.gravity, self.payload.at(now))
+        return tau
+
+    def all_terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
+        """Return every term of the equation of motion at a state, by name: `ALL_TERMS`."""
+        values = self.kernels.terms(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
+        return dict(zip(ALL_TERMS, values))
+
+    def arm_state(self, state: MeasuredState, terms: Terms, now: float) -> ArmState:
+        """Return what the control laws need to know at a state.
+
+        Args:
+            state: measured.
+            terms: computed there.
+            now: time, s.
+        """
+        (M,) = self.kernels.mass(state.q, self.payload.at(now))
+        J, pose = self.kernels.tip(state.q)
+        return ArmState(*map(np.array, (state.q, state.qd, terms.gravity, terms.friction, M, J, pose)))
+
+    def in_order(self, numbers: Sequence[float]) -> list[float]:
+        """Return numbers given in the order of `joints` in the model's; zeros where none are given."""
+        return self.settings.in_order(numbers, self.model, 0.0)
+
+    def check_payload_link(self, link: str, now: float) -> str:
+        """Return the name of a link that can carry a payload; the tip link for an empty name.
+
+        Raises:
+            InputError: the robot has no such link, no joint moves it, or another link carries a payload already.
+        """
+        link = link or self.tip_link
+        if self.model.link_frame(link).body == BASE:
+            raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
+        if link != self.payload.link and any(self.payload.at(now)):
+            raise InputError("link", f"'{self.payload.link}' carries a payload; remove it first, with mass 0")
+        return link
+
+    def can_carry(self, link: str) -> bool:
+        """Return whether the robot has a link, and a joint moves it."""
+        return link in self.model.link_names and self.model.link_frame(link).body != BASE
+
+
+def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
+    """Return the model that the settings make of a description; quick, unlike the kernels.
+
+    Raises:
+        ModelError: a joint is planar or floating.
+        InputError: the robot has not the joints or the tip link that the settings name.
+    """
+    model = settings.apply(description)
+    for joint in model.joints:
+        if joint.dof > 1:
+            raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")
+    return model

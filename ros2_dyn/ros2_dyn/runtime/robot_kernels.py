@@ -1,0 +1,60 @@
+"""The kernels of one robot. Compiling them takes some ten milliseconds each; those compiled before are at hand."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.model import RobotModel
+
+STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
+OBSERVER_OUTPUTS = ("momentum", "coriolis_transpose_qd")
+ALL_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
+INPUTS = ("q", "qd", "qdd", "gravity", "payload")
+
+
+class RobotKernels(NamedTuple):
+    """What is computed for one robot, with a payload on one link."""
+
+    state: Kernel
+    """`STATE_OUTPUTS`, and `OBSERVER_OUTPUTS` where external efforts are observed, at each measured state."""
+    effort: Kernel
+    """Inverse dynamics with friction alone."""
+    terms: Kernel
+    """`ALL_TERMS`, for the service."""
+    mass: Kernel
+    """The mass matrix."""
+    tip: Kernel
+    """Jacobian and pose of the tip."""
+
+
+@lru_cache(maxsize=8)
+def robot_kernels(model: RobotModel, payload_link: str, tip_link: str, observed: bool) -> RobotKernels:
+    """Compile the kernels of a robot.
+
+    Args:
+        model: the robot.
+        payload_link: the link that carries the payload.
+        tip_link: the link that forces are controlled at.
+        observed: whether external efforts are observed.
+    """
+    state_outputs = STATE_OUTPUTS + OBSERVER_OUTPUTS if observed else STATE_OUTPUTS
+    state, effort, terms = (
+        compile_kernel(model, outputs, "python", INPUTS, payload_link)
+        for outputs in (state_outputs, ("effort",), ALL_TERMS)
+    )
+    mass = compile_kernel(model, ("mass_matrix",), "python", ("q", "payload"), payload_link)
+    return RobotKernels(state, effort, terms, mass, link_kernel(model, tip_link))
+
+
+@lru_cache(maxsize=16)
+def link_kernel(model: RobotModel, link: str) -> Kernel:
+    """Compile the Jacobian and the pose of a link."""
+    return compile_kernel(model, ("jacobian", "pose"), "python", ("q",), link)
+
+
+@lru_cache(maxsize=4)
+def trajectory_kernel(model: RobotModel, payload_link: str) -> Kernel:
+    """Compile efforts and gravity of many states at once."""
+    return compile_kernel(model, ("effort", "gravity"), "numpy", INPUTS, payload_link)

@@ -1,0 +1,434 @@
+"""Every parameter of the runtime and of its node, in one place: default, meaning, unit, range and when it may change.
+
+The node declares its parameters from here, and `config/dynamics.yaml` and `docs/parameters.md` are generated from here
+(`python -m ros2_dyn parameters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from math import isfinite
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.effort_convention import CommandEffort, MeasuredEffort
+
+
+class About(NamedTuple):
+    """What is known of a parameter besides its name, type and default."""
+
+    text: str
+    """Its meaning and unit, in sentences."""
+    group: str
+    """The heading that it stands under in the parameter file."""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    """The values that are allowed; all for an empty tuple."""
+    per_joint: bool = False
+    """Whether it is a list with a number for each joint in `joints`."""
+    signed: bool = False
+    """Whether the numbers of such a list may be negative."""
+    locked: bool = False
+    """Whether it stays as it is while a mode commands."""
+    read_only: bool = False
+    """Whether it is set once, at the start of the node."""
+    example: Any = None
+    """A value for the parameter file, where the default is an empty list."""
+
+
+def _parameter(default: Any, text: str, *, group: str, **about: Any) -> Any:
+    return field(default=default, metadata={"about": About(text, group, **about)})
+
+
+_robot = partial(_parameter, group="Robot")
+_states = partial(_parameter, group="Measured and desired states")
+_collision = partial(_parameter, group="External efforts and collisions")
+_output = partial(_parameter, group="Outputs")
+_command = partial(_parameter, group="Commands: limits, ramps and stops")
+_mode = partial(_parameter, group="Modes")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Valid values of all parameters, in SI units.
+
+    Raises:
+        InputError: a value is outside of its range, is none of those allowed, or a list does not fit `joints`.
+    """
+
+    robot_description: str = _robot(
+        "", "Robot as URDF text. Empty: from `urdf_file`, or else from the topic `robot_description`.", read_only=True
+    )
+    urdf_file: str = _robot(
+        "", "Path of a URDF file, or of a xacro file, whose name ends in .xacro. Empty: none.", read_only=True
+    )
+    joints: tuple[str, ...] = _robot(
+        (),
+        "Joints of the arm, where it is part of a bigger robot; the others are locked at 0. Not set: all joints.",
+        locked=True,
+        example=["shoulder_pan_joint", "shoulder_lift_joint"],
+    )
+    tip_link: str = _robot(
+        "", "Link that services and the payload refer to where they name none. Empty: the link farthest from the base."
+    )
+    gravity: tuple[float, ...] = _robot(
+        STANDARD_GRAVITY,
+        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling.",
+    )
+    viscous_friction: tuple[float, ...] = _robot(
+        (),
+        "Viscous friction of each joint in `joints`, N m s/rad or N s/m. Not set: the URDF's.",
+        per_joint=True,
+        example=[5.0, 5.0],
+    )
+    coulomb_friction: tuple[float, ...] = _robot(
+        (),
+        "Coulomb friction of each joint in `joints`, N m or N. Not set: the URDF's.",
+        per_joint=True,
+        example=[2.0, 2.0],
+    )
+    armature: tuple[float, ...] = _robot(
+        (),
+        "Rotor inertia times the gear ratio squared of each joint in `joints`, kg m^2 or kg. Not set: 0.",
+        per_joint=True,
+        example=[1.2, 1.2],
+    )
+    transition_velocity: float = _robot(
+        0.01,
+        "Velocity over which Coulomb friction changes its sign, rad/s or m/s: more than the noise of the velocities.",
+        low=1e-6,
+        high=10.0,
+    )
+
+    merge_timeout: float = _states(
+        0.1,
+        "Maximum age, s, at which joints that a message lacks are taken from earlier messages.",
+        low=0.0,
+        high=10.0,
+    )
+    estimate_velocity: bool = _states(
+        False, "Whether velocities that are missing or NaN are replaced by filtered differences of the positions."
+    )
+    velocity_cutoff: float = _states(20.0, "Cut-off of the filter that estimates velocities, Hz.", low=0.1, high=1000.0)
+    measured_effort: MeasuredEffort = _states(
+        "raw",
+        "What the driver calls effort: raw (the whole joint effort), gravity_compensated (without gravity), or "
+        "external (the effort of the surroundings).",
+        choices=get_args(MeasuredEffort),
+    )
+    effort_gain: tuple[float, ...] = _states(
+        (),
+        "Factor from the driver's unit of effort to N m or N of each joint in `joints`, for example N m/A. Not set: 1.",
+        per_joint=True,
+        signed=True,
+        example=[10.3, 10.3],
+    )
+    desired_timeout: float = _states(
+        0.1,
+        "Maximum age, s, at which a desired state is used with a measured state of another stamp.",
+        low=0.0,
+        high=10.0,
+    )
+    default_acceleration: str = _states(
+        "zero",
+        "Acceleration without a usable desired state: zero, or estimated from the measured velocities.",
+        choices=("zero", "estimated"),
+    )
+    acceleration_cutoff: float = _states(
+        10.0, "Cut-off of the filter that estimates accelerations, Hz.", low=0.1, high=1000.0
+    )
+
+    detect_collisions: bool = _collision(True, "Whether external efforts are observed and collisions detected.")
+    observer: str = _collision(
+        "momentum",
+        "Observer of external efforts: momentum, or direct (inverse dynamics at estimated accelerations).",
+        choices=("momentum", "direct"),
+    )
+    observer_bandwidth: float = _collision(
+        25.0,
+        "Bandwidth of the observer, 1/s. A step of twice the threshold is detected after 0.7 / observer_bandwidth s.",
+        low=0.1,
+        high=1000.0,
+    )
+    collision_threshold: tuple[float, ...] = _collision(
+        (),
+        "External effort that is a collision, of each joint in `joints`, N m or N. Set by ~/calibrate_collision. Not "
+        "set: no collision is detected.",
+        per_joint=True,
+        example=[20.0, 20.0],
+    )
+    collision_threshold_velocity: tuple[float, ...] = _collision(
+        (),
+        "Increase of the threshold with the speed of each joint in `joints`, N m s or N s. Not set: 0.",
+        per_joint=True,
+        example=[5.0, 5.0],
+    )
+    collision_threshold_acceleration: tuple[float, ...] = _collision(
+        (),
+        "Increase of the threshold with the acceleration of each joint in `joints`, N m s^2 or N s^2. Not set: 0.",
+        per_joint=True,
+        example=[1.0, 1.0],
+    )
+    collision_samples: int = _collision(
+        1, "Number of consecutive states above the threshold that make a collision.", low=1, high=1000
+    )
+    collision_hysteresis: float = _collision(
+        0.8, "Fraction of the threshold below which a joint no longer exceeds it.", low=0.0, high=1.0
+    )
+    collision_service: str = _collision(
+        "", "Service of type std_srvs/Trigger that is called when a collision begins. Empty: none."
+    )
+    calibration_time: float = _collision(30.0, "Duration of ~/calibrate_collision, s.", low=1.0, high=3600.0)
+    false_alarms_per_hour: float = _collision(
+        0.01, "False alarms that the thresholds of ~/calibrate_collision allow, 1/h.", low=1e-6, high=3600.0
+    )
+    wrench_damping: float = _collision(
+        0.01, "Damping of the least squares that give the external wrench at the tip.", low=0.0, high=1.0
+    )
+
+    command_effort: CommandEffort = _output(
+        "raw",
+        "What the controllers expect: raw (the whole joint effort), or gravity_compensated where the robot adds "
+        "gravity itself.",
+        choices=get_args(CommandEffort),
+        locked=True,
+    )
+    singularity_threshold: float = _output(
+        0.02,
+        "Singular value of the tip's Jacobian below which a state is near a singularity; rows in m and rad.",
+        low=0.0,
+        high=10.0,
+        locked=True,
+    )
+    marker_scale: float = _output(
+        0.002, "Length of the arrows of ~/wrench_markers, m/N; five times as long per N m.", low=0.0, high=10.0
+    )
+    marker_rate: float = _output(20.0, "Maximum rate of ~/wrench_markers, Hz.", low=0.1, high=1000.0)
+
+    command_joints: tuple[str, ...] = _command(
+        (),
+        "Order of the controller's joints on ~/command. Not set: the robot's order.",
+        locked=True,
+        example=["shoulder_pan_joint", "shoulder_lift_joint"],
+    )
+    effort_scale: float = _command(
+        0.8, "Fraction of the URDF's effort limits that commands may use.", low=0.01, high=1.0, locked=True
+    )
+    slew_rate: float = _command(
+        10.0,
+        "Maximum rate of change of a command, as a multiple of its limit, 1/s. One command uses at most 20 ms of it.",
+        low=0.1,
+        high=1000.0,
+        locked=True,
+    )
+    velocity_scale: float = _command(
+        1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
+    )
+    ramp_time: float = _command(
+        0.5, "Duration of the ramp when a mode is entered or left, s.", low=0.0, high=10.0, locked=True
+    )
+    state_timeout: float = _command(
+        0.1, "Maximum age of a joint state that a command may be based on, s.", low=0.001, high=10.0, locked=True
+    )
+    target_timeout: float = _command(
+        0.1, "Maximum age of the target of feed_forward and force, s.", low=0.001, high=10.0, locked=True
+    )
+    clock_timeout: float = _command(
+        2.0,
+        "With use_sim_time: real time without /clock, s, after which time passes all the same, so that commands end.",
+        low=0.01,
+        high=3600.0,
+    )
+    detect_frozen: bool = _command(
+        True,
+        "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
+        locked=True,
+    )
+    stop_behaviour: StopBehaviour = _command(
+        "hold_gravity",
+        "Command after a stop: hold_gravity (gravity compensation with `stop_damping`, which goes on), zero_effort "
+        "(zero, then none), or none. A forward_command_controller holds the last command for ever.",
+        choices=get_args(StopBehaviour),
+        locked=True,
+    )
+    stop_damping: float = _command(5.0, "Rate at which a stopped arm comes to rest, 1/s.", low=0.0, high=50.0)
+    collision_stop_modes: tuple[str, ...] = _command(
+        ("gravity", "feed_forward"),
+        "Modes that a collision stops. Contact is expected in hand_guiding and force.",
+        choices=ACTIVE_MODES,
+        locked=True,
+    )
+
+    gravity_damping: float = _mode(0.5, "gravity: rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
+    feed_forward_gain: float = _mode(
+        1.0, "feed_forward: fraction of the model's effort that is commanded.", low=0.0, high=1.0
+    )
+    tracking_law: str = _mode(
+        "joint_pd",
+        "feed_forward: joint_pd (gains in N m/rad and N m s/rad), or computed_torque (gains in 1/s^2 and 1/s).",
+        choices=("joint_pd", "computed_torque"),
+    )
+    tracking_stiffness: tuple[float, ...] = _mode(
+        (),
+        "feed_forward: stiffness of each joint in `joints`, in the unit of `tracking_law`. Not set: 0.",
+        per_joint=True,
+        example=[500.0, 500.0],
+    )
+    tracking_damping: tuple[float, ...] = _mode(
+        (),
+        "feed_forward: damping of each joint in `joints`, in the unit of `tracking_law`. Not set: 0.",
+        per_joint=True,
+        example=[50.0, 50.0],
+    )
+    tracking_tolerance: float = _mode(
+        0.3,
+        "feed_forward: distance from the desired positions above which the mode stops, rad or m.",
+        low=1e-3,
+        high=10.0,
+        locked=True,
+    )
+    guiding_damping: float = _mode(1.0, "hand_guiding: rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
+    guiding_friction: float = _mode(
+        0.8, "hand_guiding: fraction of the joints' friction that is compensated.", low=0.0, high=1.0
+    )
+    guiding_hold_force: float = _mode(
+        2.2, "hand_guiding: maximum force that holds the tip where it was left, N.", low=0.0, high=100.0
+    )
+    guiding_hold_moment: float = _mode(
+        0.2, "hand_guiding: maximum moment that holds the tip where it was left, N m.", low=0.0, high=20.0
+    )
+    guiding_assist_gain: float = _mode(
+        0.0, "hand_guiding: multiple of the hand's estimated force that is added to it.", low=0.0, high=5.0
+    )
+    guiding_deadband: float = _mode(
+        5.0, "hand_guiding: estimated force of the hand that is not assisted, N.", low=0.0, high=100.0
+    )
+    soft_limit_margin: float = _mode(
+        0.2,
+        "hand_guiding: distance before the joint limits at which the soft walls begin, rad or m.",
+        low=1e-3,
+        high=1.0,
+    )
+    soft_limit_bandwidth: float = _mode(30.0, "hand_guiding: bandwidth of the soft walls, rad/s.", low=1.0, high=200.0)
+    force_damping: float = _mode(
+        120.0,
+        "force: damping of motions of the tip, 1/s. A free tip of mass m moves with F / (m force_damping).",
+        low=0.0,
+        high=500.0,
+    )
+    posture_damping: float = _mode(
+        10.0, "force: damping of motions that do not move the tip, 1/s.", low=0.0, high=100.0
+    )
+    force_rate: float = _mode(50.0, "force: maximum rate of change of the force, N/s.", low=0.1, high=10000.0)
+    moment_rate: float = _mode(10.0, "force: maximum rate of change of the moment, N m/s.", low=0.01, high=1000.0)
+
+    def __post_init__(self) -> None:
+        """Freeze lists, and check every value."""
+        for name, kind in TYPES.items():
+            value = getattr(self, name)
+            if kind in LISTS:
+                value = tuple(value)
+            elif kind is float and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+            object.__setattr__(self, name, value)
+            _check(name, value, ABOUT[name])
+        self._check_lists()
+
+    def _check_lists(self) -> None:
+        for name, about in ABOUT.items():
+            numbers = getattr(self, name)
+            if about.per_joint and numbers and len(numbers) != len(self.joints):
+                raise InputError(name, f"expected {len(self.joints)} numbers as `joints` has, got {len(numbers)}")
+        if len(self.gravity) != 3:
+            raise InputError("gravity", f"expected 3 numbers, got {list(self.gravity)}")
+        for name in ("joints", "command_joints"):
+            names = getattr(self, name)
+            if len(set(names)) != len(names):
+                raise InputError(name, f"expected each joint once, got {list(names)}")
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Settings:
+        """Make settings from some values by name; None stands for a list that is not set.
+
+        Raises:
+            InputError: as the class, or a name is unknown.
+        """
+        if unknown := sorted(set(values) - set(ABOUT)):
+            raise InputError(unknown[0], "there is no such parameter")
+        given: dict[str, Any] = {name: () if value is None else value for name, value in values.items()}
+        return cls(**given)
+
+    def apply(self, description: RobotModel) -> RobotModel:
+        """Return the model with the joints, the friction and the rotors that the parameters give.
+
+        Raises:
+            InputError: the robot has no such joint, or no such tip link.
+        """
+        model = description.reduced(self.joints) if self.joints else description
+        model.link_frame(self.tip_link or None)
+        lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
+        given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
+        drives = {}
+        for joint in model.joints:
+            if joint.mimics is None and joint.dof == 1:
+                own = {key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name}
+                drives[joint.name] = replace(joint.dynamics, transition_velocity=self.transition_velocity, **own)
+        return model.with_joint_dynamics(drives)
+
+    def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
+        """Return numbers given in the order of `joints` in the model's order; the default for the other joints."""
+        by_name = dict(zip(self.joints, numbers))
+        return [by_name.get(name, default) for name in model.joint_names]
+
+    def check_unlocked(self, new: Settings, mode: str) -> None:
+        """Check that no parameter changes which is locked while a mode commands.
+
+        Raises:
+            InputError: one does.
+        """
+        for name, about in ABOUT.items():
+            if about.locked and getattr(self, name) != getattr(new, name):
+                raise InputError(name, f"cannot be changed while mode {mode} commands: enter monitor first")
+
+
+LISTS = (tuple[str, ...], tuple[float, ...])
+TYPES: dict[str, Any] = {
+    name: str if getattr(kind, "__origin__", None) not in (None, tuple) else kind
+    for name, kind in get_type_hints(Settings).items()
+}
+"""The type of each parameter; one with named choices is a str."""
+ABOUT: dict[str, About] = {each.name: each.metadata["about"] for each in fields(Settings)}
+"""What is known of each parameter."""
+
+
+def _check(name: str, value: Any, about: About) -> None:
+    """Raise InputError unless a value is one that the parameter may have."""
+    kind = TYPES[name]
+    if kind in LISTS:
+        for item in value:
+            _check_item(name, item, about, str if kind == LISTS[0] else float)
+    elif not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+        raise InputError(name, f"expected {kind.__name__}, got {value!r}")
+    elif kind in (int, float):
+        low, high = about.low, about.high
+        if not isfinite(value) or (low is not None and value < low) or (high is not None and value > high):
+            raise InputError(name, f"expected a number from {low} to {high}, got {value}")
+    elif about.choices and value not in about.choices:
+        raise InputError(name, f"expected one of {', '.join(about.choices)}; got '{value}'")
+
+
+def _check_item(name: str, item: Any, about: About, kind: type) -> None:
+    if kind is str:
+        if not isinstance(item, str) or (about.choices and item not in about.choices):
+            allowed = f"some of {', '.join(about.choices)}" if about.choices else "names"
+            raise InputError(name, f"expected {allowed}; got {item!r}")
+    elif isinstance(item, bool) or not isinstance(item, (int, float)) or not isfinite(item):
+        raise InputError(name, f"expected finite numbers, got {item!r}")
+    elif about.per_joint and not about.signed and item < 0:
+        raise InputError(name, f"expected numbers that are not negative, got {item}")

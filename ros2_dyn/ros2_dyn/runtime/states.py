@@ -1,0 +1,39 @@
+"""States in the model's joint order, as they pass from stage to stage."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class MeasuredState(NamedTuple):
+    """A measured state in the model's joint order."""
+
+    stamp: int
+    """When it was measured, ns; when it arrived, where the message has no stamp."""
+    q: list[float]
+    """rad or m, shape (n,)."""
+    qd: list[float]
+    """rad/s or m/s, shape (n,)."""
+    effort: list[float] | None = None
+    """Measured effort, N m or N, shape (n,); None where the message does not give it for all joints."""
+    measured_at: float = 0.0
+    """When it was measured, in the time of `now`, s."""
+
+
+class DesiredState(NamedTuple):
+    """A desired state in the model's joint order; None where the message leaves a quantity to the measurement."""
+
+    stamp: int
+    """ns."""
+    q: list[float] | None
+    qd: list[float] | None
+    qdd: list[float]
+
+
+class SynchronizedState(NamedTuple):
+    """A measured state, and the desired state that belongs to it; None without one that is young enough."""
+
+    measured: MeasuredState
+    desired: DesiredState | None
+    desired_at: float = float("-inf")
+    """When the newest desired state arrived, s."""

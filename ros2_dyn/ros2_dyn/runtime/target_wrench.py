@@ -1,0 +1,55 @@
+"""The wrench that is desired at the tip, in the axes of any link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+import numpy as np
+
+from ros2_dyn.errors import MessageError
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.robot_kernels import link_kernel
+from ros2_dyn.runtime.samples import WrenchSample
+
+
+class TargetWrench:
+    """A desired wrench in the axes of a link, which may move."""
+
+    def __init__(self, model: RobotModel, sample: WrenchSample, now: float) -> None:
+        """Read a message; the kernel of a frame that is new takes some 30 ms.
+
+        Args:
+            model: the robot.
+            sample: its frame is a link of the robot; the base link where it is empty.
+            now: when it arrived, s.
+
+        Raises:
+            MessageError: the frame is no link of the robot, or a number is not finite.
+        """
+        check_wrench(model, sample)
+        self.frame, self.received_at = sample.frame, now
+        self._wrench = np.array(sample.wrench, dtype=float)
+        frame = sample.frame or model.base_link
+        placement = model.link_frame(frame)
+        fixed = placement.body == BASE
+        self._R = placement.X.E.T if fixed else None
+        self._pose = None if fixed else link_kernel(model, frame)
+
+    def in_base_axes(self, q: Sequence[float]) -> Array:
+        """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
+        R = np.array(self._pose(q)[1])[:3, :3] if self._pose is not None else self._R
+        return np.concatenate([R @ self._wrench[:3], R @ self._wrench[3:]])
+
+
+def check_wrench(model: RobotModel, sample: WrenchSample) -> None:
+    """Check a message.
+
+    Raises:
+        MessageError: the frame is no link of the robot, or a number is not finite.
+    """
+    if not all(map(isfinite, sample.wrench)):
+        raise MessageError("wrench", "not finite", f"got {list(sample.wrench)}")
+    if sample.frame and sample.frame not in model.link_names:
+        raise MessageError("header.frame_id", "unknown frame", f"'{sample.frame}' is no link of '{model.name}'")

@@ -1,0 +1,96 @@
+"""The effort of every point of a trajectory, for controllers that take it as feed-forward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ros2_dyn.errors import MessageError
+from ros2_dyn.kernels import Kernel
+from ros2_dyn.runtime.joint_order import find_joints
+from ros2_dyn.runtime.samples import TrajectorySample
+
+Array = NDArray[np.float64]
+
+
+def effort_along(
+    trajectory: TrajectorySample,
+    joint_names: tuple[str, ...],
+    kernel: Kernel,
+    gravity: Sequence[float],
+    payload: Sequence[float],
+    total: bool,
+) -> Array:
+    """Return the effort of every point, N m or N, shape (m, k), in the order of the trajectory's k joints.
+
+    Where points lack accelerations, they are those of a spline through what the points give: a cubic Hermite spline
+    through positions and velocities; or, through positions alone, the cubic spline with continuous acceleration that
+    starts and ends at rest. Joints that the robot has not get an effort of zero.
+
+    Args:
+        trajectory: the trajectory.
+        joint_names: the model's joints.
+        kernel: for the outputs "effort" and "gravity" of q, qd, qdd, gravity and payload, on arrays.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
+        payload: inertial parameters of the payload, shape (10,).
+        total: whether gravity is part of the effort; not so where the robot itself compensates it.
+
+    Raises:
+        MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not increase.
+    """
+    names = list(trajectory.names)
+    columns = find_joints(joint_names, names, "joint_names")
+    q, qd, qdd = (_table(trajectory, field, len(names)) for field in ("positions", "velocities", "accelerations"))
+    if q is None:
+        raise MessageError("points", "empty", "expected points, each with positions")
+    if qd is None or qdd is None:
+        rates = _spline(_times(trajectory), q, qd)
+        qd, qdd = rates[0] if qd is None else qd, rates[1] if qdd is None else qdd
+    inputs = q[:, columns], qd[:, columns], qdd[:, columns], np.array(gravity), np.array(payload)
+    effort, weight = kernel(*inputs)
+    if not total:
+        effort = effort - weight
+    if not np.all(np.isfinite(effort)):
+        raise MessageError("points", "too large", "an effort would not be finite")
+    table = np.zeros((len(q), len(names)))
+    table[:, columns] = effort
+    return table
+
+
+def _table(trajectory: TrajectorySample, field: str, count: int) -> Array | None:
+    """Return one quantity of all points, a row each; None where no point gives it."""
+    rows = getattr(trajectory, field)
+    if not any(len(row) for row in rows):
+        return None
+    for i, row in enumerate(rows):
+        if len(row) != count:
+            raise MessageError(f"points[{i}].{field}", "wrong length", f"expected {count}, got {len(row)}")
+    table = np.array(rows, dtype=float)
+    if not np.all(np.isfinite(table)):
+        raise MessageError(f"points.{field}", "not finite", "expected finite numbers")
+    return table
+
+
+def _times(trajectory: TrajectorySample) -> Array:
+    times = np.array(trajectory.times, dtype=float)
+    if np.any(np.diff(times) <= 0):
+        raise MessageError("points.time_from_start", "not increasing", "accelerations follow from increasing times")
+    return times
+
+
+def _spline(t: Array, q: Array, qd: Array | None) -> tuple[Array, Array]:
+    """Return velocities and accelerations at the points."""
+    if len(t) == 1:
+        return (np.zeros_like(q) if qd is None else qd), np.zeros_like(q)
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline  # takes a third of a second
+
+    if qd is None:
+        spline = CubicSpline(t, q, bc_type="clamped")
+        return spline(t, 1), spline(t, 2)
+    curve = CubicHermiteSpline(t, q, qd)
+    before, after = curve(np.nextafter(t, -np.inf), 2), curve(t, 2)  # its acceleration jumps at the points
+    qdd = (before + after) / 2
+    qdd[0], qdd[-1] = after[0], before[-1]
+    return qd, qdd

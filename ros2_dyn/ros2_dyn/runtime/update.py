@@ -1,0 +1,137 @@
+"""What comes out: all that one input leads to. Nothing is left to be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ros2_dyn.control.events import Event
+from ros2_dyn.control.modes import Mode, StopBehaviour
+from ros2_dyn.errors import Ros2DynError
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.collision_monitor import CollisionUpdate
+from ros2_dyn.runtime.robot_dynamics import Terms
+from ros2_dyn.runtime.states import MeasuredState
+
+if TYPE_CHECKING:
+    from ros2_dyn.runtime.arm_runtime import ArmRuntime
+
+
+class Step(NamedTuple):
+    """What was computed for one measured state."""
+
+    state: MeasuredState
+    terms: Terms
+    collision: CollisionUpdate | None
+
+
+class Command(NamedTuple):
+    """An effort command, and what a failsafe process has to know of it."""
+
+    effort: Array
+    """N m or N, shape (n,), in the model's order."""
+    data: Array
+    """The same in the order of the controller's joints."""
+    hold: Array
+    """Effort that only carries the arm at the same state, N m or N, shape (n,)."""
+    state_at: float
+    """When the state that it is based on was measured, s."""
+    expires: float
+    """Time from which on it is too late to publish it, s."""
+
+
+class Reply(NamedTuple):
+    """The answer to a request."""
+
+    request: Hashable
+    """What the request was called with."""
+    error: Ros2DynError | None = None
+    """Why it was refused; None: it was done."""
+    value: Any = None
+
+
+class WorkDone(NamedTuple):
+    """A piece of work with its outcome."""
+
+    work: Work
+    value: Any = None
+    error: Ros2DynError | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Slow work, such as compiling kernels, which may be done in another thread: it reads no state of the runtime."""
+
+    name: str
+    function: Callable[[], Any]
+    then: Callable[[WorkDone, float], Update]
+    """How the runtime goes on; for `ArmRuntime.on_work_done`."""
+
+    def run(self) -> WorkDone:
+        """Do it, in the calling thread."""
+        try:
+            return WorkDone(self, self.function())
+        except Ros2DynError as error:
+            return WorkDone(self, None, error)
+
+
+class FailsafeConfig(NamedTuple):
+    """What a failsafe process is started with: how to ramp to a safe effort when the node is gone."""
+
+    order: tuple[int, ...]
+    """Index of each of the controller's joints among the robot's."""
+    slew_rate: tuple[float, ...]
+    """N m/s or N/s, shape (n,)."""
+    state_timeout: float
+    """Maximum age of a state that a command may be based on, s."""
+    stop_behaviour: StopBehaviour
+
+
+@dataclass(frozen=True)
+class Update:
+    """All that one input leads to."""
+
+    mode: Mode = "monitor"
+    """The mode after it."""
+    commands: bool = False
+    """Whether commands leave after it."""
+    steps: tuple[Step, ...] = ()
+    """One for each measured state that was complete with it, oldest first; mostly one."""
+    command: Command | None = None
+    """To be published before it expires."""
+    events: tuple[Event, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    work: tuple[Work, ...] = ()
+    """To be run by the driver, here or in another thread, and given to `ArmRuntime.on_work_done`."""
+    failsafe: FailsafeConfig | None = None
+    """A failsafe process to be armed, and reported to `ArmRuntime.on_failsafe_armed`."""
+
+    @property
+    def terms(self) -> Terms | None:
+        """The terms of the newest state."""
+        return self.steps[-1].terms if self.steps else None
+
+    @property
+    def collision(self) -> CollisionUpdate | None:
+        """The external efforts at the newest state, where they are observed."""
+        return self.steps[-1].collision if self.steps else None
+
+
+def run_work(runtime: ArmRuntime, update: Update, now: float) -> Update:
+    """Do all the work that an update asks for in this thread, and return the last update of it.
+
+    A failsafe process that is asked for counts as armed: where nothing can die, none is needed.
+
+    Raises:
+        Ros2DynError: a reply refuses the request.
+    """
+    while update.work or update.failsafe is not None:
+        if update.failsafe is not None:
+            update = runtime.on_failsafe_armed(update.failsafe, None, now)
+        else:
+            update = runtime.on_work_done(update.work[0].run(), now)
+    for reply in update.replies:
+        if reply.error is not None:
+            raise reply.error
+    return update

@@ -1,0 +1,45 @@
+"""The original 3D recursion, and the step between its accelerations and the spatial ones."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import mock_arm, random_state, random_tree
+from ros2_dyn.dynamics import classical_acceleration, forward_kinematics, luh_walker_paul, rnea
+from ros2_dyn.dynamics.recursions import accelerations, joint_transforms, velocities
+from ros2_dyn.model import RobotModel
+
+ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(6)}
+
+
+@pytest.fixture(params=ROBOTS)
+def model(request) -> RobotModel:
+    """One of the robots."""
+    return ROBOTS[request.param]
+
+
+def test_it_agrees_with_the_spatial_recursion(model):
+    """Two derivations, one result; in batches, with any gravity."""
+    x = random_state(model, 1, 3)
+    book = rnea(model, *x, [1.0, -2.0, -9.0])
+    atol = 1e-11 * np.max(np.abs(book))
+    assert_allclose(luh_walker_paul(model, *x, [1.0, -2.0, -9.0]), book, rtol=0, atol=atol)
+
+
+def test_classical_acceleration_is_the_second_derivative_of_position(model):
+    """Of each moving frame's origin along a motion; the spatial acceleration's linear part is not."""
+    w = np.linspace(0.7, 1.9, model.n)
+    t, step = 0.9, 1e-4
+    q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
+    X = joint_transforms(model, q)
+    v = velocities(model, X, qd)
+    a = accelerations(model, X, v, qd, qdd, np.zeros(3))
+    differ = 0.0
+    for i in range(model.n):
+        link = next(name for name, place in model.links.items() if place.body == i)
+        before, here, after = (forward_kinematics(model, np.sin(w * (t + s)), link) for s in (-step, 0, step))
+        second = (after - 2 * here + before)[:3, 3] / step**2
+        classical = classical_acceleration(v[i], a[i])
+        assert_allclose(here[:3, :3] @ classical[3:], second, rtol=0, atol=2e-6)
+        differ = max(differ, np.max(np.abs(classical - a[i])))
+    assert differ > 0.1
