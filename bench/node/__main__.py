@@ -15,7 +15,7 @@ from driver import Driver
 from rich.console import Console
 from rich.table import Table
 
-from ros2_dyn.demos.processes import stay_on_this_machine
+from ros2_dyn.demos.processes import use_localhost_only
 from ros2_dyn.model import RobotModel
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
@@ -32,7 +32,7 @@ def main() -> None:
     """Measure, print, and write it to the folder given first; the second argument is the length of the soak, s."""
     folder, soak = Path(sys.argv[1]), float(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    stay_on_this_machine(shared_memory=True)
+    use_localhost_only(shared_memory=True)
     os.environ["ROS_DOMAIN_ID"] = "93"
     rclpy.init()
     model = RobotModel.from_urdf_file(URDF)

@@ -9,6 +9,7 @@ from array import array
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from ros2_dyn.ros.pairing import KEPT
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
@@ -16,7 +17,6 @@ from visualization_msgs.msg import MarkerArray
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import run_node
 from ros2_dyn.ros.outputs import EFFORTS
-from ros2_dyn.ros.pairing import KEPT
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
 
 MARKER_RATE = 20.0

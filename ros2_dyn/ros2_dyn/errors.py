@@ -1,16 +1,16 @@
-"""Every error this package raises on purpose has one base, and carries what was wrong as data."""
+"""Errors of ros2_dyn: one base class, and subclasses that carry the details as data."""
 
 
 class Ros2DynError(Exception):
-    """Base of all errors of ros2_dyn."""
+    """Base class of all errors of ros2_dyn."""
 
 
 class ModelError(Ros2DynError):
     """The robot description cannot be made into a model.
 
     Attributes:
-        element: what is wrong, as the user knows it: ``"joint 'elbow'"``, ``"link 'tool0'"`` or ``"robot"``.
-        problem: what is wrong with it, and what was expected.
+        element: the wrong element as the user knows it: ``"joint 'elbow'"``, ``"link 'tool0'"`` or ``"robot"``.
+        problem: the fault of the element, and what was expected.
     """
 
     def __init__(self, element: str, problem: str) -> None:
@@ -20,11 +20,11 @@ class ModelError(Ros2DynError):
 
 
 class InputError(Ros2DynError, ValueError):
-    """An argument of a computation has the wrong shape, is not finite or names something unknown.
+    """An argument of a computation has a wrong shape, is not finite, or is an unknown name.
 
     Attributes:
         argument: the name of the argument.
-        problem: what is wrong with it, and what was expected.
+        problem: the fault of the argument, and what was expected.
     """
 
     def __init__(self, argument: str, problem: str) -> None:
@@ -37,9 +37,9 @@ class MessageError(Ros2DynError):
     """A message cannot be used.
 
     Attributes:
-        field: the field of the message that is wrong.
-        reason: a short constant phrase to count by, such as ``"joint missing"``.
-        detail: the joint, length or value found, and what was expected.
+        field: the wrong field of the message.
+        reason: a short constant phrase by which rejected messages are counted, such as ``"joint missing"``.
+        detail: the joint, length or value that was found, and what was expected.
     """
 
     def __init__(self, field: str, reason: str, detail: str) -> None:
@@ -50,11 +50,11 @@ class MessageError(Ros2DynError):
 
 
 class ProcessError(Ros2DynError):
-    """A process that was started here did not do what it is for.
+    """A child process failed.
 
     Attributes:
         process: the name of the process.
-        problem: how it ended, and what it printed last.
+        problem: how the process ended, and its last output.
     """
 
     def __init__(self, process: str, problem: str) -> None:
@@ -64,11 +64,11 @@ class ProcessError(Ros2DynError):
 
 
 class DivergenceError(Ros2DynError):
-    """A simulation has left what its integration step can follow.
+    """A simulation became numerically unstable.
 
     Attributes:
-        t: when, s.
-        problem: what happened, and what would help.
+        t: simulated time of the failure, s.
+        problem: the quantity that diverged, and a remedy.
     """
 
     def __init__(self, t: float, problem: str) -> None:

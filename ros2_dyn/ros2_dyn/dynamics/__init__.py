@@ -1,4 +1,4 @@
-"""The book: rigid-body algorithms on NumPy arrays, one a file, written to be read beside RBDA and Craig."""
+"""Rigid-body algorithms on NumPy arrays, one per file, written to be read beside RBDA and Craig."""
 
 from ros2_dyn.dynamics.aba import forward_dynamics as forward_dynamics
 from ros2_dyn.dynamics.christoffel import ClosedForm as ClosedForm

@@ -12,7 +12,7 @@ from ros2_dyn.dynamics.ltdl import solve
 from ros2_dyn.dynamics.recursions import base_acceleration, joint_motions, joint_transforms, velocities
 from ros2_dyn.dynamics.rnea import rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import BASE, Payload, RobotModel
 from ros2_dyn.model.spatial import Array, cross_force, cross_motion, matvec
 
 
@@ -23,43 +23,46 @@ def forward_dynamics(
     tau: ArrayLike,
     gravity: ArrayLike | None = None,
     external: External | None = None,
+    payload: Payload | None = None,
 ) -> Array:
-    """Joint accelerations under given efforts: the inverse of `rnea`, in O(n) and without the mass matrix.
+    """Return the joint accelerations under given efforts: the inverse of `rnea`, in O(n), without the mass matrix.
 
-    Friction and springs are not in it: subtract them from `tau`. Where joints mimic others, and are not free, the mass
+    Friction and springs are not included: subtract their efforts from `tau`. For a robot with mimic joints the mass
     matrix is factored instead.
 
     Args:
-        model: the robot. Each of its joints must move some inertia, be it its rotor's.
+        model: the robot. Each of its joints must move some inertia, at least its rotor's.
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
         tau: joint efforts, N m or N, shape (..., n).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
-        external: wrenches that the surroundings exert on links, as in `rnea`.
+        external: wrenches of the surroundings on links, as in `rnea`.
+        payload: body that a link carries.
 
     Returns:
         Joint accelerations, rad/s^2 or m/s^2, shape (..., n).
 
     Raises:
-        InputError: a shape is wrong, a value is not finite, the robot has not the link that a wrench acts on, or one of
-            its joints moves no inertia.
+        InputError: a shape is wrong, a value is not finite, the robot has no link of that name, or one of its joints
+            moves no inertia.
     """
+    model = model.carrying(payload)
     q, qd, tau = joint_vectors(model, q=q, qd=qd, tau=tau)
     algorithm = _factored if model.has_mimic_joints else _articulated
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
             qdd = algorithm(model, q, qd, tau, gravity_vector(gravity), external)
-    except ZeroDivisionError:  # of constants, where the algorithm is traced
-        raise _immovable(model, q) from None
+    except ZeroDivisionError:  # raised for constants, while the algorithm is traced
+        raise _no_inertia_error(model, q) from None
     if qdd.dtype != object and not np.all(np.isfinite(qdd)):
-        raise _immovable(model, q)
+        raise _no_inertia_error(model, q)
     return qdd
 
 
 def _articulated(
     model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, external: External | None
 ) -> Array:
-    # First pass, outwards: velocities, and what each body would be without the others.
+    # First pass, outwards: velocities; inertia and bias force of each body alone.
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
     f_ext = external_forces(model, q, external)
@@ -67,7 +70,7 @@ def _articulated(
     I_A = [I.matrix() for I in model.inertia]
     p_A = [cross_force(v_i, I.momentum(v_i)) - f_i for v_i, I, f_i in zip(v, model.inertia, f_ext)]
 
-    # Second pass, inwards: the inertia and bias force of each body with all that hangs on it by free joints.
+    # Second pass, inwards: articulated-body inertia and bias force, those of each body with its descendants.
     U: list[Array] = [np.zeros(0)] * len(model.joints)
     D, u = list(U), list(U)
     for i in reversed(range(len(model.joints))):
@@ -98,7 +101,7 @@ def _factored(model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array
     return solve(mass_matrix(model, q), (tau - bias)[..., None])[..., 0]
 
 
-def _immovable(model: RobotModel, q: Array) -> InputError:
+def _no_inertia_error(model: RobotModel, q: Array) -> InputError:
     inertia = np.diagonal(mass_matrix(model, q), axis1=-2, axis2=-1).reshape(-1, model.n)
     names = [joint.name for joint, where in zip(model.joints, model.v_slices) if np.any(inertia[:, where] == 0)]
     hint = "give them an armature, or fix them"

@@ -1,4 +1,4 @@
-"""The Coriolis matrix for which Mdot - 2 C is skew (Echeandia and Wensing 2021), in RBDA's notation."""
+"""Coriolis matrix for which Mdot - 2 C is skew (Echeandia and Wensing 2021), in RBDA's notation."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import joint_transforms, velocities, zeros
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import BASE, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array, Transform, cross_force, cross_motion
 
 
-def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
-    """``C(q, qd)`` with ``C qd = c(q, qd)`` and ``Mdot = C + C^T``: that of the Christoffel symbols.
+def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | None = None) -> Array:
+    """Return ``C(q, qd)`` of the Christoffel symbols, with ``C qd = c(q, qd)`` and ``Mdot = C + C^T``.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
+        payload: body that a link carries.
 
     Returns:
         Shape (..., n, n).
@@ -28,10 +29,11 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
+    model = model.carrying(payload)
     q, qd = joint_vectors(model, q=q, qd=qd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    S = [joint.S.T for joint in model.joints]  # motions are rows here, so that one transform serves them all
+    S = [joint.S.T for joint in model.joints]  # motions as rows, so that one transform acts on all of them
     S_dot = [cross_motion(v_i[..., None, :], S_i) for v_i, S_i in zip(v, S)]
     I_c, B_c = composites(model, X, v)
 
@@ -52,7 +54,10 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
 
 
 def composites(model: RobotModel, X: Sequence[Transform], v: Sequence[Array]) -> tuple[list[Array], list[Array]]:
-    """Inertia I, and a matrix B with ``B v = v x* I v``, of each body with all that hangs on it: both (..., 6, 6)."""
+    """Return the composite inertias, and the composite matrices B with ``B v = v x* I v``, both (..., 6, 6).
+
+    Those of a body are the sums over the body and its descendants.
+    """
     I_c = [I.matrix() for I in model.inertia]
     B_c = [_body_coriolis(I, v_i) for I, v_i in zip(model.inertia, v)]
     for i in reversed(range(len(v))):
@@ -64,7 +69,7 @@ def composites(model: RobotModel, X: Sequence[Transform], v: Sequence[Array]) ->
 
 
 def _body_coriolis(I: SpatialInertia, v: Array) -> Array:
-    """``B = 1/2 (v x* I - I v x + (.) x* I v)``, column by column."""
+    """Return ``B = 1/2 (v x* I - I v x + (.) x* I v)``, column by column."""
     e = np.eye(6)
     v = v[..., None, :]
     rows = cross_force(v, I.momentum(e)) - I.momentum(cross_motion(v, e)) + cross_force(e, I.momentum(v))

@@ -1,4 +1,4 @@
-"""The joint-space inertia matrix: the composite-rigid-body algorithm (RBDA section 6.2, Table 6.2)."""
+"""Joint-space inertia matrix: the composite-rigid-body algorithm (RBDA section 6.2, Table 6.2)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import joint_transforms, zeros
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import BASE, Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 
 
-def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
-    """The joint-space inertia matrix ``M(q)`` (RBDA's H), symmetric and positive definite.
+def mass_matrix(model: RobotModel, q: ArrayLike, payload: Payload | None = None) -> Array:
+    """Return the joint-space inertia matrix ``M(q)`` (RBDA's H), symmetric and positive definite.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
+        payload: body that a link carries.
 
     Returns:
         Shape (..., n, n); kg m^2, kg m or kg, by the types of the two joints.
@@ -24,16 +25,17 @@ def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
     Raises:
         InputError: the shape is wrong or a value is not finite.
     """
+    model = model.carrying(payload)
     (q,) = joint_vectors(model, q=q)
     X = joint_transforms(model, q)
 
-    # Inwards: the inertia of each body with all that hangs on it, as if the joints beyond were locked.
+    # Inwards: the composite inertia of each body and its descendants, as if their joints were locked.
     I_c = list(model.inertia)
     for i in reversed(range(len(model.joints))):
         if model.lambda_[i] != BASE:
             I_c[model.lambda_[i]] = I_c[model.lambda_[i]] + I_c[i].in_parent(X[i])
 
-    # The forces that accelerate that composite body, one a row, carried inwards: row i of M as far as j supports i.
+    # The forces that accelerate the composite body i, one per row, give row i of M for the joints j that support it.
     M = zeros((model.n, model.n), q) + np.diag(model.armature)
     for i, joint in enumerate(model.joints):
         F = I_c[i].as_rows().momentum(joint.S.T)

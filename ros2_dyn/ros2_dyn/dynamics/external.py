@@ -1,4 +1,4 @@
-"""Wrenches that the surroundings exert on the robot, on any point of any link."""
+"""External wrenches: those of the surroundings on any point of any link."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from ros2_dyn.model.spatial import Array, swap, turn
 
 
 class ExternalWrench(NamedTuple):
-    """One such wrench."""
+    """Wrench of the surroundings on a link."""
 
     link: str
-    """The link that it acts on."""
+    """Link that the wrench acts on."""
     wrench: ArrayLike
     """[force; moment about the point], N and N m, shape (..., 6)."""
     point: ArrayLike = (0.0, 0.0, 0.0)
-    """Where it acts, in that link's frame, m, shape (..., 3)."""
+    """Point of action in that link's frame, m, shape (..., 3)."""
     frame: str | None = None
-    """The link in whose axes the wrench is written; for None the one that it acts on."""
+    """Link in whose axes the wrench is given; the link that it acts on for None."""
 
 
 External = Mapping[str, ArrayLike] | Sequence[ExternalWrench]
-"""Wrenches by the link that they act on, at its origin and in its axes; or at any point and in any axes."""
+"""Wrenches by link name, each at the link's origin and in its axes; or a list, at any point and in any axes."""
 
 
 def external_forces(model: RobotModel, q: Array, external: External | None) -> list[Array]:
-    """The spatial force (..., 6) on each body, in its own frame.
+    """Return the spatial force (..., 6) on each body, in its own frame.
 
     Raises:
-        InputError: the robot has no such link, a shape is wrong or a number is not finite.
+        InputError: the robot has no link of that name, a shape is wrong or a number is not finite.
     """
     forces: list[Array] = [np.zeros(6)] * len(model.joints)
     if isinstance(external, Mapping):

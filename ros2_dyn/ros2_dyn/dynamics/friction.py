@@ -12,8 +12,9 @@ from ros2_dyn.model.spatial import Array
 
 
 def friction(model: RobotModel, qd: ArrayLike) -> Array:
-    """Joint efforts that overcome the friction of each joint's `JointDynamics`; what `rnea` gives comes on top.
+    """Return the joint efforts that overcome friction, which are additional to those of `rnea`.
 
+    The parameters are those of each joint's `JointDynamics`:
     ``viscous qd + (coulomb + (static - coulomb) exp(-(qd/stribeck_velocity)^2)) tanh(qd/transition_velocity)``
 
     Args:
@@ -21,7 +22,7 @@ def friction(model: RobotModel, qd: ArrayLike) -> Array:
         qd: joint velocities, rad/s or m/s, shape (..., n).
 
     Returns:
-        N m or N, shape (..., n); of the sign of qd, and zero at rest.
+        Efforts, N m or N, shape (..., n), with the signs of qd, zero at rest.
 
     Raises:
         InputError: the shape is wrong or a value is not finite.
@@ -37,7 +38,7 @@ def friction(model: RobotModel, qd: ArrayLike) -> Array:
 
 
 def dry_friction(dynamics: JointDynamics, speed: Array) -> tuple[Array, Array]:
-    """The factors of the Coulomb and of the static friction, between -1 and 1, at a joint's speed (...)."""
+    """Return the factors of Coulomb and of static friction, between -1 and 1, at a joint's speed (...)."""
     sign = np.tanh(speed / dynamics.transition_velocity)
     if dynamics.static is None:
         return sign, 0 * speed

@@ -1,4 +1,4 @@
-"""The efforts of friction, springs and rotors as a linear function of their parameters."""
+"""Efforts of friction, springs and rotors as a linear function of their parameters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ros2_dyn.model.spatial import Array
 
 
 def friction_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-    """The matrix Y with ``friction + spring + armature qdd = Y @ friction_parameters(model)``.
+    """Return the matrix Y with ``friction + spring + armature qdd = Y @ friction_parameters(model)``.
 
-    Beside that of `regressor` it makes the whole of a robot's effort linear in what can be identified. The two
-    velocities by which friction bends are taken as known.
+    Together with `regressor` it makes the effort linear in all parameters that can be identified. The Stribeck and
+    transition velocities, in which friction is not linear, are taken from the model.
 
     Args:
         model: the robot.
@@ -25,15 +25,15 @@ def friction_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: Arra
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
 
     Returns:
-        Shape (..., n, 6 j) for the j joints of one degree of freedom; columns are ordered as `friction_parameters`.
+        Shape (..., n, 6 j) for the j joints of one degree of freedom; columns in the order of `friction_parameters`.
 
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
-    driven = [i for i, joint in enumerate(model.joints) if joint.dof == 1]
-    Y = zeros((model.n, 6 * len(driven)), q, qd, qdd)
-    for k, i in enumerate(driven):
+    simple = [i for i, joint in enumerate(model.joints) if joint.dof == 1]
+    Y = zeros((model.n, 6 * len(simple)), q, qd, qdd)
+    for k, i in enumerate(simple):
         joint, row = model.joints[i], model.v_slices[i].start
         position = joint.position(q[..., model.q_slices[i]])[..., 0]
         speed, acceleration = (joint.multiplier * x[..., row] for x in (qd, qdd))
@@ -44,10 +44,10 @@ def friction_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: Arra
 
 
 def friction_parameters(model: RobotModel) -> Array:
-    """The parameters of each joint's `JointDynamics`, shape (6 j,).
+    """Return the parameters of each joint's `JointDynamics`, shape (6 j,).
 
-    For each of the j joints of one degree of freedom: viscous, Coulomb and static friction, stiffness, stiffness times
-    rest, and armature.
+    They are, for each of the j joints of one degree of freedom: viscous, Coulomb and static friction, stiffness,
+    stiffness times rest, and armature.
     """
     joints = [joint.dynamics for joint in model.joints if joint.dof == 1]
     return np.array(

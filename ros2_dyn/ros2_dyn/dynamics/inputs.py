@@ -1,4 +1,4 @@
-"""The boundary of the library: shapes and finiteness are checked here, always, and nowhere else."""
+"""Checks of shapes and finiteness, at the boundary of the library and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
-"""m/s^2, in the base frame; downwards for a robot standing on the floor."""
+"""Acceleration of free fall, m/s^2, in the base frame of a robot that stands on the floor."""
 
 
 def joint_vectors(model: RobotModel, **values: ArrayLike) -> list[Array]:
-    """Each value as an array (..., n), and q as (..., nq), in the model's order.
+    """Return each value as an array (..., n), and q as (..., nq), in the model's order.
 
     Raises:
-        InputError: one has another shape, is not finite, or a part of q that stands for a rotation is none.
+        InputError: a shape is wrong, a value is not finite, or a part of q does not represent a rotation.
     """
     arrays = {name: vector(name, value, model.nq if name == "q" else model.n) for name, value in values.items()}
     if "q" in arrays and arrays["q"].dtype != object and model.nq > model.n:
@@ -26,10 +26,10 @@ def joint_vectors(model: RobotModel, **values: ArrayLike) -> list[Array]:
 
 
 def check_rotations(model: RobotModel, q: Array) -> None:
-    """Whether quaternions, and the cosine and sine of planar joints, have length 1.
+    """Check that quaternions, and the cosine and sine of planar joints, have length 1.
 
     Raises:
-        InputError: one of them has not.
+        InputError: one of them has another length.
     """
     for joint, where in zip(model.joints, model.q_slices):
         rotation = q[..., where][..., 3 if joint.type == "floating" else 2 :]
@@ -41,13 +41,13 @@ def check_rotations(model: RobotModel, q: Array) -> None:
 
 
 def vector(name: str, value: ArrayLike, size: int) -> Array:
-    """The value as an array (..., size).
+    """Return the value as an array (..., size).
 
     Raises:
-        InputError: its last axis has another length, or a number in it is not finite.
+        InputError: the last axis has another length, or a number is not finite.
     """
     array = np.asarray(value)
-    if array.dtype != object:  # symbols of a kernel being traced pass as they are
+    if array.dtype != object:  # symbols of a kernel that is being traced pass unchanged
         array = array.astype(float)
         if not np.all(np.isfinite(array)):
             raise InputError(name, f"expected finite numbers, got {array}")
@@ -57,5 +57,5 @@ def vector(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def gravity_vector(value: ArrayLike | None) -> Array:
-    """The given gravity in the base frame, m/s^2, shape (..., 3); STANDARD_GRAVITY for None."""
+    """Return the gravity vector in the base frame, m/s^2, shape (..., 3); STANDARD_GRAVITY for None."""
     return vector("gravity", STANDARD_GRAVITY if value is None else value, 3)

@@ -1,4 +1,4 @@
-"""Where the links are and how they move: forward kinematics and Jacobians (Craig chapters 3 and 5)."""
+"""Forward kinematics and Jacobians (Craig chapters 3 and 5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros2_dyn.model.spatial import Array, Transform, cross, cross_motion, identi
 
 
 def body_transforms(model: RobotModel, q: Array) -> list[Transform]:
-    """``i_X_0`` of every body: from the base frame to the body's frame, for q of shape (..., n)."""
+    """Return ``i_X_0`` of every body, from the base frame to the body's frame, for q of shape (..., nq)."""
     X0: list[Transform] = []
     for X, parent in zip(joint_transforms(model, q), model.lambda_):
         X0.append(X if parent == BASE else X.after(X0[parent]))
@@ -22,12 +22,12 @@ def body_transforms(model: RobotModel, q: Array) -> list[Transform]:
 
 
 def forward_kinematics(model: RobotModel, q: ArrayLike, link: str | None = None) -> Array:
-    """The pose of a link in the base frame.
+    """Return the pose of a link in the base frame.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
-        link: name of the link; `model.default_tip` for None.
+        link: the link; `model.default_tip` for None.
 
     Returns:
         Homogeneous transforms (..., 4, 4) that take coordinates of the link (m) to coordinates of the base.
@@ -50,17 +50,17 @@ def jacobian(
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
-    """The geometric Jacobian of a point of a link: ``[v; omega] = J(q) qd``, linear rows first (Craig 5.66).
+    """Return the geometric Jacobian of a point of a link: ``[v; omega] = J(q) qd``, linear rows first (Craig 5.66).
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         link: the link that the point is fixed to; `model.default_tip` for None.
         point: the point in that link's frame, m, shape (3,); the link's origin for None.
-        frame: the link in whose axes the rows are written; the base link for None.
+        frame: the link in whose axes the rows are given; the base link for None.
 
     Returns:
-        Shape (..., 6, n). The velocity is that relative to the base, whatever the axes it is written in.
+        Shape (..., 6, n). The velocity is relative to the base, in whichever axes it is given.
 
     Raises:
         InputError: a shape is wrong, a value is not finite, or the robot has no such link.
@@ -68,7 +68,7 @@ def jacobian(
     (q,) = joint_vectors(model, q=q)
     X0 = body_transforms(model, q)
     p = _position(model, X0, link, point)[..., None, :]
-    J = zeros((model.n, 6), q, p[..., 0, :])  # a column a row, as yet
+    J = zeros((model.n, 6), q, p[..., 0, :])  # transposed
     for i, s in _joint_axes(model, X0, link):
         J[..., model.v_slices[i], :] += _at_point(s, p)
     return np.swapaxes(in_axes(model, X0, frame, J), -1, -2)
@@ -82,17 +82,24 @@ def jacobian_dot(
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
-    """The time derivative of the matrix that `jacobian` returns, at the velocity qd: ``a = J qdd + Jdot qd``.
+    """Return the time derivative of the matrix that `jacobian` returns, at the velocity qd.
 
-    That holds for the base's axes; in the axes of a moving frame ``Jdot`` also holds the turning of those axes.
+    In the base's axes the acceleration is ``a = J qdd + Jdot qd``. In the axes of a moving frame ``Jdot`` includes the
+    rotation of those axes.
 
-    Its arguments are those of `jacobian`, and qd: joint velocities, rad/s or m/s, shape (..., n).
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., nq).
+        qd: joint velocities, rad/s or m/s, shape (..., n).
+        link: the link that the point is fixed to; `model.default_tip` for None.
+        point: the point in that link's frame, m, shape (3,); the link's origin for None.
+        frame: the link in whose axes the rows are given; the base link for None.
 
     Returns:
         Shape (..., 6, n), per second.
 
     Raises:
-        InputError: as `jacobian`.
+        InputError: a shape is wrong, a value is not finite, or the robot has no such link.
     """
     q, qd = joint_vectors(model, q=q, qd=qd)
     X0 = body_transforms(model, q)
@@ -103,7 +110,7 @@ def jacobian_dot(
 
     Jd = zeros((model.n, 6), q, qd, p[..., 0, :])
     for i, s in _joint_axes(model, X0, link):
-        sd = cross_motion(v[i][..., None, :], s)  # the axis is fixed to its body, and turns with it
+        sd = cross_motion(v[i][..., None, :], s)  # the joint axis rotates with its body
         along = _at_point(s, p)
         turning = np.concatenate([cross(w_frame, along[..., :3]), cross(w_frame, along[..., 3:])], axis=-1)
         with_point = np.concatenate([cross(s[..., :3], pd), 0 * along[..., 3:]], axis=-1)
@@ -112,13 +119,13 @@ def jacobian_dot(
 
 
 def link_transform(model: RobotModel, X0: list[Transform], link: str | None) -> Transform:
-    """From the base frame to the link's frame."""
+    """Return the transform from the base frame to the link's frame."""
     body, X = model.link_frame(link)
     return X.after(identity_transform() if body == BASE else X0[body])
 
 
 def _position(model: RobotModel, X0: list[Transform], link: str | None, point: ArrayLike | None) -> Array:
-    """The point of the link, in the base frame."""
+    """Return the point of the link, in the base frame."""
     X = link_transform(model, X0, link)
     if point is None:
         return X.r
@@ -126,13 +133,13 @@ def _position(model: RobotModel, X0: list[Transform], link: str | None, point: A
 
 
 def _joint_axes(model: RobotModel, X0: list[Transform], link: str | None) -> Iterator[tuple[int, Array]]:
-    """The joints that move the link, and their motion subspaces in the base frame, columns as rows (..., dof, 6)."""
+    """Yield the joints that move the link, with their motion subspaces in the base frame as rows (..., dof, 6)."""
     for i in model.support(model.link_frame(link).body):
         yield i, X0[i].as_rows().motion_back(model.joints[i].S.T)
 
 
 def _body_velocities(model: RobotModel, X0: list[Transform], qd: Array) -> list[Array]:
-    """The spatial velocity of every body, in the base frame (RBDA 5.7)."""
+    """Return the spatial velocity of every body, in the base frame (RBDA 5.7)."""
     v: list[Array] = []
     motions = joint_motions(model, qd)
     for i, parent in enumerate(model.lambda_):
@@ -142,17 +149,17 @@ def _body_velocities(model: RobotModel, X0: list[Transform], qd: Array) -> list[
 
 
 def _velocity(model: RobotModel, v: list[Array], link: str | None) -> Array:
-    """The spatial velocity of the body that the link is fixed to."""
+    """Return the spatial velocity of the body that the link is fixed to."""
     body = model.link_frame(link).body
     return np.zeros(6) if body == BASE else v[body]
 
 
 def _at_point(m: Array, p: Array) -> Array:
-    """A motion [angular; linear at the base's origin] as [linear at p; angular]."""
+    """Return a motion [angular; linear at the base's origin] as [linear at p; angular]."""
     w, v0 = np.broadcast_arrays(m[..., :3], m[..., 3:] + cross(m[..., :3], p))
     return np.concatenate([v0, w], axis=-1)
 
 
 def in_axes(model: RobotModel, X0: list[Transform], frame: str | None, vectors: Array) -> Array:
-    """Vectors (..., k, 6) turned from the base's axes into those of the frame; None: as they are."""
+    """Return vectors (..., k, 6) of the base's axes in those of the frame; unchanged for None."""
     return vectors if frame is None else turn(link_transform(model, X0, frame).E[..., None, :, :], vectors)

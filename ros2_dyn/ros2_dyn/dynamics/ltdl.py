@@ -8,10 +8,10 @@ from ros2_dyn.model.spatial import Array
 
 
 def solve(H: Array, b: Array) -> Array:
-    """``H^-1 b`` for symmetric positive-definite matrices, without a branch on a value, so that kernels can trace it.
+    """Return ``H^-1 b`` for symmetric positive-definite matrices, without branches on values, so that it can be traced.
 
-    Factors from the last row to the first, as RBDA does: where H is a robot's mass matrix, entries that are zero
-    because two joints lie on different branches stay zero.
+    The factorisation goes from the last row to the first, as in RBDA. Entries of a mass matrix that are zero because
+    two joints are on different branches of the tree stay zero.
 
     Args:
         H: shape (..., n, n).

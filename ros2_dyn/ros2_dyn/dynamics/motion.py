@@ -1,4 +1,4 @@
-"""How links move: velocity and acceleration carried outwards from the base (Craig 5.45 to 5.48, 6.31 to 6.36)."""
+"""Velocity and acceleration of links, propagated from the base outwards (Craig 5.45 to 5.48, 6.31 to 6.36)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def link_velocity(
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
-    """The velocity of a point of a link relative to the base: what `jacobian` times qd gives, without the matrix.
+    """Return the velocity of a point of a link relative to the base, ``J qd`` without the matrix J.
 
     Args:
         model: the robot.
@@ -29,7 +29,7 @@ def link_velocity(
         qd: joint velocities, rad/s or m/s, shape (..., n).
         link: the link that the point is fixed to; `model.default_tip` for None.
         point: the point in that link's frame, m, shape (..., 3); the link's origin for None.
-        frame: the link in whose axes the result is written; the base link for None.
+        frame: the link in whose axes the result is given; the base link for None.
 
     Returns:
         [linear; angular], m/s and rad/s, shape (..., 6).
@@ -53,14 +53,24 @@ def link_acceleration(
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
-    """The acceleration of a point of a link relative to the base, and of the link's turning: ``J qdd + Jdot qd``.
+    """Return the acceleration of a point of a link relative to the base, ``J qdd + Jdot qd`` without the matrices.
 
-    It is the classical one, the second derivative of the point's position, without gravity.
+    It is the classical acceleration, the second derivative of the point's position, without gravity.
 
-    Args, and errors, are those of `link_velocity`, and qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., nq).
+        qd: joint velocities, rad/s or m/s, shape (..., n).
+        qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
+        link: the link that the point is fixed to; `model.default_tip` for None.
+        point: the point in that link's frame, m, shape (..., 3); the link's origin for None.
+        frame: the link in whose axes the result is given; the base link for None.
 
     Returns:
         [linear; angular], m/s^2 and rad/s^2, shape (..., 6).
+
+    Raises:
+        InputError: a shape is wrong, a value is not finite, or the robot has no such link.
     """
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
@@ -73,13 +83,13 @@ def link_acceleration(
 
 
 def _to_point(model: RobotModel, link: str | None, point: ArrayLike | None) -> Transform:
-    """From the frame of the link's body to the link's axes at the point."""
+    """Return the transform from the frame of the link's body to the link's axes at the point."""
     X = model.link_frame(link).X
     return X if point is None else Transform(np.eye(3), vector("point", point, 3)).after(X)
 
 
 def _in_axes(model: RobotModel, q: Array, link: str | None, frame: str | None, m: Array) -> Array:
-    """A motion [angular; linear] in the link's axes as [linear; angular] in those of the frame."""
+    """Return a motion [angular; linear] of the link's axes as [linear; angular] in those of the frame."""
     X0 = body_transforms(model, q)
     in_base = turn(np.swapaxes(link_transform(model, X0, link).E, -1, -2), swap(m))
     return in_axes(model, X0, frame, in_base[..., None, :])[..., 0, :]

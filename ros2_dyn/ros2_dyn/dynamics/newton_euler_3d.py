@@ -1,9 +1,8 @@
 """Inverse dynamics in its original form: 3D vectors, classical accelerations, centres of mass (RBDA Table 5.2).
 
-This is the recursion of Luh, Walker and Paul (1980), as in Craig 6.45 to 6.53. It computes what `rnea` computes, and
-differs in one quantity that is carried from body to body: the classical acceleration of a frame's origin is the linear
-part of the body's spatial acceleration plus ``omega x v`` (RBDA section 2.11). Moments are about the centre of mass
-first.
+This is the recursion of Luh, Walker and Paul (1980), as in Craig 6.45 to 6.53. It has the same result as `rnea`, and
+propagates another quantity from body to body: the classical acceleration of a frame's origin, which is the linear part
+of the body's spatial acceleration plus ``omega x v`` (RBDA section 2.11). Moments are first about the centre of mass.
 """
 
 from __future__ import annotations
@@ -13,17 +12,23 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.recursions import joint_motions, joint_transforms, project_to_joints
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import BASE, Payload, RobotModel
 from ros2_dyn.model.spatial import Array, cross, join, matvec
 
 
 def luh_walker_paul(
-    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ArrayLike | None = None
+    model: RobotModel,
+    q: ArrayLike,
+    qd: ArrayLike,
+    qdd: ArrayLike,
+    gravity: ArrayLike | None = None,
+    payload: Payload | None = None,
 ) -> Array:
-    """Joint efforts that give the robot the acceleration qdd, in 3D vectors.
+    """Return the joint efforts for an acceleration, computed with 3D vectors.
 
     Args, returns and errors are those of `rnea`.
     """
+    model = model.carrying(payload)
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     motions, rates = joint_motions(model, qd), joint_motions(model, qdd)
@@ -31,10 +36,10 @@ def luh_walker_paul(
     w: list[Array] = []  # angular velocity
     wd: list[Array] = []  # angular acceleration
     vd: list[Array] = []  # classical acceleration of the frame's origin
-    f: list[Array] = []  # force, and
-    n: list[Array] = []  # moment about the frame's origin, that the joint transmits
+    f: list[Array] = []  # force that the joint transmits
+    n: list[Array] = []  # moment about the frame's origin that it transmits
 
-    # Outwards: motions, and the force and moment that each body takes (Craig 6.45 to 6.50).
+    # Outwards: motions, and the force and moment that each body needs (Craig 6.45 to 6.50).
     for i, parent in enumerate(model.lambda_):
         (E, r), I = X[i], model.inertia[i]
         wJ, vJ = motions[i][..., :3], motions[i][..., 3:]
@@ -57,7 +62,7 @@ def luh_walker_paul(
         f.append(F)
         n.append(N + cross(I.com, F))
 
-    # Inwards: what each joint transmits, and the part of it that its motor exerts (Craig 6.51 to 6.53).
+    # Inwards: the force and moment through each joint, and the effort of its motor (Craig 6.51 to 6.53).
     for i in reversed(range(len(model.joints))):
         (E, r), parent = X[i], model.lambda_[i]
         if parent != BASE:
@@ -69,9 +74,13 @@ def luh_walker_paul(
 
 
 def classical_acceleration(v: Array, a: Array) -> Array:
-    """[angular; linear] acceleration of a frame's origin, from the spatial velocity and acceleration (..., 6).
+    """Return the classical acceleration [angular; linear] of a frame's origin from spatial velocity and acceleration.
 
-    The linear part is ``a_linear + omega x v_linear`` (RBDA section 2.11): what an accelerometer at the origin feels,
-    and what `luh_walker_paul` carries outwards.
+    The linear part is ``a_linear + omega x v_linear`` (RBDA section 2.11): the reading of an accelerometer at the
+    origin, and the quantity that `luh_walker_paul` propagates outwards.
+
+    Args:
+        v: spatial velocity, shape (..., 6).
+        a: spatial acceleration, shape (..., 6).
     """
     return np.concatenate([a[..., :3], a[..., 3:] + cross(v[..., :3], v[..., 3:])], axis=-1)

@@ -15,19 +15,19 @@ from ros2_dyn.model.spatial import Array
 def regressor(
     model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, gravity: ArrayLike | None = None
 ) -> Array:
-    """The matrix Y with ``rnea(q, qd, qdd) = Y(q, qd, qdd) @ inertial_parameters(model)``, of a robot without rotors.
+    """Return the matrix Y with ``rnea(q, qd, qdd) = Y(q, qd, qdd) @ inertial_parameters(model)``, without rotors.
 
-    Rotors, friction and springs have a matrix of their own: `friction_regressor`.
+    `friction_regressor` is the matrix for rotors, friction and springs.
 
     Args:
-        model: the robot; only its kinematics matter.
+        model: the robot; only its kinematics are used.
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
 
     Returns:
-        Shape (..., n, 10 b) for b bodies; the columns are ordered as `inertial_parameters`.
+        Shape (..., n, 10 b) for b bodies; columns are in the order of `inertial_parameters`.
 
     Raises:
         InputError: a shape is wrong or a value is not finite.
@@ -37,8 +37,8 @@ def regressor(
     v = velocities(model, X, qd)
     a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
 
-    # The force of each unit body, carried inwards through every joint that supports it.
-    unit = SpatialInertia.from_parameters(np.eye(10))  # ten bodies, each with one parameter that is 1
+    # The forces of unit bodies, propagated inwards through every joint that supports them.
+    unit = SpatialInertia.from_parameters(np.eye(10))  # ten bodies, each with one parameter 1 and the others 0
     Y = zeros((model.n, 10 * len(model.joints)), q, qd, qdd)
     for i in range(len(model.joints)):
         f = unit.force(v[i][..., None, :], a[i][..., None, :])
@@ -52,9 +52,9 @@ def regressor(
 
 
 def inertial_parameters(model: RobotModel) -> Array:
-    """The inertial parameters of every body, shape (10 b,) for b bodies.
+    """Return the inertial parameters of every body, shape (10 b,) for b bodies.
 
-    For each body, in its own frame: mass (kg), mass times centre of mass (kg m, 3), and the rotational inertia about
-    the frame's origin (kg m^2) as Ixx, Ixy, Iyy, Ixz, Iyz, Izz, which is also Pinocchio's order.
+    They are, for each body in its own frame: mass (kg), mass times centre of mass (kg m, 3), and the rotational inertia
+    about the frame's origin (kg m^2) as Ixx, Ixy, Iyy, Ixz, Iyz, Izz, which is also Pinocchio's order.
     """
     return np.concatenate([I.parameters for I in model.inertia])

@@ -7,16 +7,9 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.recursions import (
-    accelerations,
-    forces,
-    joint_transforms,
-    project_to_joints,
-    propagate_forces,
-    velocities,
-)
-from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.model.spatial import Array, swap
+from ros2_dyn.dynamics.recursions import base_acceleration, sum_by_joint
+from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model.spatial import Array, Transform, cross_motion, matvec, swap
 
 
 def rnea(
@@ -28,9 +21,9 @@ def rnea(
     external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:
-    """Joint efforts that give the robot the acceleration qdd: ``tau = M(q) qdd + c(q, qd) + g(q) - J^T f_ext``.
+    """Return the joint efforts for an acceleration: ``tau = M(q) qdd + c(q, qd) + g(q) - J^T f_ext``.
 
-    Source: RBDA Table 5.1, with gravity as the fictitious acceleration of the base, ``a_0 = -gravity``.
+    Source: RBDA Table 5.1, with gravity as a fictitious acceleration of the base, ``a_0 = -gravity``.
 
     Args:
         model: the robot.
@@ -38,19 +31,17 @@ def rnea(
         qd: joint velocities, rad/s or m/s, shape (..., n).
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
-        external: wrenches that the surroundings exert on links: for a link's name [force; moment], in N and N m, at
-            the origin and in the axes of that link's frame, shape (..., 6); or a list of `ExternalWrench`, at any
-            point and in any axes.
-        payload: what the robot carries; for other functions, take `model.carrying(payload)`.
+        external: wrenches of the surroundings on links. Either a mapping from a link's name to [force; moment], N and
+            N m, shape (..., 6), at the origin and in the axes of that link; or a list of `ExternalWrench`.
+        payload: body that a link carries.
 
     Returns:
         Joint efforts, N m or N, shape (..., n).
 
     Raises:
-        InputError: a shape is wrong, a value is not finite, or the robot has not the link that a wrench acts on.
+        InputError: a shape is wrong, a value is not finite, or the robot has no link of that name.
     """
-    model = model if payload is None else model.carrying(payload)
-    tau, _ = _newton_euler(model, q, qd, qdd, gravity, external)
+    tau, _ = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external)
     return tau
 
 
@@ -61,17 +52,18 @@ def joint_wrenches(
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
     external: External | None = None,
+    payload: Payload | None = None,
 ) -> Array:
-    """What each joint transmits from its parent link to its child link: the ``f_i`` of RBDA 5.20.
+    """Return the wrench that each joint transmits from its parent link to its child link, ``f_i`` of RBDA 5.20.
 
-    The joint's bearings carry all of it but the component along the joint's axis, which is the effort.
+    The joint's motor exerts the component along the joint's axis, which is the effort; its bearings carry the others.
 
-    Args, and errors, are those of `rnea`.
+    Args and errors are those of `rnea`.
 
     Returns:
-        [force; moment], N and N m, shape (..., n, 6), at the origin and in the axes of each joint's child link.
+        [force; moment], N and N m, shape (..., b, 6) for b joints, at the origin and in the axes of the child links.
     """
-    _, f = _newton_euler(model, q, qd, qdd, gravity, external)
+    _, f = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external)
     return swap(np.stack(np.broadcast_arrays(*f), axis=-2))
 
 
@@ -83,31 +75,49 @@ def _newton_euler(
     gravity: ArrayLike | None,
     external: External | None,
 ) -> tuple[Array, list[Array]]:
-    """The recursion: joint efforts (..., n), and the spatial force (..., 6) through each joint."""
+    """Return the joint efforts (..., n), and the spatial force (..., 6) through each joint: RBDA Table 5.1.
+
+    All vectors of body i are in its own frame. ``X[i]`` is ``i_X_lambda(i)``.
+    """
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
-    # Outwards: the motion of each body, and the force that it takes.
-    X = joint_transforms(model, q)
-    v = velocities(model, X, qd)
-    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
-    f_B = forces(model, v, a)
-    # Inwards: each joint carries its body and all that hangs on it.
+    a_0 = base_acceleration(gravity_vector(gravity))
     f_ext = external_forces(model, q, external)
-    f = propagate_forces(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(f_B, f_ext)])
-    return project_to_joints(model, f) + model.armature * qdd, f
+    X: list[Transform] = []
+    v: list[Array] = []
+    a: list[Array] = []
+    f: list[Array] = []
+
+    # Outwards: the motion of each body, and the force that it needs.
+    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
+        q_i, qd_i, qdd_i = q[..., model.q_slices[i]], qd[..., model.v_slices[i]], qdd[..., model.v_slices[i]]
+        vJ = matvec(joint.S, qd_i)
+        X.append(joint.transform(q_i).after(model.X_tree[i]))
+        v.append(vJ if parent == BASE else X[i].motion(v[parent]) + vJ)
+        a.append(X[i].motion(a_0 if parent == BASE else a[parent]) + matvec(joint.S, qdd_i) + cross_motion(v[i], vJ))
+        f.append(model.inertia[i].force(v[i], a[i]) - f_ext[i])  # I a + v x* I v - f_ext
+
+    # Inwards: the force through each joint, and the effort, its component along the joint's axis.
+    tau: list[Array] = [np.zeros(0)] * len(f)
+    for i in reversed(range(len(f))):
+        tau[i] = matvec(model.joints[i].S.T, f[i])
+        parent = model.lambda_[i]
+        if parent != BASE:
+            f[parent] = f[parent] + X[i].force_back(f[i])
+    return sum_by_joint(model, tau) + model.armature * qdd, f
 
 
-def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
-    """Joint efforts that carry the robot's weight at rest, ``g(q)``: the recursion with qd = qdd = 0.
+def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None, payload: Payload | None = None) -> Array:
+    """Return the joint efforts that carry the robot's weight at rest, ``g(q)``: `rnea` with qd = qdd = 0.
 
     Args, returns and errors are those of `rnea`.
     """
-    at_rest = np.zeros(model.n)
-    return rnea(model, q, at_rest, at_rest, gravity)
+    zero = np.zeros(model.n)
+    return rnea(model, q, zero, zero, gravity, payload=payload)
 
 
-def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
-    """Coriolis and centrifugal efforts, ``c(q, qd) = C(q, qd) qd``: the recursion with qdd = 0 and no gravity.
+def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | None = None) -> Array:
+    """Return the Coriolis and centrifugal efforts, ``c(q, qd) = C(q, qd) qd``: `rnea` with qdd = 0 and no gravity.
 
     Args, returns and errors are those of `rnea`.
     """
-    return rnea(model, q, qd, np.zeros(model.n), gravity=np.zeros(3))
+    return rnea(model, q, qd, np.zeros(model.n), np.zeros(3), payload=payload)

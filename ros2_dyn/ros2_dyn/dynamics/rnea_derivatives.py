@@ -1,4 +1,4 @@
-"""Partial derivatives of inverse dynamics, exact (Singh, Russell and Wensing 2022), in RBDA's notation."""
+"""Exact partial derivatives of inverse dynamics (Singh, Russell and Wensing 2022), in RBDA's notation."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ros2_dyn.dynamics.recursions import (
     velocities,
     zeros,
 )
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import BASE, Payload, RobotModel
 from ros2_dyn.model.spatial import Array, cross_force, cross_motion
 
 
 class RneaDerivatives(NamedTuple):
-    """How inverse dynamics changes with the state."""
+    """Partial derivatives of inverse dynamics with respect to the state."""
 
     dtau_dq: Array
-    """N m/rad, N/m and so on, shape (..., n, n)."""
+    """Derivative with respect to q, N m/rad (revolute) or N/m (prismatic), shape (..., n, n)."""
     dtau_dqd: Array
-    """N m s/rad, N s/m and so on, shape (..., n, n)."""
+    """Derivative with respect to qd, N m s/rad or N s/m, shape (..., n, n)."""
 
 
 def rnea_derivatives(
@@ -39,15 +39,17 @@ def rnea_derivatives(
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
     external: External | None = None,
+    payload: Payload | None = None,
 ) -> RneaDerivatives:
-    """The partial derivatives of `rnea` with respect to q and qd.
+    """Return the partial derivatives of `rnea` with respect to q and qd.
 
-    That with respect to qdd is `mass_matrix`, and that to the inertial parameters `regressor`. External wrenches count
-    as fixed to their links. Where q is not n numbers (planar and floating joints), a column is the change along one
-    entry of qd.
+    The derivative with respect to qdd is `mass_matrix`, that with respect to the inertial parameters `regressor`.
+    External wrenches are constant in the frames of their links. Where q has more than n numbers (planar and floating
+    joints), each column of dtau_dq is the derivative along one entry of qd.
 
-    Args, and errors, are those of `rnea`.
+    Args and errors are those of `rnea`.
     """
+    model = model.carrying(payload)
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
@@ -58,7 +60,7 @@ def rnea_derivatives(
     f_c = propagate_forces(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)])
     I_c, B_c = composites(model, X, v)
 
-    # How moving joint i changes the velocity and the acceleration of what hangs on it. Motions are rows here.
+    # Change of the velocity and acceleration of body i and its descendants with joint i. Motions are rows here.
     S = [joint.S.T for joint in model.joints]
     dv_dq: list[Array] = []
     da_dq: list[Array] = []
@@ -73,13 +75,13 @@ def rnea_derivatives(
     dtau_dq, dtau_dqd = (zeros((model.n, model.n), q, qd, qdd) for _ in range(2))
     for i, where in enumerate(model.v_slices):
         I, B = I_c[i], 2 * np.swapaxes(B_c[i], -1, -2)
-        # The change of the force through joint i: with its own motion, carried inwards ...
+        # Change of the force through joint i with its own motion, propagated inwards ...
         F_q = dv_dq[i] @ B + da_dq[i] @ I
         F_qd = S[i] @ B + da_dqd[i] @ I
         dtau_dq[..., where, where] += S[i] @ np.swapaxes(F_q, -1, -2)
         dtau_dqd[..., where, where] += S[i] @ np.swapaxes(F_qd, -1, -2)
-        F_q = F_q + cross_force(S[i], f_c[i][..., None, :])  # what hangs on joint i turns, and the force with it
-        # ... and with that of the joints that carry it.
+        F_q = F_q + cross_force(S[i], f_c[i][..., None, :])  # the force rotates with the bodies
+        # ... and with the motion of the joints that support it.
         by_dv, by_da = S[i] @ np.swapaxes(B, -1, -2), S[i] @ I
         j = i
         while model.lambda_[j] != BASE:

@@ -1,4 +1,4 @@
-"""Where a robot loses a direction of motion, and whether it stands at an edge of what it can reach (Craig 5.8)."""
+"""Singularities: lost directions of motion, at the boundary of the workspace or inside it (Craig 5.8)."""
 
 from __future__ import annotations
 
@@ -15,30 +15,36 @@ from ros2_dyn.model.spatial import Array
 
 Kind = Literal["regular", "boundary", "interior"]
 DIRECTIONS = 256
-"""Directions that are tried where several are lost at once."""
+"""Number of directions that are tested where several are lost at once."""
 
 
 class Singularity(NamedTuple):
-    """What kind of place a q is."""
+    """Kind of singularity at a q."""
 
     kind: Kind
+    """Kind: regular (no singularity), boundary or interior."""
     lost: Array
-    """Directions [linear; angular] in which the link cannot move, though it can elsewhere: orthonormal rows in the
-    base's axes, shape (k, 6); none if q is regular."""
+    """Directions [linear; angular] in which the link can move at other q, but not here.
+
+    They are orthonormal rows in the base's axes, shape (k, 6), with k = 0 where q is regular.
+    """
     singular_values: Array
-    """Of the Jacobian's rows that count, the largest first."""
+    """Singular values of the Jacobian's rows of the task, the largest first."""
 
 
 def singular_values(J: ArrayLike) -> Array:
-    """The singular values of a Jacobian (..., 6, n), the largest first, shape (..., min(6, n)).
+    """Return the singular values of a Jacobian (..., 6, n), the largest first, shape (..., min(6, n)).
 
-    Lengths in m and angles in rad count alike.
+    Lengths in m and angles in rad have the same weight.
     """
     return np.linalg.svd(np.asarray(J, dtype=float), compute_uv=False)
 
 
 def manipulability(J: ArrayLike) -> Array:
-    """``sqrt(det(J J^T))`` (Yoshikawa 1985), of J^T J where n < 6: the product of the singular values, shape (...)."""
+    """Return Yoshikawa's (1985) ``sqrt(det(J J^T))``, the product of the singular values, shape (...).
+
+    For n < 6 it is ``sqrt(det(J^T J))``.
+    """
     return np.prod(singular_values(J), axis=-1)
 
 
@@ -50,20 +56,21 @@ def singularity(
     task: Literal["pose", "position", "orientation"] = "pose",
     tolerance: float = 1e-6,
 ) -> Singularity:
-    """Whether the Jacobian has less rank at q than elsewhere, which directions are lost, and of which kind q is.
+    """Compare the Jacobian's rank at q with its rank elsewhere; return the lost directions and the kind of singularity.
 
-    A boundary singularity is one of an arm stretched out or folded: in some lost direction every motion of the joints
-    that does not move the link at first moves it, at second order, to the same side or not at all. An interior one is
-    one of joint axes that line up: such motions lead to both sides, or the joints turn while the link stays. This is
-    decided by the second order alone, and for the pose of the arm at hand: an edge of what it reaches without leaving
-    its elbow's side may lie inside what it reaches with the elbow elsewhere.
+    At a boundary singularity the arm is stretched out or folded. In some lost direction, every joint motion that does
+    not move the link at first order moves it to the same side at second order, or not at all. At an interior
+    singularity joint axes are aligned: such motions move the link to both sides, or not at all.
+
+    The test uses second order only, and is local to the branch of the inverse kinematics: a boundary for one side of
+    the elbow may be inside the workspace of the other.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (nq,).
         link: the link that the point is fixed to; `model.default_tip` for None.
         point: the point in that link's frame, m, shape (3,); the link's origin for None.
-        task: what of the link's motion counts.
+        task: part of the link's motion that is considered.
         tolerance: a singular value counts as zero below this, or this times the largest.
 
     Raises:
@@ -92,7 +99,7 @@ def _rank(sigma: Array, tolerance: float) -> int:
 
 
 def _anywhere(model: RobotModel, seed: int) -> Array:
-    """A random q; planar and floating joints, whose Jacobians have full rank anywhere, are neutral."""
+    """Return a random q; planar and floating joints, whose Jacobians have full rank anywhere, are neutral."""
     q = model.neutral
     angles = np.random.default_rng(seed).uniform(-np.pi, np.pi, size=model.nq)
     for joint, where in zip(model.joints, model.q_slices):
@@ -101,7 +108,7 @@ def _anywhere(model: RobotModel, seed: int) -> Array:
 
 
 def _moved_elsewhere(lost: Array, elsewhere: list[Array]) -> Array:
-    """Those of the directions in which the link moves somewhere: a planar arm leaves its plane nowhere."""
+    """Return those lost directions in which the link can move at other q; a planar arm never leaves its plane."""
     moves = sum(lost @ J @ J.T @ lost.T for J in elsewhere)
     strength, directions = np.linalg.eigh(moves)
     return directions[:, strength > 1e-9 * strength[-1]].T @ lost
@@ -110,9 +117,10 @@ def _moved_elsewhere(lost: Array, elsewhere: list[Array]) -> Array:
 def _second_order(
     model: RobotModel, q: Array, null: Array, u: Array, link: str | None, point: ArrayLike | None
 ) -> Array:
-    """The quadratic form of how far joint velocities in the null space, given as rows, lead along u at second order.
+    """Return the quadratic form of the second-order motion along u by joint velocities in the null space.
 
-    It is ``u . Jdot(q, n) n`` for a velocity n, and its symmetric matrix follows from sums and single ones.
+    It is ``u . Jdot(q, n) n`` for a velocity n. Its symmetric matrix follows from its values for the rows of `null` and
+    for their pairwise sums.
     """
 
     def along(n: Array) -> float:
@@ -125,12 +133,12 @@ def _second_order(
 
 
 def _one_sided(forms: Array, tolerance: float) -> bool:
-    """Whether some combination of the forms (k, m, m) is not zero and nowhere negative."""
+    """Return whether some linear combination of the forms (k, m, m) is nonzero and nonnegative everywhere."""
     flat = forms.reshape(len(forms), -1)
     _, sizes, combinations = np.linalg.svd(flat.T, full_matrices=False)
     combinations = combinations[sizes > tolerance]
     if not len(combinations):
-        return False  # the link stays where it is
+        return False  # the link does not move
     forms = np.einsum("ck,kij->cij", combinations, forms)
     rng = np.random.default_rng(0)
     tries = [[1.0]] if len(forms) == 1 else rng.normal(size=(DIRECTIONS, len(forms)))

@@ -1,4 +1,4 @@
-"""Springs in the joints: their effort and their energy."""
+"""Effort and energy of springs in the joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ros2_dyn.model.spatial import Array
 
 
 def spring(model: RobotModel, q: ArrayLike) -> Array:
-    """Joint efforts that hold the joints against the springs of their `JointDynamics`; what `rnea` gives comes on top.
+    """Return the joint efforts that hold against springs, which are additional to those of `rnea`.
+
+    The parameters are those of each joint's `JointDynamics`.
 
     Args:
         model: the robot.
@@ -33,7 +35,10 @@ def spring(model: RobotModel, q: ArrayLike) -> Array:
 
 
 def spring_energy(model: RobotModel, q: ArrayLike) -> Array:
-    """The energy in the springs, ``1/2 stiffness (q - rest)^2``, J, shape (...); for args and errors see `spring`."""
+    """Return the energy of the springs, ``1/2 stiffness (q - rest)^2``, J, shape (...).
+
+    Args and errors are those of `spring`.
+    """
     (q,) = joint_vectors(model, q=q)
     energy = zeros((), q)
     for joint, there in zip(model.joints, model.q_slices):

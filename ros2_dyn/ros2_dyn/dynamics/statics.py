@@ -1,4 +1,4 @@
-"""Statics: from a wrench on the surroundings to joint efforts (Craig 5.9 and 5.10)."""
+"""Statics: joint efforts for a wrench on the surroundings (Craig 5.9 and 5.10)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def static_torque(
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
-    """Joint efforts with which the robot, at rest, exerts a wrench on its surroundings: ``tau = J^T F`` (Craig 5.96).
+    """Return the joint efforts with which the robot at rest exerts a wrench on its surroundings (Craig 5.96).
 
-    The robot's own weight is not in it; `gravity` gives that. To hold against a wrench that the surroundings exert
-    on the robot, give it with the opposite sign.
+    They are ``tau = J^T F``, without the robot's own weight, for which see `gravity`. To hold against a wrench of the
+    surroundings on the robot, give that wrench with the opposite sign.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         wrench: [force; moment about the point], N and N m, shape (..., 6), linear first.
-        link: the link that exerts it; `model.default_tip` for None.
-        point: where it acts, in that link's frame, m, shape (3,); the link's origin for None.
-        frame: the link in whose axes the wrench is written; the base link for None.
+        link: the link that exerts the wrench; `model.default_tip` for None.
+        point: point of action in that link's frame, m, shape (3,); the link's origin for None.
+        frame: the link in whose axes the wrench is given; the base link for None.
 
     Returns:
         Joint efforts, N m or N, shape (..., n).
@@ -52,15 +52,16 @@ def static_wrenches(
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
-    """What each joint transmits while the robot, at rest and without weight, exerts a wrench (Craig 5.79 to 5.81).
+    """Return the wrench that each joint transmits while the robot at rest exerts a wrench (Craig 5.79 to 5.81).
 
-    The force and the moment are carried inwards from body to body; along the joints' axes they are `static_torque`.
+    The robot has no weight here. Force and moment are propagated inwards from body to body; their components along the
+    joints' axes are `static_torque`.
 
-    Args, and errors, are those of `static_torque`.
+    Args and errors are those of `static_torque`.
 
     Returns:
-        [force; moment], N and N m, shape (..., b, 6) for b bodies, as `joint_wrenches`: what a parent exerts on its
-        child, at the origin and in the axes of the child link. Zero for joints that do not carry the link.
+        [force; moment], N and N m, shape (..., b, 6) for b joints, as in `joint_wrenches`: from a parent link to its
+        child link, at the origin and in the axes of the child. It is zero for joints that do not support the link.
     """
     here = (0.0, 0.0, 0.0) if point is None else point
     load = ExternalWrench(link or model.default_tip, -vector("wrench", wrench, 6), here, frame or model.base_link)

@@ -11,11 +11,11 @@ from ros2_dyn.model.spatial import Array, cross
 
 
 def shift_wrench(wrench: ArrayLike, to: ArrayLike) -> Array:
-    """The same wrench, with its moment about another point: ``M' = M - to x F``.
+    """Return the same wrench with its moment about another point: ``M' = M - to x F``.
 
     Args:
         wrench: [force; moment], N and N m, shape (..., 6).
-        to: the new point as seen from the old one, in the wrench's axes, m, shape (..., 3).
+        to: vector from the old point to the new one, in the wrench's axes, m, shape (..., 3).
 
     Returns:
         [force; moment about the new point], shape (..., 6).
@@ -31,13 +31,13 @@ def shift_wrench(wrench: ArrayLike, to: ArrayLike) -> Array:
 def reduce_to_point(
     forces: ArrayLike, points: ArrayLike, moments: ArrayLike | None = None, about: ArrayLike = (0.0, 0.0, 0.0)
 ) -> Array:
-    """The one wrench that does to a rigid body what k forces and k moments do: their resultant and resultant moment.
+    """Return the resultant wrench of k forces and k moments on a rigid body.
 
     Args:
         forces: N, shape (..., k, 3).
-        points: where the forces act, m, shape (..., k, 3), in the same axes.
-        moments: moments beside those of the forces, N m, shape (..., k, 3); none for None.
-        about: the point to reduce to, m, shape (..., 3).
+        points: points of action of the forces, m, shape (..., k, 3), in the same axes.
+        moments: free moments, N m, shape (..., k, 3); none for None.
+        about: reference point of the result, m, shape (..., 3).
 
     Returns:
         [force; moment about that point], N and N m, shape (..., 6).
@@ -54,14 +54,14 @@ def reduce_to_point(
 
 
 def central_axis(wrench: ArrayLike) -> tuple[Array, Array]:
-    """The line on which a wrench is a force and a moment along it, nothing across (Poinsot).
+    """Return the line along which both the force and the moment of a wrench act (Poinsot).
 
     Args:
-        wrench: [force; moment], N and N m, shape (..., 6), with a force that is not zero.
+        wrench: [force; moment], N and N m, shape (..., 6), with a nonzero force.
 
     Returns:
-        The point of the line that is nearest to the wrench's own, m, shape (..., 3), and the moment that is left, along
-        the force, N m, shape (..., 3).
+        The point of the line nearest to the wrench's reference point, m, shape (..., 3), and the moment along the line,
+        N m, shape (..., 3).
 
     Raises:
         InputError: the shape is wrong, a value is not finite, or there is no force.
@@ -70,6 +70,6 @@ def central_axis(wrench: ArrayLike) -> tuple[Array, Array]:
     F, M = wrench[..., :3], wrench[..., 3:]
     squared = np.sum(F * F, axis=-1, keepdims=True)
     if np.any(squared == 0):
-        raise InputError("wrench", "expected a force that is not zero: a pure moment has no axis of its own")
+        raise InputError("wrench", "expected a nonzero force: a pure moment has no central axis")
     point = cross(F, M) / squared
     return point, M - cross(point, F)

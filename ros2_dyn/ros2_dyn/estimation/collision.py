@@ -1,4 +1,4 @@
-"""When external efforts are a collision: thresholds for each joint, with hysteresis, latched until they are reset."""
+"""Collision detection: external efforts against a threshold per joint, with hysteresis, latched until a reset."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ros2_dyn.errors import InputError
 
 @dataclass(frozen=True)
 class Thresholds:
-    """``constant + per_velocity |qd| + per_acceleration |qdd|`` of each joint: errors of the model grow with motion."""
+    """Thresholds ``constant + per_velocity |qd| + per_acceleration |qdd|``, because model errors grow with motion."""
 
     constant: tuple[float, ...]
-    """N m or N, shape (n,); infinite where a joint is not watched."""
+    """Constant part, N m or N, shape (n,); infinite for a joint that is not monitored."""
     per_velocity: tuple[float, ...] = ()
-    """N m s/rad or N s/m, shape (n,); empty: zero."""
+    """Increase with speed, N m s/rad or N s/m, shape (n,); empty for zero."""
     per_acceleration: tuple[float, ...] = ()
-    """N m s^2/rad or N s^2/m, shape (n,); empty: zero."""
+    """Increase with acceleration, N m s^2/rad or N s^2/m, shape (n,); empty for zero."""
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -33,7 +33,7 @@ class Thresholds:
                 raise InputError(name, f"expected numbers, not negative, got {list(values)}")
 
     def at(self, qd: Sequence[float], qdd: Sequence[float] | None = None) -> list[float]:
-        """Those that hold in a motion, N m or N, shape (n,)."""
+        """Return the thresholds at a velocity and an acceleration, N m or N, shape (n,)."""
         e = list(self.constant)
         if self.per_velocity:
             e = [x + k * abs(v) for x, k, v in zip(e, self.per_velocity, qd)]
@@ -51,30 +51,36 @@ class CollisionDetector:
     """
 
     def __init__(self, thresholds: Thresholds, samples: int = 1, hysteresis: float = 0.8) -> None:
-        """Make it.
+        """Make the detector.
 
         Args:
-            thresholds: of each joint.
-            samples: above the threshold, in a row, that are needed; each delays the detection by a period.
-            hysteresis: share of the threshold below which a joint no longer exceeds it.
+            thresholds: thresholds of the joints.
+            samples: number of consecutive samples above the threshold; each delays the detection by a period.
+            hysteresis: fraction of the threshold below which a joint no longer exceeds it.
 
         Raises:
-            InputError: there is no sample, or the share is not between 0 and 1.
+            InputError: the number of samples is below 1, or the fraction is not between 0 and 1.
         """
         if samples < 1 or not 0 <= hysteresis <= 1:
             raise InputError("samples, hysteresis", f"expected at least 1, and 0 to 1, got {samples} and {hysteresis}")
         self.thresholds, self._samples, self._hysteresis = thresholds, samples, hysteresis
         n = len(thresholds.constant)
         self.threshold: list[float] = list(thresholds.constant)
-        """Those of the newest sample, N m or N."""
+        """Thresholds of the newest sample, N m or N."""
         self.exceeded = [False] * n
-        """Which joints exceed their thresholds now."""
+        """Whether each joint exceeds its threshold."""
         self.collision = False
-        """Whether a joint has exceeded its threshold since the last reset."""
+        """Whether any joint has exceeded its threshold since the last reset."""
         self._count = [0] * n
 
     def update(self, residual: Sequence[float], qd: Sequence[float], qdd: Sequence[float] | None = None) -> bool:
-        """Take external efforts, N m or N, at joint velocities and accelerations; whether a collision begins."""
+        """Add a sample, and return whether a collision begins with it.
+
+        Args:
+            residual: external efforts, N m or N, shape (n,).
+            qd: joint velocities, rad/s or m/s, shape (n,).
+            qdd: joint accelerations, rad/s^2 or m/s^2, shape (n,); without them, that part of the thresholds is zero.
+        """
         self.threshold = self.thresholds.at(qd, qdd)
         for i, (r, e) in enumerate(zip(residual, self.threshold)):
             self._count[i] = self._count[i] + 1 if abs(r) > e else 0
@@ -87,7 +93,7 @@ class CollisionDetector:
         return begins
 
     def reset(self) -> None:
-        """Forget the collision; a joint that still exceeds its threshold is a new one."""
+        """Clear the collision; a joint that still exceeds its threshold causes a new one."""
         self.collision = False
         self.exceeded = [False] * len(self.exceeded)
         self._count = [0] * len(self._count)

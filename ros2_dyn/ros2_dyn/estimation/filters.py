@@ -1,56 +1,56 @@
-"""Velocity from positions, and acceleration from velocities: differences between samples, low-passed."""
+"""Velocity from positions, and acceleration from velocities, by filtered differences between samples."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, pi, remainder, sqrt, tau
 
-LONGEST_GAP = 0.5
-"""Samples further apart than this, s, say nothing about a rate."""
+MAX_GAP = 0.5
+"""Interval between samples, s, above which no rate is computed."""
 
 
 class FilteredDerivative:
-    """Backward differences through a first-order low-pass; two in a row make accelerations from positions."""
+    """Backward differences through a first-order low-pass; two in series give accelerations from positions."""
 
     def __init__(self, cutoff: float, turns: Sequence[bool]) -> None:
-        """Make it.
+        """Make the filter.
 
         Args:
-            cutoff: Hz.
-            turns: for each number whether it is an angle that may jump by whole turns.
+            cutoff: cut-off frequency, Hz.
+            turns: for each number, whether it is an angle that may jump by whole turns.
         """
         self._time_constant = 1 / (2 * pi * cutoff)
         self._periods = [tau if turn else inf for turn in turns]
         self.restart()
 
     def delay(self, dt: float) -> float:
-        """By how much, s, a steadily changing rate comes late, for samples dt apart: that of the filter, and dt / 2."""
+        """Return the delay, s, of a steadily changing rate at the sample period dt, s: the filter's, and dt / 2."""
         return dt * (1 / self._weight(dt) - 1) + dt / 2
 
     def noise_gain(self, dt: float) -> float:
-        """Standard deviation of the rate over that of white noise on the samples, 1/s, for samples dt apart."""
+        """Return the ratio of the rate's standard deviation to that of white noise on the samples, 1/s."""
         weight = self._weight(dt)
         return weight / dt * sqrt(2 / (2 - weight))
 
     def _weight(self, dt: float) -> float:
-        """Of the newest difference."""
+        """Return the weight of the newest difference."""
         return dt / (dt + self._time_constant)
 
     def restart(self) -> None:
-        """Forget all samples."""
+        """Discard all samples."""
         self._t = -inf
         self._x: list[float] = []
         self._rate: list[float] | None = None
 
     def update(self, t: float, x: Sequence[float]) -> list[float] | None:
-        """Take a sample; its rate, or None for the first one and after a gap.
+        """Add a sample, and return its rate; None for the first sample and after a gap.
 
         Args:
             t: time of the sample, s.
-            x: its numbers.
+            x: the quantity, shape (n,).
         """
         dt, before = t - self._t, self._x
-        if not 0 < dt <= LONGEST_GAP:
+        if not 0 < dt <= MAX_GAP:
             self._rate = None if dt != 0 else self._rate
         else:
             raw = [

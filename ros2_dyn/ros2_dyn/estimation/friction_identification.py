@@ -1,12 +1,10 @@
-"""Friction and rotor inertia of each joint from a recorded motion, for a robot whose links are known."""
+"""Identification of each joint's friction and rotor inertia from a recorded motion of a robot with known links."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import lsq_linear
-from scipy.signal import butter, filtfilt
 
 from ros2_dyn.dynamics import friction_regressor, rnea
 from ros2_dyn.errors import InputError
@@ -15,22 +13,24 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 VISCOUS, COULOMB, ARMATURE = 0, 1, 5
-"""Which of the six parameters of `JointDynamics` are fitted."""
+"""Indices of the identified parameters, in the order of `friction_parameters`."""
 
 
 def smooth_motion(recording: Recording, cutoff: float = 10.0) -> tuple[Recording, Array]:
-    """The recording at equal steps, its velocities low-passed without delay, and their derivatives.
+    """Resample a recording at equal steps, filter its velocities without delay, and differentiate them.
 
     Args:
         recording: the motion.
-        cutoff: of the filter (Butterworth, 4th order in all, forwards and backwards), Hz.
+        cutoff: cut-off of the filter (Butterworth, forwards and backwards, 4th order in total), Hz.
 
     Returns:
-        the recording, and accelerations, rad/s^2 or m/s^2, shape (m, n).
+        The new recording, and its accelerations, rad/s^2 or m/s^2, shape (m, n).
 
     Raises:
-        InputError: it is too short.
+        InputError: the recording is too short.
     """
+    from scipy.signal import butter, filtfilt  # here, because it takes half a second to import
+
     if len(recording.t) < 50:
         raise InputError("recording", f"expected at least 50 states, got {len(recording.t)}")
     dt = float(np.median(np.diff(recording.t)))
@@ -44,27 +44,30 @@ def smooth_motion(recording: Recording, cutoff: float = 10.0) -> tuple[Recording
 
 
 def identify_friction(model: RobotModel, recording: Recording, transition_velocity: float = 0.05) -> RobotModel:
-    """The model with the viscous and Coulomb friction and the armature that explain a recording best.
+    """Return the model with the viscous friction, Coulomb friction and armature that fit a recording best.
 
-    Linear least squares on what the measured effort exceeds that of the links, with numbers that are not negative.
+    The fit is linear least squares, bounded to nonnegative parameters, on the measured effort less that of the links.
 
     Args:
-        model: the robot, in the order of the recording's joints.
-        recording: measured efforts in N m or N.
-        transition_velocity: over which dry friction changes its sign, rad/s or m/s.
+        model: the robot, with the joints in the recording's order.
+        recording: the motion, with efforts in N m or N.
+        transition_velocity: speed over which dry friction changes its sign, rad/s or m/s.
 
     Raises:
         InputError: the recording is too short.
     """
+    from scipy.optimize import lsq_linear
+
     motion, qdd = smooth_motion(recording)
-    bent = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
-    links = model.with_joint_dynamics(bent)
+    rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
+    links = model.with_joint_dynamics(rigid)
     excess = motion.effort - rnea(links, motion.q, motion.qd, qdd)
     Y = friction_regressor(links, motion.q, motion.qd, qdd)
     identified = {}
     for k, joint in enumerate(links.joints):
         columns = [6 * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
         found = lsq_linear(Y[:, k, columns], excess[:, k], bounds=(0, np.inf)).x
-        viscous, coulomb, armature = (round(float(x), 9) for x in found)  # no 1e-320, which YAML files of ROS refuse
+        # Rounded, because YAML files of ROS do not take denormal numbers such as 1e-320.
+        viscous, coulomb, armature = (round(float(x), 9) for x in found)
         identified[joint.name] = replace(joint.dynamics, viscous=viscous, coulomb=coulomb, armature=armature)
     return links.with_joint_dynamics(identified)

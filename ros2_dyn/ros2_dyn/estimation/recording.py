@@ -1,4 +1,4 @@
-"""A recorded motion: measured states and efforts of a robot as arrays, from a rosbag2 file."""
+"""Recording of measured states and efforts of a robot as arrays, from a rosbag2 file."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from ros2_dyn.model.spatial import Array
 
 
 class Recording(NamedTuple):
-    """Measured states in the order of some joints, at increasing times."""
+    """Measured states of some joints at increasing times."""
 
     t: Array
-    """s since the first, shape (m,)."""
+    """Time since the first state, s, shape (m,)."""
     q: Array
-    """rad or m, shape (m, n)."""
+    """Joint positions, rad or m, shape (m, n)."""
     qd: Array
-    """rad/s or m/s, shape (m, n)."""
+    """Joint velocities, rad/s or m/s, shape (m, n)."""
     effort: Array
-    """As the driver gives it, shape (m, n)."""
+    """Measured efforts in the driver's unit, shape (m, n)."""
 
     def between(self, start: float, end: float) -> Recording:
-        """The part of it from one share of its length to another, between 0 and 1."""
+        """Return the part between two fractions (0 to 1) of the duration."""
         T = self.t[-1]
         part = (self.t >= start * T) & (self.t <= end * T)
         return Recording(*(values[part] for values in self))
 
 
 def read_recording(path: str | Path, joint_names: Sequence[str], topic: str = "/joint_states") -> Recording:
-    """Read the states of some joints from a bag (a folder, a .db3 or a .mcap file); late and repeated ones are skipped.
+    """Read the states of some joints from a bag; states that are not later than the one before are skipped.
 
     Args:
-        path: of the bag.
+        path: folder, .db3 file or .mcap file.
         joint_names: the joints, matched by name.
-        topic: with messages of the type sensor_msgs/JointState.
+        topic: topic of type sensor_msgs/JointState.
 
     Raises:
-        InputError: rosbags is not installed, the bag cannot be read, or no message holds all of the joints.
+        InputError: rosbags is not installed, the bag cannot be read, or no message has a complete state of the joints.
     """
     rows: list[tuple[float, list[float]]] = []
     seen: set[str] = set()

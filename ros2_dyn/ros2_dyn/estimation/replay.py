@@ -1,4 +1,4 @@
-"""Observer and detector over a recorded motion, as the node would have run them."""
+"""Run an observer and a collision detector over a recording."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ros2_dyn.model.spatial import Array
 
 
 def observe(model: RobotModel, recording: Recording, bandwidth: float, observer: str = "momentum") -> Array:
-    """External efforts at each state, N m or N, shape (m, n).
+    """Return the external efforts at each state, N m or N, shape (m, n).
 
     Args:
-        model: the robot, in the order of the recording's joints.
-        recording: efforts are all that the joints exert, N m or N.
-        bandwidth: of the observer, 1/s.
+        model: the robot, with the joints in the recording's order.
+        recording: the motion, with the total efforts of the joints, N m or N.
+        bandwidth: bandwidth of the observer, 1/s.
         observer: "momentum" or "direct".
     """
     if observer == "direct":
@@ -58,10 +58,16 @@ def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float)
 def calibrate(
     model: RobotModel, recording: Recording, residuals: Array, false_alarms_per_hour: float = 0.01
 ) -> Thresholds:
-    """Thresholds from a recording during which nothing touched the robot.
+    """Return the thresholds that a recording without contact gives.
+
+    Args:
+        model: the robot, with the joints in the recording's order.
+        recording: the motion.
+        residuals: external efforts at each state, N m or N, shape (m, n).
+        false_alarms_per_hour: expected rate of false alarms of all joints together.
 
     Raises:
-        InputError: what `Calibration.thresholds` raises.
+        InputError: the recording does not suffice; see `Calibration.thresholds`.
     """
     calibration = Calibration(model.joint_names)
     for t, r, qd in zip(recording.t.tolist(), residuals.tolist(), recording.qd.tolist()):
@@ -70,7 +76,10 @@ def calibrate(
 
 
 def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 1) -> list[int]:
-    """The states at which a collision begins; each ends when no joint exceeds its threshold any more."""
+    """Return the indices of the states at which collisions begin.
+
+    A collision ends when no joint exceeds its threshold any more.
+    """
     detector = CollisionDetector(thresholds, samples)
     begins = []
     for i, (r, qd) in enumerate(zip(residuals.tolist(), recording.qd.tolist())):
@@ -82,7 +91,15 @@ def detect(recording: Recording, residuals: Array, thresholds: Thresholds, sampl
 
 
 def with_step(recording: Recording, residuals: Array, start: float, effort: ArrayLike, bandwidth: float) -> Array:
-    """The residuals had an external effort, N m or N, shape (n,), set in at a time, s: observers are linear in it."""
+    """Return the residuals with a step of external effort added, in which observers are linear.
+
+    Args:
+        recording: the motion.
+        residuals: external efforts without the step, N m or N, shape (m, n).
+        start: time of the step, s.
+        effort: height of the step, N m or N, shape (n,).
+        bandwidth: bandwidth of the observer, 1/s.
+    """
     since = np.maximum(recording.t - start, 0.0)
     return residuals + (1 - np.exp(-bandwidth * since))[:, None] * np.asarray(effort, dtype=float)
 
@@ -96,19 +113,19 @@ def smallest_step(
     within: float = 0.5,
     samples: int = 1,
 ) -> float:
-    """The smallest step of external effort on a joint that is always detected.
+    """Return the smallest step of external effort on a joint that is detected at any time and with either sign.
 
     Args:
-        recording: of the motion that it disturbs, whenever it sets in and whichever its sign.
-        residuals: without it.
-        thresholds: of the detector.
+        recording: the motion.
+        residuals: external efforts without the step, N m or N, shape (m, n).
+        thresholds: thresholds of the detector.
         joint: index of the joint.
-        bandwidth: of the observer, 1/s.
-        within: time, s, that a detection may take.
-        samples: in a row that the detector needs.
+        bandwidth: bandwidth of the observer, 1/s.
+        within: maximum time from the step to its detection, s.
+        samples: number of consecutive samples that the detector needs.
 
     Returns:
-        N m or N.
+        Height of the step, N m or N.
     """
     r, e = residuals[:, joint], np.array([thresholds.at(qd.tolist())[joint] for qd in recording.qd])
     period = float(np.median(np.diff(recording.t)))

@@ -1,4 +1,4 @@
-"""From external joint efforts to where they come from: the link that was touched, and the wrench at the tip."""
+"""Contact isolation, and estimation of the wrench at the tip, from external joint efforts."""
 
 from __future__ import annotations
 
@@ -13,51 +13,54 @@ from ros2_dyn.model import BASE, RobotModel
 
 
 class ContactLink(NamedTuple):
-    """The link that was touched, or why it cannot be told."""
+    """Innermost link that can be in contact, or the reason why it is unknown."""
 
     link: str
-    """Empty: it cannot be told."""
+    """Name of the link; empty where it is unknown."""
     reason: str
+    """Reason why it is unknown; empty where it is known."""
 
 
 class TipWrench(NamedTuple):
-    """[force; moment] that the surroundings exert on the tip, N and N m, or why it cannot be told."""
+    """Wrench of the surroundings on the tip, or the reason why it is unknown."""
 
     wrench: tuple[float, ...]
-    """Empty: it cannot be told."""
+    """[force; moment], N and N m, shape (6,); empty where it is unknown."""
     reason: str
+    """Reason why it is unknown; empty where it is known."""
 
 
-DISTINCT = 1.5
-"""Residual over threshold from which on the outermost joint above its threshold is trusted."""
+MIN_RATIO = 1.5
+"""Ratio of residual to threshold that the outermost joint above its threshold must have."""
 
 
 def isolate_contact(model: RobotModel, residual: Sequence[float], threshold: Sequence[float]) -> ContactLink:
-    """The link that the outermost joint with a residual above its threshold moves.
+    """Return the child link of the outermost joint with a residual above its threshold.
 
-    A force on a link is felt by no joint outside of it, and most often by that which moves it; but a force whose line
-    passes near that joint's axis is felt further in only. So this is the innermost link that can have been touched.
+    A contact loads only the joints between the link and the base. Usually it loads the link's own joint, but a force
+    whose line passes near that joint's axis loads inner joints only. So the result is the innermost link that can be
+    in contact.
 
     Args:
         model: the robot.
         residual: external joint efforts, N m or N, shape (n,).
-        threshold: of each joint, N m or N, shape (n,).
+        threshold: thresholds of the joints, N m or N, shape (n,).
     """
-    felt = [abs(r) / e if e > 0 else 0.0 for r, e in zip(residual, threshold)]
-    bodies = [i for i, joint in enumerate(model.joints) if max(felt[model.v_slices[i]], default=0.0) > 1]
+    ratio = [abs(r) / e if e > 0 else 0.0 for r, e in zip(residual, threshold)]
+    bodies = [i for i, joint in enumerate(model.joints) if max(ratio[model.v_slices[i]], default=0.0) > 1]
     if not bodies:
         return ContactLink("", "no joint exceeds its threshold")
     outermost = bodies[-1]  # bodies are numbered outwards
     inner = set(_path(model, outermost))
-    if strangers := [model.joints[i].name for i in bodies if i not in inner]:
-        return ContactLink("", f"{strangers[0]} exceeds its threshold, too, on another branch: more than one contact")
-    if max(felt[model.v_slices[outermost]]) < DISTINCT:
+    if others := [model.joints[i].name for i in bodies if i not in inner]:
+        return ContactLink("", f"{others[0]} on another branch exceeds its threshold, too: more than one contact")
+    if max(ratio[model.v_slices[outermost]]) < MIN_RATIO:
         return ContactLink("", f"{model.joints[outermost].name} hardly exceeds its threshold")
     return ContactLink(model.child_links[outermost], "")
 
 
 def _path(model: RobotModel, body: int) -> list[int]:
-    """A body and those between it and the base."""
+    """Return a body and those between it and the base."""
     path = []
     while body != BASE:
         path.append(body)
@@ -68,19 +71,19 @@ def _path(model: RobotModel, body: int) -> list[int]:
 def tip_wrench(
     jacobian: ArrayLike, residual: ArrayLike, damping: float = 0.01, min_singular_value: float = 0.02
 ) -> TipWrench:
-    """``F`` with ``J^T F = residual``, by damped least squares: ``F = (J J^T + damping^2 1)^-1 J residual``.
+    """Return F with ``J^T F = residual``, by damped least squares: ``F = (J J^T + damping^2 1)^-1 J residual``.
 
-    It is right if all that touches the robot touches it at the tip.
+    It is correct if the only contact is at the tip.
 
     Args:
-        jacobian: of the tip, shape (6, n), linear rows first; F is in the same axes.
+        jacobian: Jacobian of the tip, shape (6, n), linear rows first; F is in the same axes.
         residual: external joint efforts, N m or N, shape (n,).
-        damping: of singular values; those much greater are not changed.
-        min_singular_value: below it the wrench is withheld.
+        damping: damping of singular values; much larger ones are hardly changed.
+        min_singular_value: smallest singular value of the Jacobian at which a wrench is returned.
     """
     J = np.asarray(jacobian, dtype=float)
     if J.shape[1] < 6:
-        return TipWrench((), f"{J.shape[1]} joints do not tell the six numbers of a wrench")
+        return TipWrench((), f"{J.shape[1]} joints do not determine the six numbers of a wrench")
     smallest = float(singular_values(J)[-1])
     if smallest < min_singular_value:
         return TipWrench(

@@ -1,4 +1,4 @@
-"""The book, made fast: the functions of `ros2_dyn.dynamics` traced once per robot into straight-line code."""
+"""Fast kernels: the functions of `ros2_dyn.dynamics`, traced once per robot into straight-line code."""
 
 from ros2_dyn.kernels.kernel import Backend as Backend
 from ros2_dyn.kernels.kernel import Kernel as Kernel

@@ -1,4 +1,4 @@
-"""Compiled kernels are kept on disk, under the hash of their source, which holds the robot and the algorithms."""
+"""Cache of compiled kernels on disk, by the hash of their source, which contains the robot and the algorithms."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 
 
 def cache_folder() -> Path:
-    """``$ROS2_DYN_CACHE``, or ``ros2_dyn`` in the user's cache folder."""
+    """Return ``$ROS2_DYN_CACHE``, or ``ros2_dyn`` in the user's cache folder."""
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ros2_dyn")
     return Path(os.environ.get("ROS2_DYN_CACHE") or default)
 
 
 def import_source(source: str) -> Any:
-    """Import the source from a file that is named by its hash; Numba keeps what it compiles beside it.
+    """Import the source from a file that is named by its hash; Numba stores the compiled code beside it.
 
-    Several processes may do so at once: the file appears in one piece, and is never written again.
+    It is safe in several processes at once: the file is created atomically, and never written again.
     """
-    maker = Path(__file__).with_name("llvm.py").read_bytes()  # what it becomes depends on this, too
+    maker = Path(__file__).with_name("llvm.py").read_bytes()  # the machine code depends on this file, too
     name = f"kernel_{hashlib.sha256(source.encode() + maker).hexdigest()[:32]}"
     path = cache_folder() / f"{name}.py"
     if not path.exists():
@@ -31,7 +31,7 @@ def import_source(source: str) -> Any:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(source)
         try:
-            os.link(temporary, path)  # unlike a rename, this leaves a file that is there already as it is
+            os.link(temporary, path)  # unlike a rename, a link does not replace an existing file
         except FileExistsError:
             pass
         finally:
@@ -40,6 +40,6 @@ def import_source(source: str) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where Numba looks for it when it reads what it has kept
+    sys.modules[name] = module  # where Numba looks up the module of cached code
     spec.loader.exec_module(module)
     return module

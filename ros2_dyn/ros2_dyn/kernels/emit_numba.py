@@ -1,4 +1,4 @@
-"""Write a traced program as functions that Numba compiles, for one state and for batches."""
+"""Emit a traced program as functions that Numba compiles, for one state and for batches."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def batch({arguments}):
 
 
 def emit_numba(program: Program) -> str:
-    """A module: names of the INPUTS used; `single` of those arrays (k,), and of one to fill for each output.
+    """Return the source of a module with INPUTS, the names of the used inputs, and two functions.
 
-    `batch` is the same of arrays with a leading axis. The numbers of an output follow each other row by row.
+    `single` takes those inputs as arrays (k,), and one array to fill for each output. `batch` takes the same with a
+    leading axis.
     """
     body = FunctionBody(program)
     outputs = {f"out{i}": output for i, output in enumerate(program.outputs.values())}

@@ -1,4 +1,4 @@
-"""Write a traced program as a Python function, of floats or of whole arrays."""
+"""Emit a traced program as a Python function of floats or of arrays."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def kernel({arguments}):
 
 
 def emit_python(program: Program, module: str) -> str:
-    """A function of the program's inputs, each a sequence of numbers, that returns the outputs as nested tuples.
+    """Return the source of a function from the program's inputs, each a sequence, to its outputs as nested tuples.
 
     Args:
-        program: what to compute.
-        module: where sin, cos and the like come from: ``math`` for floats, ``numpy`` for arrays.
+        program: the program.
+        module: source of sin, cos and the like: ``math`` for floats, ``numpy`` for arrays.
     """
     body = FunctionBody(program)
     unpacking = [f"{', '.join(names)}, = {name}" for name, names in body.inputs.items()]

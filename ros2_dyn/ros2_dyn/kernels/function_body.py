@@ -1,4 +1,4 @@
-"""Write a traced program in straight lines: the body of a function, whatever its target."""
+"""Straight-line function body of a traced program, for any backend."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ros2_dyn.kernels.trace import Program
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 MAX_INLINED = 12
-"""A value that is used once is written where it is used, if it takes fewer operations than this."""
+"""A value that is used once is inlined if it takes fewer operations than this."""
 MAX_NAMES = 200
-"""A body with more names than this gives those of values that are no longer needed to others.
+"""A body with more names than this reuses the names of values that are no longer needed.
 
-Python reaches 256 variables with short instructions, and whole arrays that are no longer needed take memory.
+Python has short instructions for 256 variables only, and arrays that are no longer needed would occupy memory.
 """
 
 
 class FunctionBody:
-    """The lines that compute a program's values, and what to write for each of them."""
+    """Assignments that compute a program's values, and the expression for each value."""
 
     def __init__(self, program: Program) -> None:
         self.lines: list[str] = []
@@ -28,27 +28,27 @@ class FunctionBody:
         used = {value.args[0] for value in values if value.op == "input"}
         names = {name: [symbol.args[0] for symbol in symbols] for name, symbols in program.inputs.items()}
         self.inputs = {name: symbols for name, symbols in names.items() if name == "q" or used.intersection(symbols)}
-        """Names of the input's numbers, by the name of each input that is used; q always is, for the batch's sake."""
+        """Names of the input's numbers, by the name of each used input; q is always included, to define the batch."""
         outputs = [value.index for output in program.outputs.values() for value in output.flat if _is_symbol(value)]
         args = [arg.index for value in values for arg in value.args if _is_symbol(arg)]
         self._uses = Counter(outputs + args)
-        self._write(values, frugal=False)
+        self._write(values, reuse_names=False)
         if len(self.lines) > MAX_NAMES:
-            self._write(values, frugal=True)
+            self._write(values, reuse_names=True)
 
     def operand(self, value: Operand) -> str:
-        """What to write for a value."""
+        """Return the expression for a value."""
         return self._text[value.index] if _is_symbol(value) else repr(float(value))
 
-    def _write(self, values: list[Symbol], frugal: bool) -> None:
-        """Assign each value to a name, or keep its expression to be written where it is used."""
+    def _write(self, values: list[Symbol], reuse_names: bool) -> None:
+        """Assign each value to a name, or keep its expression to be inlined."""
         self.lines = []
         self._text: dict[int, str] = {}
         self._free: list[int] = []
         self._names = 0
-        unread = self._uses.copy() if frugal else Counter[int]()
+        unread = self._uses.copy() if reuse_names else Counter[int]()
         size: dict[int, int] = {}
-        reads: dict[int, list[int]] = {}  # the names that are read where a value is written
+        reads: dict[int, list[int]] = {}  # names that the expression of a value reads
         for value in values:
             index = value.index
             args = [arg.index for arg in value.args if _is_symbol(arg)]

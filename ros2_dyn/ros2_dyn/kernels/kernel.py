@@ -1,4 +1,4 @@
-"""Compile the algorithms for one robot: the book's lines, traced once, as one fast function."""
+"""Compile the algorithms for one robot: trace them once, and emit one fast function."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from ros2_dyn.model.spatial import Array
 
 Backend = Literal["auto", "python", "numpy", "numba"]
 DEFAULT_INPUTS = ("q", "qd", "qdd", "tau", "gravity")
-"""What a kernel is called with if nothing else is said."""
+"""Inputs of a kernel by default."""
 
 
 class Kernel(Protocol):
-    """The named outputs of one robot in one fused evaluation: a function made by `compile_kernel`.
+    """Function made by `compile_kernel`: the named outputs of one robot in one fused evaluation.
 
-    Call it with its inputs, in the order of `inputs` or by name. What is left out is zero, q neutral, and gravity
-    [0, 0, -9.81] m/s^2. It returns a tuple of the outputs in the order they were asked for.
+    Call it with its inputs, in the order of `inputs` or by name. Inputs that are left out are zero, apart from q
+    (neutral) and gravity ([0, 0, -9.81] m/s^2). It returns a tuple of the outputs in the order of `outputs`.
     """
 
     outputs: tuple[str, ...]
-    """Names of what a call returns."""
+    """Names of the outputs."""
     inputs: tuple[str, ...]
-    """Names of what it takes."""
+    """Names of the inputs."""
     link: str
-    """The link that Jacobians, payload and wrench refer to."""
+    """Link of the pose, the Jacobians, the payload and the wrench."""
     backend: str
+    """Backend: python, numpy or numba."""
     source: str
-    """The generated code, to be read."""
+    """Generated code."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Evaluate; `compile_kernel` says what each backend takes and returns."""
+        """Evaluate the outputs; see `compile_kernel` for the types of each backend."""
 
 
 def compile_kernel(
@@ -56,18 +57,17 @@ def compile_kernel(
         model: the robot; its constants become part of the function.
         outputs: some of ``"tau"`` (inverse dynamics), ``"effort"`` (with friction and springs), ``"gravity"``,
             ``"coriolis"``, ``"bias"`` (Coriolis and gravity), ``"friction"``, ``"spring"``, ``"mass_matrix"``,
-            ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under an effort), ``"momentum"``,
+            ``"coriolis_matrix"``, ``"qdd"`` (forward dynamics under the input tau), ``"momentum"``,
             ``"coriolis_transpose_qd"``, ``"joint_wrenches"``, ``"regressor"``, ``"dtau_dq"``, ``"dtau_dqd"``,
             ``"kinetic_energy"``, ``"potential_energy"``, and of the link ``"pose"``, ``"jacobian"``,
             ``"jacobian_dot"``.
-        backend: ``"python"``: on sequences of finite floats, returns nested tuples of floats; needs nothing installed,
-            and checks nothing but the lengths.
-            ``"numpy"``: on arrays (..., n), returns arrays with the same leading axes.
-            ``"numba"``: as numpy, compiled; quickest on contiguous arrays of float64; needs Numba.
-            ``"auto"``: numba where it is installed, numpy otherwise.
-        inputs: what is given at each call: those of `Inputs`. The others become constants, which makes a kernel quicker
-            and its source shorter. ``"payload"`` and ``"wrench"`` are what the link carries and is pushed by.
-        link: the link that these, the pose and the Jacobians refer to; `model.default_tip` for None.
+        backend: ``"python"`` takes sequences of finite floats, of which it checks the lengths only, and returns nested
+            tuples of floats. ``"numpy"`` takes arrays (..., n), and returns arrays with the same leading axes.
+            ``"numba"`` is the same, compiled; it needs Numba, and is fastest with contiguous arrays of float64.
+            ``"auto"`` is numba where it is installed, numpy otherwise.
+        inputs: names of the inputs of each call, from the fields of `Inputs`. The others become constants, which makes
+            the kernel faster and its source shorter. ``"payload"`` is carried by the link, and ``"wrench"`` acts on it.
+        link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
 
     Raises:
         InputError: an output, an input, the link or the backend is unknown, or the backend is not installed.
@@ -90,7 +90,7 @@ def compile_kernel(
         "source": source,
         "__doc__": f"({', '.join(outputs)}) of the robot '{model.name}'.",
     }
-    for name, value in about.items():  # a function itself, because an object that calls one takes a sixth more time
+    for name, value in about.items():  # on the function itself: a wrapper object would take a sixth more time
         setattr(function, name, value)
     return cast(Kernel, function)
 
@@ -116,7 +116,7 @@ def _numpy(program: Program) -> tuple[str, Callable[..., Any]]:
 
 
 def _stack(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
-    """An array (*batch, *shape) of nested tuples, of numbers and of arrays that broadcast to the batch."""
+    """Return an array (*batch, *shape) from nested tuples of numbers and arrays that broadcast to the batch."""
     if not shape:
         return np.broadcast_to(result, batch)
     return np.stack([_stack(part, batch, shape[1:]) for part in result], axis=len(batch))
@@ -129,7 +129,7 @@ def _numba(program: Program) -> tuple[str, Callable[..., Any]]:
     shapes = [output.shape for output in program.outputs.values()]
 
     def general(*inputs: Any) -> Any:
-        """Any array-like, any leading axes."""
+        """Evaluate arrays of any kind, with any leading axes."""
         arrays, batch = _as_arrays(program, inputs)
         rows = [np.broadcast_to(arrays[i], (*batch, arrays[i].shape[-1])) for i in used]
         m = math.prod(batch)
@@ -137,7 +137,7 @@ def _numba(program: Program) -> tuple[str, Callable[..., Any]]:
         module.batch(*(np.array(x.reshape(m, x.shape[-1]), dtype=float, order="C") for x in rows), *results)
         return tuple(result.reshape(*batch, *shape) for result, shape in zip(results, shapes))
 
-    # Written out for the arguments that are used: every indirection costs as much as the dynamics.
+    # Written out for the used arguments, because each indirection costs as much as the dynamics.
     results = [f"out{i}" for i in range(len(shapes))]
     lines = [
         f"    {name} = empty({shape[0] if len(shape) == 1 else shape or 1})" for name, shape in zip(results, shapes)
@@ -154,7 +154,7 @@ def _numba(program: Program) -> tuple[str, Callable[..., Any]]:
 
 
 def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., Any]:
-    """A function of the program's inputs, with their defaults."""
+    """Return a function of the program's inputs, with their defaults."""
     fields = ", ".join(program.inputs)
     kernel = _execute(f"def kernel({fields}):\n{body.format(fields=fields)}\n", **names)
     kernel.__defaults__ = tuple(program.defaults.values())
@@ -162,7 +162,7 @@ def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., 
 
 
 def _as_arrays(program: Program, inputs: Sequence[Any]) -> tuple[list[Array], tuple[int, ...]]:
-    """Every input as an array with all its numbers along the last axis, and the leading axes that they broadcast to."""
+    """Return every input as an array (..., size), and the leading axes to which they broadcast."""
     arrays = []
     for (name, symbols), value in zip(program.inputs.items(), inputs):
         size = len(symbols)

@@ -1,6 +1,6 @@
-"""Run a generated function once on LLVM values, so that it becomes machine code without Numba having to read it.
+"""Turn a generated function into machine code by running it once on LLVM values, without Numba's own compiler.
 
-Numba's own way from Python to machine code takes minutes for a function of ten thousand lines; this one takes a second.
+Numba's compiler takes minutes for a function of ten thousand lines; this takes a second.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numba.extending import intrinsic
 
 DOUBLE = ir.DoubleType()
 LEAN = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-"""Options for a function that makes no arrays: without reference counts, a call takes a fifth less time."""
+"""Options for functions that create no arrays: without reference counting, a call takes a fifth less time."""
 
 
 class Value:
-    """A number in LLVM's hands: operators on it write instructions."""
+    """LLVM value of a number; operators on it emit instructions."""
 
     def __init__(self, builder: ir.IRBuilder, value: ir.Value) -> None:
         self.builder = builder
@@ -53,7 +53,7 @@ class Value:
         return self._write(self.builder.fneg, self)
 
     def call(self, name: str) -> Value:
-        """A function of libm."""
+        """Emit a call of a function of libm, or of an LLVM intrinsic."""
         function = self.builder.module.globals.get(name)
         if function is None:
             function = ir.Function(self.builder.module, ir.FunctionType(DOUBLE, [DOUBLE]), name)
@@ -64,7 +64,7 @@ class Value:
 
 
 class Numbers:
-    """The numbers of an array one after the other, wherever it lies in memory."""
+    """Contiguous numbers of an array in memory; reading and assigning items emits loads and stores."""
 
     def __init__(self, builder: ir.IRBuilder, data: ir.Value) -> None:
         self.builder = builder
@@ -85,27 +85,27 @@ def _operand(value: Value | float) -> ir.Value:
 
 
 def sin(x: Value) -> Value:
-    """Sine."""
+    """Emit a sine."""
     return x.call("llvm.sin.f64")
 
 
 def cos(x: Value) -> Value:
-    """Cosine."""
+    """Emit a cosine."""
     return x.call("llvm.cos.f64")
 
 
 def exp(x: Value) -> Value:
-    """Exponential function."""
+    """Emit an exponential function."""
     return x.call("llvm.exp.f64")
 
 
 def tanh(x: Value) -> Value:
-    """Hyperbolic tangent."""
+    """Emit a hyperbolic tangent."""
     return x.call("tanh")
 
 
 def straight_line(function: Callable[..., None]) -> Any:
-    """What Numba code may call in place of a function of contiguous float64 arrays, given and to be filled."""
+    """Return an intrinsic that Numba code can call in place of a function of contiguous float64 arrays."""
     names = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
     template = f"lambda typing, {names}: (types.void({names}), codegen)"
 
@@ -114,4 +114,4 @@ def straight_line(function: Callable[..., None]) -> Any:
         function(*(Numbers(builder, array.data) for array in arrays))
         return context.get_dummy_value()
 
-    return intrinsic(eval(template, {"types": types, "codegen": codegen}))  # it asks for arguments by name
+    return intrinsic(eval(template, {"types": types, "codegen": codegen}))  # Numba inspects the argument names

@@ -1,7 +1,7 @@
-"""Symbolic scalars: called with these in place of numbers, an algorithm writes down what it computes.
+"""Symbolic scalars: an algorithm that is called with symbols in place of numbers records its operations.
 
-Each new value is folded at once (constants, zeros, ones, signs) and looked up among those written before, so that
-equal subexpressions are one value. Multiplying by an exact zero gives zero: inputs are finite, the kernel checks that.
+Each new value is folded at once (constants, zeros, ones, signs) and looked up among the earlier ones, so that equal
+subexpressions are one value. Multiplication by an exact zero gives zero, because kernels take finite inputs only.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import Any
 
 Operand = Any  # a Symbol, or a number
 FUNCTIONS = ("cos", "exp", "sin", "tanh")
-"""Names of the functions that a program may call. NumPy's of the same name call a method of Symbol."""
+"""Functions that a program may call. NumPy functions of these names call methods of Symbol."""
 
 
 class Tape:
-    """The values written down so far, each once."""
+    """Record of the values so far, each once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Symbol] = {}
 
     def symbol(self, op: str, *args: Operand) -> Symbol:
-        """The value of an operation on symbols and numbers, or of an ``"input"`` by name."""
+        """Return the value of an operation on symbols and numbers, or of an ``"input"`` by name."""
         key = (op, *(arg.index if isinstance(arg, Symbol) else ("constant", arg) for arg in args))
         if key not in self._known:
             self._known[key] = Symbol(self, len(self._known), op, args)
@@ -28,7 +28,7 @@ class Tape:
 
 
 class Symbol:
-    """One value on a tape. NumPy arrays of dtype object hold these, whose functions call the methods."""
+    """One value on a tape. NumPy functions of object arrays call its methods."""
 
     __slots__ = ("args", "index", "op", "tape")
 
@@ -65,19 +65,19 @@ class Symbol:
         return self.args[0] if self.op == "neg" else self.tape.symbol("neg", self)
 
     def cos(self) -> Operand:
-        """Called by np.cos."""
+        """Record a cosine, for np.cos."""
         return self.tape.symbol("cos", self)
 
     def exp(self) -> Operand:
-        """Called by np.exp."""
+        """Record an exponential function, for np.exp."""
         return self.tape.symbol("exp", self)
 
     def sin(self) -> Operand:
-        """Called by np.sin."""
+        """Record a sine, for np.sin."""
         return self.tape.symbol("sin", self)
 
     def tanh(self) -> Operand:
-        """Called by np.tanh."""
+        """Record a hyperbolic tangent, for np.tanh."""
         return self.tape.symbol("tanh", self)
 
     def __bool__(self) -> bool:
@@ -130,7 +130,7 @@ def _mul(a: Operand, b: Operand) -> Operand:
     if not isinstance(b, Symbol):
         if b == 0.0:
             return 0.0
-        if b < 0.0:  # signs move outwards, where sums absorb them and equal products meet
+        if b < 0.0:  # signs move outwards, where sums absorb them and equal products are recognised
             return -_mul(a, -b)
         return a if b == 1.0 else _scale(a, b)
     if a.op == "neg":

@@ -1,4 +1,4 @@
-"""Run the algorithms of `ros2_dyn.dynamics` once on symbols, for one robot, and keep what they computed."""
+"""Trace the algorithms of `ros2_dyn.dynamics`: run them once on symbols, for one robot, and keep the operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ros2_dyn.model.spatial import Array
 
 
 class Inputs(NamedTuple):
-    """What a kernel can be called with, in SI units and the model's order."""
+    """Possible inputs of a kernel, in SI units and the model's order."""
 
     q: Array
     """Joint positions, shape (nq,)."""
@@ -27,33 +27,36 @@ class Inputs(NamedTuple):
     qdd: Array
     """Joint accelerations, shape (n,)."""
     tau: Array
-    """Joint efforts, which forward dynamics starts from, shape (n,)."""
+    """Joint efforts of forward dynamics, shape (n,)."""
     gravity: Array
     """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
     payload: Array
-    """Inertial parameters of what the kernel's link carries, shape (10,): `Payload.parameters`."""
+    """Inertial parameters of the payload of the kernel's link, shape (10,): `Payload.parameters`."""
     wrench: Array
-    """[force; moment] that the surroundings exert on the kernel's link, at its origin and in its axes, shape (6,)."""
+    """[force; moment] of the surroundings on the kernel's link, at its origin and in its axes, shape (6,)."""
 
 
 class TraceContext(NamedTuple):
-    """What outputs are computed from: a robot, which carries its payload, one of its links, and the inputs."""
+    """Arguments of the outputs' functions."""
 
     model: RobotModel
+    """Robot with its payload."""
     link: str
+    """Link of the pose, the Jacobians and the wrench."""
     x: Inputs
+    """Inputs, each of symbols or a constant."""
 
     def rnea(self) -> Array:
-        """Efforts with the wrench in them."""
+        """Return the efforts of inverse dynamics under the wrench."""
         return dynamics.rnea(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
 
     @property
     def external(self) -> dict[str, Array]:
-        """As `dynamics.rnea` takes it."""
+        """Wrench in the form of the argument `external` of `dynamics.rnea`."""
         return {self.link: self.x.wrench}
 
     def derivatives(self) -> dynamics.RneaDerivatives:
-        """Of those efforts."""
+        """Return the derivatives of those efforts."""
         return dynamics.rnea_derivatives(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
 
 
@@ -80,19 +83,22 @@ OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
     "kinetic_energy": lambda c: dynamics.kinetic_energy(c.model, c.x.q, c.x.qd),
     "potential_energy": lambda c: dynamics.potential_energy(c.model, c.x.q, c.x.gravity),
 }
-"""What a kernel can compute, by name."""
+"""Functions of the possible outputs, by name."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A straight-line program: symbols that are its inputs, what these are if left out, and outputs made of symbols."""
+    """A straight-line program."""
 
     inputs: dict[str, Array]
+    """Input symbols by the name of the input, each of shape (size,)."""
     defaults: dict[str, Array]
+    """Values of inputs that are left out of a call."""
     outputs: dict[str, Array]
+    """Arrays of symbols and numbers by the name of the output."""
 
     def values(self) -> list[Symbol]:
-        """The symbols that the outputs need, each after those that it is computed from."""
+        """Return the symbols that the outputs need, each after its operands."""
         needed: dict[int, Symbol] = {}
         pending = [value for output in self.outputs.values() for value in output.flat]
         while pending:
@@ -104,9 +110,9 @@ class Program:
 
 
 def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str | None = None) -> Program:
-    """Trace the named outputs into one program, so that they share what they have in common.
+    """Trace the named outputs into one program, so that they share common subexpressions.
 
-    Inputs that are not named become constants of the program: gravity that of the earth, the others zero.
+    Inputs that are not named become constants of the program: standard gravity, neutral q, and zero for the others.
 
     Raises:
         InputError: an output, an input or the link is unknown.

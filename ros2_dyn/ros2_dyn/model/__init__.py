@@ -1,4 +1,4 @@
-"""What the robot is: from a URDF or a Denavit-Hartenberg table to frozen data."""
+"""The robot as frozen data, made from a URDF or a table of Denavit-Hartenberg parameters."""
 
 from ros2_dyn.model.audit import audit as audit
 from ros2_dyn.model.dh import DHRow as DHRow

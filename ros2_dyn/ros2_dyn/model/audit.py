@@ -1,4 +1,4 @@
-"""What looks wrong about a robot description, though it can be computed with."""
+"""Warnings about robot descriptions that are valid but implausible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ros2_dyn.model.robot_model import BASE, RobotModel
 
 
 def audit(model: RobotModel) -> list[str]:
-    """Warnings about a model, each naming its link or joint; none for a model without fault."""
+    """Return warnings about a model, each with the name of its link or joint; empty for a plausible model."""
     return [*_links(model), *_joints(model)]
 
 
@@ -23,7 +23,7 @@ def _links(model: RobotModel) -> Iterator[str]:
         if principal[0] < -1e-9:
             yield f"link '{spec.link}' has a negative principal moment of inertia, {principal[0]:.2g} kg m^2"
         elif 2 * principal.max() > 1.001 * principal.sum() + 1e-9:
-            yield f"link '{spec.link}' has an inertia that no body has: one principal moment exceeds the others' sum"
+            yield f"link '{spec.link}' has an impossible inertia: one principal moment exceeds the sum of the others"
         if mass > 0 and not np.any(I_com) and model.links[spec.link].body != BASE:
             yield f"link '{spec.link}' has mass but no rotational inertia"
 

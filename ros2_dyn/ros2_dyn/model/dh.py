@@ -1,4 +1,4 @@
-"""From a table of Denavit-Hartenberg parameters to the links of a chain, modified (Craig) or standard (Paul)."""
+"""Links of a chain from a table of Denavit-Hartenberg parameters, modified (Craig) or standard (Paul)."""
 
 from __future__ import annotations
 
@@ -19,33 +19,37 @@ from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotatio
 class DHRow:
     """One joint and its link: four Denavit-Hartenberg parameters, and the link's inertia in the link's own frame.
 
-    In a modified table (Craig 3.6), a and alpha are those that precede the joint (a_{i-1}, alpha_{i-1}), and the link's
-    frame lies on its joint's axis; in a standard table they follow it, and the frame lies on the next joint's axis.
+    In a modified table (Craig 3.6) a and alpha precede the joint (a_{i-1}, alpha_{i-1}), and the link's frame lies on
+    its joint's axis. In a standard table they follow the joint, and the frame lies on the next joint's axis.
     """
 
     a: float = 0.0
-    """Along x, m."""
+    """Translation along x, m."""
     alpha: float = 0.0
-    """About x, rad."""
+    """Rotation about x, rad."""
     d: float = 0.0
-    """Along z, m; added to the position of a prismatic joint."""
+    """Translation along z, m; added to the position of a prismatic joint."""
     theta: float = 0.0
-    """About z, rad; added to the position of a revolute joint."""
+    """Rotation about z, rad; added to the position of a revolute joint."""
     prismatic: bool = False
+    """Type of the joint: prismatic or revolute."""
     mass: float = 0.0
-    """kg."""
+    """Mass of the link, kg."""
     com: ArrayLike = (0.0, 0.0, 0.0)
     """Centre of mass, m, shape (3,)."""
     I_com: ArrayLike | None = None
     """Rotational inertia about the centre of mass, in the frame's axes, kg m^2, shape (3, 3)."""
     I_origin: ArrayLike | None = None
-    """Or that about the frame's origin; books use both. Neither: a point mass."""
+    """Rotational inertia about the frame's origin, kg m^2, shape (3, 3).
+
+    Give at most one of the two, because books use both; a link with neither is a point mass.
+    """
 
 
 def read(rows: Sequence[DHRow], modified: bool) -> Iterator[LinkSpec]:
-    """The links ``link0`` (the base) to ``linkn``, joined by ``joint1`` to ``jointn``; each frame is that of the table.
+    """Yield the links ``link0`` (the base) to ``linkn``, joined by ``joint1`` to ``jointn``, in the table's frames.
 
-    In a standard table the joint's axis lies on the frame before, so that each body has a second frame there,
+    In a standard table the joint's axis lies on the previous frame, so that each body has a second frame there,
     ``link1_joint`` and so on.
 
     Raises:
@@ -65,7 +69,7 @@ def read(rows: Sequence[DHRow], modified: bool) -> Iterator[LinkSpec]:
 
 
 def _screw(length: float, angle: float, axis: int) -> Transform:
-    """Along an axis of the frame and about it."""
+    """Return a translation along an axis of the frame and a rotation about it."""
     e = np.eye(3)[axis]
     return Transform(rotation_from_rpy(angle * e).T, length * e)
 

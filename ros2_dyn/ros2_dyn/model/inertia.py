@@ -1,4 +1,4 @@
-"""The inertia of a rigid body: mass, centre of mass and rotational inertia, with the reference point in the name."""
+"""Inertia of a rigid body: mass, centre of mass and rotational inertia, with the reference point in the name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from ros2_dyn.model.spatial import Array, Transform, cross, join, matvec, skew
 
 @dataclass(frozen=True, eq=False)
 class SpatialInertia:
-    """A rigid-body inertia in the coordinates of some frame (RBDA 2.63).
+    """Rigid-body inertia in the coordinates of some frame (RBDA 2.63).
 
-    Books differ in the point that the rotational inertia refers to. Here it is kept about the frame's origin, and made
-    from that about the centre of mass.
+    Books differ in the reference point of the rotational inertia. It is stored about the frame's origin here.
     """
 
     mass: Array
@@ -26,10 +25,10 @@ class SpatialInertia:
 
     @classmethod
     def from_com(cls, mass: float, com: Array, I_com: Array) -> SpatialInertia:
-        """From the rotational inertia about the centre of mass (RBDA 2.63: I_origin = I_com - m c~ c~).
+        """Make it from the rotational inertia about the centre of mass (RBDA 2.63: I_origin = I_com - m c~ c~).
 
         Args:
-            mass: kg.
+            mass: mass, kg.
             com: centre of mass in the frame, m, shape (3,).
             I_com: rotational inertia about the centre of mass in the frame's axes, kg m^2, shape (3, 3).
         """
@@ -38,7 +37,7 @@ class SpatialInertia:
 
     @classmethod
     def from_parameters(cls, parameters: Array) -> SpatialInertia:
-        """From what `parameters` gives, shape (..., 10)."""
+        """Make it from inertial parameters (..., 10) in the order of `parameters`."""
         xx, xy, yy, xz, yz, zz = (parameters[..., k] for k in range(4, 10))
         rows = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
         I_origin = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
@@ -46,12 +45,12 @@ class SpatialInertia:
 
     @classmethod
     def zero(cls) -> SpatialInertia:
-        """The inertia of nothing."""
+        """Return the inertia of a massless body."""
         return cls(np.zeros(()), np.zeros(3), np.zeros((3, 3)))
 
     @property
     def com(self) -> Array:
-        """Centre of mass, m, shape (3,); the origin where there is no mass."""
+        """Centre of mass, m, shape (3,); the origin for a massless body."""
         return self.h / self.mass if self.mass > 0 else np.zeros(3)
 
     @property
@@ -62,17 +61,20 @@ class SpatialInertia:
 
     @property
     def parameters(self) -> Array:
-        """m, m c (3), and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin, in which forces are linear; shape (10,)."""
+        """Inertial parameters, in which forces are linear, shape (10,).
+
+        They are m, m c (3), and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin.
+        """
         I = self.I_origin
         return np.array([self.mass, *self.h, I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]])
 
     def __add__(self, other: SpatialInertia) -> SpatialInertia:
-        """The inertia of two bodies fixed to each other, both given in the same frame."""
+        """Return the inertia of two bodies fixed to each other, both given in the same frame."""
         mass = np.asarray(self.mass + other.mass)
         return SpatialInertia(mass, self.h + other.h, self.I_origin + other.I_origin)
 
     def in_parent(self, X: Transform) -> SpatialInertia:
-        """This inertia, given in frame B, in the coordinates of frame A, where X is ``B_X_A`` (RBDA section 2.13)."""
+        """Return this inertia of frame B in the coordinates of frame A, where X is ``B_X_A`` (RBDA section 2.13)."""
         R = np.swapaxes(X.E, -1, -2)
         h = matvec(R, self.h)
         h_A = h + self.mass * X.r
@@ -80,14 +82,14 @@ class SpatialInertia:
         return SpatialInertia(self.mass, h_A, I_A)
 
     def momentum(self, v: Array) -> Array:
-        """``I v``: the spatial momentum (..., 6) of the body moving with v (..., 6), RBDA section 2.12."""
+        """Return ``I v``, the spatial momentum (..., 6) of the body at the velocity v (..., 6) (RBDA section 2.12)."""
         w, v0 = v[..., :3], v[..., 3:]
         return join(matvec(self.I_origin, w) + cross(self.h, v0), self.mass[..., None] * v0 - cross(self.h, w))
 
     def force(self, v: Array, a: Array) -> Array:
-        """``I a + v x* I v``: the spatial force that gives a body of velocity v the acceleration a (RBDA 5.9).
+        """Return ``I a + v x* I v``, the force that gives a body of velocity v the acceleration a (RBDA 5.9).
 
-        Multiplied out, the linear velocity is in it only as the classical acceleration of the frame's origin.
+        Multiplied out, the linear velocity enters only through the classical acceleration of the frame's origin.
         """
         w, wd = v[..., :3], a[..., :3]
         acceleration = a[..., 3:] + cross(w, v[..., 3:])
@@ -95,10 +97,10 @@ class SpatialInertia:
         return join(moment, self.mass[..., None] * acceleration + cross(wd, self.h) + cross(w, cross(w, self.h)))
 
     def as_rows(self) -> SpatialInertia:
-        """The same, for arrays (..., k, 6) of k vectors."""
+        """Return the same inertia with an axis added, to act on arrays (..., k, 6) of k vectors."""
         return SpatialInertia(self.mass[..., None], self.h[..., None, :], self.I_origin[..., None, :, :])
 
     def matrix(self) -> Array:
-        """The 6x6 matrix of RBDA 2.63."""
+        """Return the 6x6 matrix of RBDA 2.63, shape (..., 6, 6)."""
         h = skew(self.h)
         return np.block([[self.I_origin, h], [h.T, self.mass * np.eye(3)]])

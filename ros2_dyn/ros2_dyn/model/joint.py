@@ -1,4 +1,4 @@
-"""One joint: how a body may move relative to its parent (RBDA section 4.4)."""
+"""Joint: the motion of a body relative to its parent (RBDA section 4.4)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ JointType = Literal["revolute", "continuous", "prismatic", "planar", "floating"]
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint; its frame is the child link's frame, which at q = 0 coincides with the frame that X_tree leads to.
+    """A joint; its frame is the child link's frame, which at q = 0 coincides with the target frame of X_tree.
 
-    Velocities are those of the child link in its own axes. What q and qd hold, by type:
+    Velocities are those of the child link in its own axes. The contents of q and qd depend on the type:
 
     - revolute, continuous, prismatic: an angle or a length, and its rate;
     - planar: [x, y, cos, sin] and [x', y', rate of turn]; a plane through the origin with the axis as its normal;
     - floating: [x, y, z, qx, qy, qz, qw], a unit quaternion, and [linear; angular] velocity, as in a Twist.
 
-    A joint that mimics another has no q of its own: it is at ``multiplier * q + offset`` of that joint. Limits that the
-    robot description does not give are infinite.
+    A joint that mimics another has no q of its own: its position is ``multiplier * q + offset`` with the q of that
+    joint. Limits that the robot description does not give are infinite.
     """
 
     name: str
@@ -33,21 +33,23 @@ class Joint:
     axis: Array
     """Unit vector, shape (3,), in the joint's frame."""
     lower: float = -np.inf
-    """Position limits, rad or m."""
+    """Lower position limit, rad or m."""
     upper: float = np.inf
+    """Upper position limit, rad or m."""
     velocity_limit: float = np.inf
-    """rad/s or m/s."""
+    """Velocity limit, rad/s or m/s."""
     effort_limit: float = np.inf
-    """N m or N."""
+    """Effort limit, N m or N."""
     dynamics: JointDynamics = field(default_factory=JointDynamics)
     mimics: str | None = None
-    """Name of the joint that this one follows."""
+    """Name of the joint that this one mimics."""
     multiplier: float = 1.0
+    """Ratio of this joint's position to that of the joint it mimics."""
     offset: float = 0.0
-    """rad or m."""
+    """Position at which the mimicked joint is at zero, rad or m."""
 
     def key(self) -> tuple[object, ...]:
-        """All of it as plain values, to compare and to hash."""
+        """Return the content as plain values, to compare and to hash."""
         return (tuple(self.axis.tolist()), *(getattr(self, part.name) for part in fields(self) if part.name != "axis"))
 
     @property
@@ -57,12 +59,12 @@ class Joint:
 
     @property
     def neutral(self) -> Array:
-        """The q at which the child link lies where X_tree leads to."""
+        """Neutral q, at which the child link's frame is the target frame of X_tree."""
         return np.array({"planar": [0.0, 0, 1, 0], "floating": [0.0, 0, 0, 0, 0, 0, 1]}.get(self.type, [0.0]))
 
     @cached_property
     def S(self) -> Array:
-        """The motion subspace, shape (6, dof): the joint's velocity is S qd (RBDA section 3.5 and Table 4.1)."""
+        """Motion subspace, shape (6, dof): the joint's velocity is S qd (RBDA section 3.5 and Table 4.1)."""
         zero, one = np.zeros((3, 3)), np.eye(3)
         along, about = np.concatenate([zero, one]), np.concatenate([one, zero])  # the six motions of a free body
         if self.type == "floating":
@@ -73,16 +75,16 @@ class Joint:
 
     @property
     def plane(self) -> Array:
-        """Two unit vectors, shape (3, 2), that with the axis make a right-handed frame: x and y where it is z."""
+        """Two unit vectors, shape (3, 2), that form a right-handed frame with the axis: x and y where the axis is z."""
         x, y, z = self.axis if self.axis[2] >= 0 else -self.axis
         u = np.array([1 - x * x / (1 + z), -x * y / (1 + z), -x])
         return np.stack([u, np.cross(self.axis, u)], axis=1)
 
     def transform(self, q: Array) -> Transform:
-        """``X_J(q)``: from the frame at q = 0 to the child link's frame (RBDA Table 4.1, for any axis).
+        """Return ``X_J(q)``, from the frame at q = 0 to the child link's frame (RBDA Table 4.1, for any axis).
 
         Args:
-            q: of this joint, or of that which it mimics, shape (..., k) with k numbers by type.
+            q: position of this joint, or of the joint that it mimics, shape (..., k) with k by type.
         """
         if self.type == "floating":
             return Transform(np.swapaxes(rotation_from_quaternion(q[..., 3:]), -1, -2), q[..., :3])
@@ -94,10 +96,13 @@ class Joint:
         return Transform(self._turn(np.cos(position), np.sin(position)), np.zeros(3))
 
     def position(self, q: Array) -> Array:
-        """Where a joint of one degree of freedom is, rad or m, shape (..., 1), for q as `transform` takes it."""
+        """Return the position of a joint of one degree of freedom, rad or m, shape (..., 1); q as in `transform`."""
         return self.multiplier * q + self.offset
 
     def _turn(self, cos: Array, sin: Array) -> Array:
-        """Rodrigues' formula, transposed (RBDA 2.15), as a sum of constant matrices: a constant 0 or 1 stays one."""
+        """Return Rodrigues' rotation, transposed (RBDA 2.15).
+
+        It is a sum of constant matrices, so that entries that are constantly 0 or 1 stay constants.
+        """
         along = np.outer(self.axis, self.axis)
         return along + cos[..., None] * (np.eye(3) - along) - sin[..., None] * skew(self.axis)

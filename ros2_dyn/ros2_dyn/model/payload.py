@@ -1,4 +1,4 @@
-"""What a robot carries: a body fixed to one of its links."""
+"""Payload: a rigid body fixed to one of the robot's links."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from ros2_dyn.model.spatial import Array
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A body fixed to a link, given in that link's frame."""
+    """A rigid body fixed to a link, given in that link's frame."""
 
     mass: float
-    """kg."""
+    """Mass, kg."""
     com: ArrayLike = (0.0, 0.0, 0.0)
     """Centre of mass, m, shape (3,)."""
     I_com: ArrayLike | None = None
-    """Rotational inertia about the centre of mass, kg m^2, shape (3, 3); None: a point mass."""
+    """Rotational inertia about the centre of mass, kg m^2, shape (3, 3); None for a point mass."""
     link: str | None = None
-    """The link that carries it; the model's `default_tip` for None."""
+    """Link that carries the payload; the model's `default_tip` for None."""
 
     @property
     def parameters(self) -> Array:
-        """Mass, first moment and inertia about the link's origin, shape (10,): what a kernel takes as a payload.
+        """Inertial parameters about the link's origin, shape (10,), as in `SpatialInertia.parameters`.
+
+        The kernel input `payload` takes these numbers.
 
         Raises:
-            InputError: as `inertia`.
+            InputError: see `inertia`.
         """
         return self.inertia.parameters
 
     @property
     def inertia(self) -> SpatialInertia:
-        """In the link's frame.
+        """Spatial inertia in the link's frame.
 
         Raises:
             InputError: the mass is negative, a number is not finite, or a shape is wrong.

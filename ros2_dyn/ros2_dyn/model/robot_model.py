@@ -1,4 +1,4 @@
-"""The robot: a tree of rigid bodies joined by joints, as frozen data (RBDA section 4.1)."""
+"""RobotModel: a tree of rigid bodies connected by joints, as frozen data (RBDA section 4.1)."""
 
 from __future__ import annotations
 
@@ -23,52 +23,55 @@ from ros2_dyn.model.payload import Payload
 from ros2_dyn.model.spatial import Array, Transform, identity_transform
 
 BASE = -1
-"""Index of the immobile base, the parent of the first bodies."""
+"""Index of the fixed base, the parent of the first bodies."""
 
 
 class LinkFrame(NamedTuple):
-    """Where a link is: fixed to which moving body, and the transform from that body's frame to the link's."""
+    """Frame of a link, given by the moving body that it is fixed to."""
 
     body: int
+    """Index of the body; BASE for a link that does not move."""
     X: Transform
+    """Transform from the body's frame to the link's frame."""
 
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:
-    """A tree of bodies; body i hangs on joint i, and bodies are numbered so that parents come before children.
+    """A tree of bodies; joint i moves body i, and bodies are numbered so that parents come before children.
 
     Links behind fixed joints are lumped into the body that they are fixed to. The frame of a body is that of the link
-    that its joint moves, as in URDF. Models are immutable; those of equal links and joints are equal.
+    that its joint moves, as in URDF. Models are immutable, and models of equal links and joints are equal.
     """
 
     name: str
+    """Name of the robot."""
     base_link: str
-    """The root link."""
+    """Name of the root link."""
     joints: tuple[Joint, ...]
-    """All that move, those that mimic another among them."""
+    """All movable joints, including those that mimic another."""
     q_slices: tuple[slice, ...]
-    """Where each joint's position is in q; that of a joint that mimics another is the other's."""
+    """Slice of q that holds each joint's position; a joint that mimics another has the slice of the other."""
     v_slices: tuple[slice, ...]
-    """Where each joint's velocity, acceleration and effort are in qd, qdd and tau."""
+    """Slice of qd, qdd and tau that holds each joint's velocity, acceleration and effort."""
     lambda_: tuple[int, ...]
-    """Parent body of each body, BASE for those on the base."""
+    """Parent body of each body; BASE for bodies whose parent is the base."""
     X_tree: tuple[Transform, ...]
-    """Of each joint: from its parent body's frame to the joint's frame at q = 0."""
+    """Transform of each joint, from its parent body's frame to the joint's frame at q = 0."""
     inertia: tuple[SpatialInertia, ...]
-    """Of each body, in its own frame."""
+    """Inertia of each body, in its own frame."""
     base_inertia: SpatialInertia
-    """Of all that is fixed to the base, in the root link's frame."""
+    """Inertia of the links that are fixed to the base, in the root link's frame."""
     links: Mapping[str, LinkFrame]
-    """Of every link, moving or not, in the order of the tree."""
+    """Frame of every link, in the order of the tree."""
     link_specs: tuple[LinkSpec, ...]
-    """The links and joints that all of this was made from, the root first, parents before children."""
+    """Links and joints that the model was made from, the root first, parents before children."""
 
     @classmethod
     def from_urdf_file(cls, path: str | Path) -> RobotModel:
         """Load a URDF file.
 
         Raises:
-            ModelError: the file cannot be read, or what `from_urdf` raises.
+            ModelError: the file cannot be read, or its content is wrong; see `from_urdf`.
         """
         try:
             return cls.from_urdf(Path(path).read_text(encoding="utf-8"))
@@ -80,7 +83,7 @@ class RobotModel:
         """Make the model from the text of a URDF.
 
         Raises:
-            ModelError: the URDF is wrong; the error names the link or joint and what is wrong with it.
+            ModelError: the URDF is wrong; the error names the link or joint and its fault.
         """
         return cls.from_links(*urdf.read(xml))
 
@@ -90,24 +93,24 @@ class RobotModel:
 
         Args:
             rows: one for each joint, from the base outwards.
-            modified: whether the table is a modified one (Craig 3.6), or a standard one (Paul 1981).
+            modified: True for a modified table (Craig 3.6), False for a standard one (Paul 1981).
             name: name of the robot.
 
         Raises:
-            ModelError: a row is wrong; the error names it and what is wrong with it.
+            ModelError: a row is wrong; the error gives its number and its fault.
         """
         return cls.from_links(name, dh.read(rows, modified))
 
     @classmethod
     def from_links(cls, name: str, specs: Iterable[LinkSpec]) -> RobotModel:
-        """Number the bodies, and lump each fixed link into the body that it is fixed to.
+        """Make the model from its links: number the bodies, and lump links behind fixed joints into them.
 
         Args:
             name: name of the robot.
-            specs: the root first, parents before children; joints are numbered in this order.
+            specs: the links, the root first, parents before children; joints are numbered in this order.
 
         Raises:
-            ModelError: there is no moving joint, or a joint mimics one that it cannot.
+            ModelError: there is no movable joint, or a joint mimics one that it cannot mimic.
         """
         root, *others = specs = tuple(specs)
         joints: list[Joint] = []
@@ -145,30 +148,30 @@ class RobotModel:
         )
 
     def chain(self, base: str, tip: str, positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
-        """The arm between two links of a bigger robot, standing on its base link.
+        """Return the arm between two links of a bigger robot, with the first link as its base.
 
-        What hangs on the arm stays on it: joints that are not between the two links are locked, and the bodies beyond
-        them lumped in. What the base link hangs on is left out.
+        Joints that are not between the two links are locked, and the bodies beyond them are lumped into the arm. The
+        ancestors of the base link are left out.
 
         Args:
-            base: the link that does not move any more.
-            tip: a link that hangs on it.
-            positions: where joints are locked, rad or m, by name; neutral for those that are not named. A joint that
-                mimics another goes with it.
+            base: the link that becomes the fixed base.
+            tip: a descendant of the base.
+            positions: positions of the locked joints, rad or m, by name; neutral for those that are not named. A joint
+                that mimics another is locked with it.
 
         Raises:
-            InputError: the robot has no such link or joint, or the tip does not hang on the base.
-            ModelError: no joint moves between the two.
+            InputError: the robot has no such link or joint, or the tip is no descendant of the base.
+            ModelError: there is no movable joint between the two.
         """
         self.link_frame(base), self.link_frame(tip)
         return RobotModel.from_links(self.name, chain.subtree(self.link_specs, base, tip, positions or {}))
 
     def reduced(self, names: Sequence[str], positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
-        """The same robot with all joints locked but the named ones (and those that mimic them).
+        """Return the same robot with all joints locked except the named ones (and those that mimic them).
 
         Args:
-            names: joints of this model, in any order; the model's order stays.
-            positions: where the others are locked, as in `chain`.
+            names: joints of this model, in any order; the joints keep the model's order.
+            positions: positions of the locked joints, as in `chain`.
 
         Raises:
             InputError: the robot has no such joint.
@@ -180,16 +183,16 @@ class RobotModel:
             self.name, chain.lock_joints(self.link_specs, self.base_link, names, positions or {})
         )
 
-    def carrying(self, payload: Payload) -> RobotModel:
-        """The same robot with a payload fixed to one of its links.
+    def carrying(self, payload: Payload | None) -> RobotModel:
+        """Return the same robot with a payload fixed to one of its links; the robot itself for None.
 
         Raises:
-            InputError: the robot has no such link, or the payload's numbers make no sense.
+            InputError: the robot has no such link, or the payload's numbers are wrong.
         """
-        return self.with_body(payload.link or self.default_tip, payload.inertia)
+        return self if payload is None else self.with_body(payload.link or self.default_tip, payload.inertia)
 
     def with_body(self, link: str, inertia: SpatialInertia) -> RobotModel:
-        """The same robot with a body fixed to a link, given in that link's frame.
+        """Return the same robot with a rigid body fixed to a link, given in that link's frame.
 
         Raises:
             InputError: the robot has no such link.
@@ -199,10 +202,10 @@ class RobotModel:
         return RobotModel.from_links(self.name, loaded)
 
     def with_joint_dynamics(self, dynamics: Mapping[str, JointDynamics]) -> RobotModel:
-        """The same robot with other friction, springs and rotors in some of its joints.
+        """Return the same robot with other friction, springs and rotors in some of its joints.
 
         Args:
-            dynamics: for each such joint's name what takes the place of its dynamics.
+            dynamics: new dynamics by the joint's name; the other joints keep theirs.
 
         Raises:
             InputError: the robot has no such joint, or it has several degrees of freedom.
@@ -224,7 +227,7 @@ class RobotModel:
         return RobotModel.from_links(self.name, driven)
 
     def __post_init__(self) -> None:
-        """Make every array read-only: kernels have their numbers folded in."""
+        """Make every array read-only, because kernels fold the numbers in."""
         transforms = [*self.X_tree, *(link.X for link in self.links.values()), *(spec.X for spec in self.link_specs)]
         inertias = [*self.inertia, self.base_inertia, *(spec.inertia for spec in self.link_specs)]
         arrays = [array for X in transforms for array in X]
@@ -233,11 +236,11 @@ class RobotModel:
             array.setflags(write=False)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other has the same name, links and joints, to the last bit."""
+        """Return whether the other model has the same name, links and joints, to the last bit."""
         return isinstance(other, RobotModel) and self._key == other._key
 
     def __hash__(self) -> int:
-        """By content."""
+        """Return the hash of the content."""
         return hash(self._key)
 
     @property
@@ -245,7 +248,7 @@ class RobotModel:
         return (self.name, *(spec.key() for spec in self.link_specs))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Models can be copied, and sent to other processes."""
+        """Support copies, and transfer to other processes."""
         return RobotModel.from_links, (self.name, self.link_specs)
 
     @cached_property
@@ -255,22 +258,22 @@ class RobotModel:
 
     @cached_property
     def nq(self) -> int:
-        """The length of q: n, but for planar and floating joints."""
+        """Length of q: n, and more where there are planar and floating joints."""
         return max(where.stop for where in self.q_slices)
 
     @property
     def neutral(self) -> Array:
-        """The q at which all joints are neutral: zeros, but for planar and floating joints; shape (nq,)."""
+        """Position at which all joints are neutral, shape (nq,): zeros, apart from planar and floating joints."""
         return np.concatenate([joint.neutral for joint in self._independent])
 
     @property
     def _independent(self) -> tuple[Joint, ...]:
-        """The joints that mimic no other, in the order of q."""
+        """Joints that mimic no other, in the order of q."""
         return tuple(joint for joint in self.joints if joint.mimics is None)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that q and qd hold, in their order: depth first, children in document order."""
+        """Names of the independent joints in the order of q and qd: depth first, children in document order."""
         return tuple(joint.name for joint in self._independent)
 
     @property
@@ -280,27 +283,27 @@ class RobotModel:
 
     @property
     def child_links(self) -> tuple[str, ...]:
-        """The link that each joint moves, whose frame is its body's."""
+        """Child link of each joint; its frame is that of the body."""
         return tuple(spec.link for spec in self.link_specs if spec.joint is not None)
 
     @property
     def effort_limit(self) -> Array:
-        """N m or N, shape (n,); infinite where the robot description gives none."""
+        """Effort limits, N m or N, shape (n,); infinite where the robot description gives none."""
         return self._per_dof("effort_limit")
 
     @property
     def velocity_limit(self) -> Array:
-        """rad/s or m/s, shape (n,); infinite where the robot description gives none."""
+        """Velocity limits, rad/s or m/s, shape (n,); infinite where the robot description gives none."""
         return self._per_dof("velocity_limit")
 
     @property
     def lower(self) -> Array:
-        """Least positions, rad or m, shape (n,); -inf where the robot description gives none."""
+        """Lower position limits, rad or m, shape (n,); -inf where the robot description gives none."""
         return self._per_dof("lower")
 
     @property
     def upper(self) -> Array:
-        """Greatest positions, rad or m, shape (n,); inf where the robot description gives none."""
+        """Upper position limits, rad or m, shape (n,); inf where the robot description gives none."""
         return self._per_dof("upper")
 
     def _per_dof(self, attribute: str) -> Array:
@@ -308,7 +311,7 @@ class RobotModel:
 
     @cached_property
     def armature(self) -> Array:
-        """Inertia of the rotors about or along each degree of freedom, kg m^2 or kg, shape (n,)."""
+        """Rotor inertia of each degree of freedom, kg m^2 or kg, shape (n,)."""
         armature = np.zeros(self.n)
         for joint, where in zip(self.joints, self.v_slices):
             armature[where] += joint.multiplier**2 * joint.dynamics.armature
@@ -317,16 +320,16 @@ class RobotModel:
 
     @property
     def has_mimic_joints(self) -> bool:
-        """Whether joints mimic others, so that one degree of freedom moves several bodies' joints."""
+        """Whether joints mimic others, so that one degree of freedom moves several joints."""
         return len(self._independent) < len(self.joints)
 
     @property
     def default_tip(self) -> str:
-        """The link with the most moving joints between it and the base; of several, the last in the tree."""
+        """Link with the most movable joints between it and the base; of several, the last in the tree."""
         return max(reversed(self.link_names), key=lambda link: len(self.support(self.links[link].body)))
 
     def support(self, body: int) -> tuple[int, ...]:
-        """The joints between the base and a body, from the base outwards: kappa(i) of RBDA section 4.1.4."""
+        """Return the joints between the base and a body, from the base outwards: kappa(i) of RBDA section 4.1.4."""
         path: list[int] = []
         while body != BASE:
             path.append(body)
@@ -334,7 +337,7 @@ class RobotModel:
         return tuple(reversed(path))
 
     def link_frame(self, link: str | None) -> LinkFrame:
-        """Where a link is; `default_tip` for None.
+        """Return the frame of a link; of the `default_tip` for None.
 
         Raises:
             InputError: the robot has no such link.
@@ -345,15 +348,15 @@ class RobotModel:
         return self.links[link]
 
     def __repr__(self) -> str:
-        """The tree: a line for each link, below that which it hangs on."""
+        """Return the tree with a line for each link, indented below its parent's line."""
         title = (
-            f"RobotModel '{self.name}': {self.n} degrees of freedom, {sum(I.mass for I in self.inertia):.3g} kg move"
+            f"RobotModel '{self.name}': {self.n} degrees of freedom, {sum(I.mass for I in self.inertia):.3g} kg moving"
         )
         return "\n".join([title, *format_tree(self.link_specs)])
 
 
 def _coordinates(joints: Sequence[Joint]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Where each joint's numbers are in q and in qd."""
+    """Return the slices of q and of qd that hold each joint's numbers."""
     places: dict[str, tuple[slice, slice]] = {}
     nq = n = 0
     for joint in joints:

@@ -1,10 +1,10 @@
 """Spatial vector algebra: the arithmetic of RBDA chapter 2, in the compact form of its appendix A.
 
 A spatial vector is [angular; linear], shape (..., 6): a motion is [omega; v], a force is [n; f]. A Plücker transform
-``B_X_A`` is kept as the rotation ``E`` and the position ``r`` it is made of (RBDA equation 2.24), never as a 6x6
-matrix: ``E`` (..., 3, 3) turns coordinates of A into coordinates of B, ``r`` (..., 3) is B's origin in A.
+``B_X_A`` is stored as a rotation ``E`` and a position ``r`` (RBDA equation 2.24), not as a 6x6 matrix.
+``E`` (..., 3, 3) turns coordinates of A into coordinates of B, ``r`` (..., 3) is B's origin in A.
 
-Every function takes leading batch axes, and arrays of symbols as well as of floats.
+Every function takes leading batch axes, and arrays of floats or of symbols.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def matvec(A: Array, x: Array) -> Array:
-    """Product of a matrix (..., k, k) and a vector (..., k), batch axes broadcast."""
+    """Return the product of a matrix (..., k, k) and a vector (..., k), batch axes broadcast."""
     return (A @ x[..., None])[..., 0]
 
 
 def dot(a: Array, b: Array) -> Array:
-    """Scalar product over the last axis, batch axes broadcast."""
+    """Return the scalar product over the last axis, batch axes broadcast."""
     return (a[..., None, :] @ b[..., :, None])[..., 0, 0]
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Vector product of (..., 3) and (..., 3), batch axes broadcast."""
+    """Return the vector product of (..., 3) and (..., 3), batch axes broadcast."""
     return a.take(YZX, -1) * b.take(ZXY, -1) - a.take(ZXY, -1) * b.take(YZX, -1)
 
 
 def skew(a: Array) -> Array:
-    """The matrix (..., 3, 3) with ``skew(a) @ b == cross(a, b)``."""
+    """Return the matrix (..., 3, 3) with ``skew(a) @ b == cross(a, b)``."""
     zero = 0 * a[..., 0]
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
     rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
@@ -44,60 +44,60 @@ def skew(a: Array) -> Array:
 
 
 def join(angular: Array, linear: Array) -> Array:
-    """The spatial vector [angular; linear]."""
+    """Return the spatial vector [angular; linear] (..., 6) of its halves (..., 3)."""
     if angular.shape != linear.shape:
         angular, linear = np.broadcast_arrays(angular, linear)
     return np.concatenate([angular, linear], axis=-1)
 
 
 def swap(vector: Array) -> Array:
-    """[angular; linear] from [linear; angular] and back: between RBDA's order and that of geometry_msgs."""
+    """Exchange the halves of vectors (..., 6): from RBDA's order to that of geometry_msgs, and back."""
     return np.concatenate([vector[..., 3:], vector[..., :3]], axis=-1)
 
 
 def turn(E: Array, vectors: Array) -> Array:
-    """Both halves of vectors (..., 6) turned by a rotation (..., 3, 3)."""
+    """Rotate both halves of vectors (..., 6) by a rotation (..., 3, 3)."""
     return np.concatenate([matvec(E, vectors[..., :3]), matvec(E, vectors[..., 3:])], axis=-1)
 
 
 def cross_motion(v: Array, m: Array) -> Array:
-    """``v x m``: the rate of change of a motion m that moves with velocity v (RBDA 2.31)."""
+    """Return ``v x m``, the rate of change of a motion m that moves with velocity v (RBDA 2.31)."""
     w, v0 = v[..., :3], v[..., 3:]
     return join(cross(w, m[..., :3]), cross(w, m[..., 3:]) + cross(v0, m[..., :3]))
 
 
 def cross_force(v: Array, f: Array) -> Array:
-    """``v x* f``: the rate of change of a force f that moves with velocity v (RBDA 2.32)."""
+    """Return ``v x* f``, the rate of change of a force f that moves with velocity v (RBDA 2.32)."""
     w, v0 = v[..., :3], v[..., 3:]
     return join(cross(w, f[..., :3]) + cross(v0, f[..., 3:]), cross(w, f[..., 3:]))
 
 
 class Transform(NamedTuple):
-    """A Plücker transform ``B_X_A`` from coordinates of frame A to coordinates of frame B."""
+    """Plücker transform ``B_X_A`` from coordinates of frame A to coordinates of frame B."""
 
     E: Array
-    """Rotation (..., 3, 3): A's coordinates to B's."""
+    """Rotation (..., 3, 3) from A's coordinates to B's."""
     r: Array
     """Position (..., 3) of B's origin in A's coordinates, m."""
 
     def motion(self, m: Array) -> Array:
-        """``B_X_A m``: the motion m of A, in B (RBDA 2.24)."""
+        """Return ``B_X_A m``, a motion m of A in coordinates of B (RBDA 2.24)."""
         return join(matvec(self.E, m[..., :3]), matvec(self.E, m[..., 3:] - cross(self.r, m[..., :3])))
 
     def motion_back(self, m: Array) -> Array:
-        """``A_X_B m``: the motion m of B, in A."""
+        """Return ``A_X_B m``, a motion m of B in coordinates of A."""
         R = np.swapaxes(self.E, -1, -2)
         angular = matvec(R, m[..., :3])
         return join(angular, matvec(R, m[..., 3:]) + cross(self.r, angular))
 
     def force_back(self, f: Array) -> Array:
-        """``A_X_B* f = (B_X_A)^T f``: the force f of B, in A (RBDA Table 5.1, last line)."""
+        """Return ``A_X_B* f = (B_X_A)^T f``, a force f of B in coordinates of A (RBDA Table 5.1, last line)."""
         R = np.swapaxes(self.E, -1, -2)
         linear = matvec(R, f[..., 3:])
         return join(matvec(R, f[..., :3]) + cross(self.r, linear), linear)
 
     def matrix(self) -> Array:
-        """``B_X_A`` as the 6x6 matrix for motions (..., 6, 6); its transpose takes forces of B to A (RBDA 2.24)."""
+        """Return the matrix of ``B_X_A`` (..., 6, 6) for motions; its transpose takes forces of B to A (RBDA 2.24)."""
         E, r = np.broadcast_arrays(self.E, skew(self.r))
         zero = 0 * E
         return np.concatenate(
@@ -106,29 +106,29 @@ class Transform(NamedTuple):
         )
 
     def dyadic_back(self, A: Array) -> Array:
-        """``X^T A X``: a matrix (..., 6, 6) that takes motions of B to forces of B, such as an inertia, in A."""
+        """Return ``X^T A X``: a matrix (..., 6, 6) from motions to forces, such as an inertia, from B to A."""
         X = self.matrix()
         return np.swapaxes(X, -1, -2) @ A @ X
 
     def as_rows(self) -> Transform:
-        """The same, for arrays (..., k, 6) of k vectors."""
+        """Return the same transform with an axis added, to act on arrays (..., k, 6) of k vectors."""
         return Transform(self.E[..., None, :, :], self.r[..., None, :])
 
     def after(self, first: Transform) -> Transform:
-        """``C_X_A = C_X_B B_X_A``: this transform (C_X_B) after `first` (B_X_A)."""
+        """Return ``C_X_A = C_X_B B_X_A``: this transform (C_X_B) after `first` (B_X_A)."""
         R = np.swapaxes(first.E, -1, -2)
         return Transform(self.E @ first.E, first.r + matvec(R, self.r))
 
 
 def identity_transform() -> Transform:
-    """The transform of a frame to itself."""
+    """Return the transform of a frame to itself."""
     return Transform(np.eye(3), np.zeros(3))
 
 
 def rotation_from_rpy(rpy: Array) -> Array:
-    """The rotation matrix (3, 3) of URDF's fixed-axis roll, pitch, yaw, in rad: child coordinates to parent's.
+    """Return the rotation (3, 3) of URDF's fixed-axis roll, pitch and yaw, rad, from child coordinates to the parent's.
 
-    Entries that are zero up to rounding (as of a pitch of pi/2) are made zero, so that constants fold away.
+    Entries that are zero up to rounding (for example for a pitch of pi/2) are set to zero, so that they fold away.
     """
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
@@ -139,7 +139,7 @@ def rotation_from_rpy(rpy: Array) -> Array:
 
 
 def rotation_from_quaternion(quaternion: Array) -> Array:
-    """The rotation matrix (..., 3, 3) of a unit quaternion [x, y, z, w] (..., 4): child coordinates to parent's."""
+    """Return the rotation (..., 3, 3), child to parent coordinates, of a unit quaternion [x, y, z, w] (..., 4)."""
     x, y, z, w = (quaternion[..., i] for i in range(4))
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

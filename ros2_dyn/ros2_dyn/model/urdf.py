@@ -1,4 +1,4 @@
-"""From a URDF to the links of a tree: strip what does not concern dynamics, parse, and name what is wrong."""
+"""Links of a robot from a URDF: strip what does not concern dynamics, parse, and name the element that is wrong."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ros2_dyn.model.joint_dynamics import JointDynamics
 from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array, Transform, identity_transform, rotation_from_rpy
 
-# What concerns kinematics and inertia: for each element its attributes (those with a ! cannot be left out) and its
-# children. All else is dropped before parsing, so that a broken mesh, plug-in or transmission cannot stop the model.
+# Elements that concern kinematics and inertia, with their attributes (required ones are marked !) and children.
+# Everything else is dropped before parsing, so that a broken mesh, plug-in or transmission does not matter.
 KEPT: dict[str, tuple[str, str]] = {
     "link": ("name!", "inertial"),
     "inertial": ("", "origin mass inertia"),
@@ -37,10 +37,10 @@ KEPT: dict[str, tuple[str, str]] = {
 
 
 def read(xml: str) -> tuple[str, list[LinkSpec]]:
-    """The robot's name and its links as a tree, depth first, children in document order.
+    """Return the robot's name and its links, depth first, children in document order.
 
     Raises:
-        ModelError: the text is no URDF, an element of it is wrong, or its links are not one tree.
+        ModelError: the text is no URDF, one of its elements is wrong, or its links are not one tree.
     """
     robot = _robot_element(xml)
     links = _by_name(_parse_element(element, urdf.Link) for element in robot.findall("link"))
@@ -71,29 +71,29 @@ def _by_name(elements: Iterator[Any]) -> dict[str, Any]:
 
 
 def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[LinkSpec]:
-    """The links from the root outwards, without recursion: chains may be long."""
-    hangs_on: dict[str, urdf.Joint] = {}
-    carries: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
+    """Yield the links from the root outwards, without recursion, because chains may be long."""
+    parent_joint: dict[str, urdf.Joint] = {}
+    child_joints: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
     for joint in joints.values():
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
                 raise ModelError(f"joint '{joint.name}'", f"its {role} link '{link}' does not exist")
-        if joint.child in hangs_on:
-            other = hangs_on[joint.child].name
+        if joint.child in parent_joint:
+            other = parent_joint[joint.child].name
             raise ModelError(f"link '{joint.child}'", f"it is the child of two joints, '{other}' and '{joint.name}'")
-        hangs_on[joint.child] = joint
-        carries[joint.parent].append(joint)
+        parent_joint[joint.child] = joint
+        child_joints[joint.parent].append(joint)
 
-    root = _root([link for link in links if link not in hangs_on])
+    root = _root([link for link in links if link not in parent_joint])
     yield LinkSpec(root, None, identity_transform(), None, _inertia(links[root]))
-    pending = carries[root][::-1]
+    pending = child_joints[root][::-1]
     seen = 1
     while pending:
         joint = pending.pop()
         X = _origin(joint.origin, f"joint '{joint.name}'")
         moving = None if joint.type == "fixed" else _moving_joint(joint, joints)
         yield LinkSpec(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
-        pending += carries[joint.child][::-1]
+        pending += child_joints[joint.child][::-1]
         seen += 1
     if seen < len(links):
         raise ModelError("robot", "some of its links form a loop, which no joint connects to the root")
@@ -116,7 +116,7 @@ def _parse_element(element: ElementTree.Element, kind: type) -> Any:
 
 
 def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
-    """A copy with what is KEPT only."""
+    """Return a copy with the elements and attributes of KEPT only."""
     attributes, children = (words.split() for words in KEPT[element.tag])
     stripped = ElementTree.Element(element.tag)
     for attribute in attributes:
@@ -134,7 +134,7 @@ def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
 
 
 def _inertia(link: urdf.Link) -> SpatialInertia:
-    """The link's inertia in the link's frame; nothing where the URDF gives none."""
+    """Return the link's inertia in the link's frame, zero where the URDF gives none."""
     label = f"link '{link.name}'"
     if link.inertial is None:
         return SpatialInertia.zero()
@@ -145,14 +145,14 @@ def _inertia(link: urdf.Link) -> SpatialInertia:
     if not np.all(np.isfinite(I_com)):
         raise ModelError(label, "its <inertia> is not finite")
     principal = np.linalg.eigvalsh(I_com)
-    if principal[0] < -1e-6:  # less is a matter of the digits that were written
+    if principal[0] < -1e-6:  # smaller values come from rounding in the file
         raise ModelError(label, f"its <inertia> has a negative principal moment, {principal[0]:.3g} kg m^2")
     X = _origin(link.inertial.origin, label)
     return SpatialInertia.from_com(mass, np.zeros(3), I_com).in_parent(X)
 
 
 def _origin(pose: urdf.Pose | None, label: str) -> Transform:
-    """The transform from the frame an <origin> is given in to the frame that it places."""
+    """Return the transform from the frame that an <origin> is given in to the frame that it defines."""
     xyz = np.array(pose.xyz if pose is not None and pose.xyz is not None else [0.0, 0.0, 0.0], dtype=float)
     rpy = np.array(pose.rpy if pose is not None and pose.rpy is not None else [0.0, 0.0, 0.0], dtype=float)
     if not (np.all(np.isfinite(xyz)) and np.all(np.isfinite(rpy))):
@@ -173,7 +173,7 @@ def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> Joint:
 
 
 def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float, float]:
-    """The joint that moves by itself and that this one follows, through others perhaps; multiplier and offset."""
+    """Return the independent joint that this one mimics, directly or through others, with multiplier and offset."""
     multiplier, offset = 1.0, 0.0
     passed = []
     while joint.mimic is not None:

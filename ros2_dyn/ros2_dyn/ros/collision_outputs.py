@@ -1,9 +1,8 @@
-"""What the collision monitor publishes: external efforts, the state of the detector, the wrench at the tip, a stop."""
+"""What is published of the external efforts: the efforts, the detector's state, the wrench at the tip, the stop."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
+from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -12,107 +11,89 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ros2_dyn.ros.collision_monitor import CollisionMonitor
+from ros2_dyn.ros.message_template import MessageTemplate, collision_template, effort_template, wrench_template
+from ros2_dyn.ros.messages import time_message
 from ros2_dyn.ros.node_base import LATCHED
-from ros2_dyn.ros.robot import Robot
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
+from ros2_dyn.runtime.collision_monitor import CollisionUpdate
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 EXTERNAL_SCALE = 5.0
-"""Arrows of the external wrench are so much longer than those of joint wrenches, which carry the arm's weight."""
+"""Arrows of the external wrench are longer by this factor than those of joint wrenches, which carry the weight."""
 
 
 class CollisionOutputs:
-    """The publishers of one robot's collision monitor; those that nobody subscribes to cost next to nothing."""
+    """The publishers of one robot's external efforts. A topic without subscribers costs next to nothing."""
 
-    def __init__(self, node: Node, robot: Robot) -> None:
+    def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._node = node
-        names, base, settings = list(robot.model.joint_names), robot.model.base_link, robot.settings
-        self._effort, self._state, self._wrench = (
-            JointState(name=names),
-            CollisionState(joint_names=names),
-            WrenchStamped(),
-        )
-        self._effort.header.frame_id = self._state.header.frame_id = base
-        self._wrench.header.frame_id = robot.tip_link
+        names, base, settings = robot.model.joint_names, robot.model.base_link, robot.settings
+        self._names, self._base = names, base
+        self._effort = effort_template(names, base)
+        self._wrench = wrench_template(robot.tip_link)
+        self._states: dict[str, MessageTemplate] = {}
+        """By contact link."""
         scale = EXTERNAL_SCALE * settings.marker_scale
         self._markers = WrenchMarkers([robot.tip_link], scale, settings.marker_rate, "external_")
-        self._efforts_out = node.create_publisher(JointState, "~/external_effort", 10)
-        self._states_out = node.create_publisher(CollisionState, "~/collision", 10)
-        self._wrenches_out = node.create_publisher(WrenchStamped, "~/external_wrench", 10)
-        self._markers_out = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
-        self._stop_out = node.create_publisher(Bool, "~/collision_stop", LATCHED)
-        self.look()
-        self.stop(robot.monitor is not None and robot.monitor.detector.collision)
+        self._effort_publisher = node.create_publisher(JointState, "~/external_effort", 10)
+        self._state_publisher = node.create_publisher(CollisionState, "~/collision", 10)
+        self._wrench_publisher = node.create_publisher(WrenchStamped, "~/external_wrench", 10)
+        self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
+        self._stop_publisher = node.create_publisher(Bool, "~/collision_stop", LATCHED)
+        self.refresh_subscribers()
 
-    def look(self) -> None:
-        """See who listens. To be called a few times a second."""
-        self._heard = [
-            bool(out.get_subscription_count())
-            for out in (self._efforts_out, self._states_out, self._wrenches_out, self._markers_out)
+    def refresh_subscribers(self) -> None:
+        """See which topics have subscribers. To be called a few times a second."""
+        self._used = [
+            bool(publisher.get_subscription_count())
+            for publisher in (
+                self._effort_publisher,
+                self._state_publisher,
+                self._wrench_publisher,
+                self._marker_publisher,
+            )
         ]
 
-    def stop(self, collision: bool) -> None:
-        """Say whether the robot is to stop, also to those who come later."""
-        self._stop_out.publish(Bool(data=collision))
+    def publish_stop(self, collision: bool) -> None:
+        """Publish whether the robot is to stop, also for subscribers that come later."""
+        self._stop_publisher.publish(Bool(data=collision))
 
-    def publish(self, monitor: CollisionMonitor, begins: bool, now: float) -> None:
-        """Publish what somebody listens to; a collision that begins in any case.
-
-        Args:
-            monitor: which has just taken a state.
-            begins: whether a collision begins.
-            now: time of a steady clock, s.
-        """
-        if begins:
-            self.stop(True)
-        efforts, states, wrenches, markers = self._heard
+    def publish(self, seen: CollisionUpdate, now: float) -> None:
+        """Publish what is subscribed to at a time, s; a collision that begins in any case."""
+        efforts, states, wrenches, markers = self._used
+        stamp = seen.state.stamp
+        if seen.begins:
+            self.publish_stop(True)
         if efforts:
-            _stamp(self._effort, monitor)
-            self._effort.effort = array("d", monitor.residual)
-            self._efforts_out.publish(self._effort)
-        if states or begins:
-            self._states_out.publish(self.state(monitor))
-        markers = markers and self._markers.due(now)
-        if wrenches or markers:
-            self._publish_wrench(monitor, wrenches, markers)
+            self._effort_publisher.publish(self._effort.render(stamp, seen.residual))
+        if states or seen.begins:
+            self._state_publisher.publish(self._state(seen))
+        if wrenches and seen.wrench.wrench:
+            self._wrench_publisher.publish(self._wrench.render(stamp, seen.wrench.wrench))
+        if markers and self._markers.due(now):
+            self._publish_marker(seen)
 
-    def state(self, monitor: CollisionMonitor) -> CollisionState:
-        """The detector's latest view, in a message that is used again and again."""
-        message, detector = self._state, monitor.detector
-        _stamp(message, monitor)
-        message.residual = array("d", monitor.residual)
-        message.threshold = array("d", detector.threshold)
-        message.exceeded = detector.exceeded
-        message.collision = detector.collision
-        message.contact_link = monitor.contact().link if any(detector.exceeded) else ""
-        return message
+    def _state(self, seen: CollisionUpdate) -> Any:
+        link = seen.contact.link if any(seen.exceeded) else ""
+        if link not in self._states:
+            self._states[link] = collision_template(self._names, self._base, link)
+        flags = (*seen.exceeded, seen.collision)
+        return self._states[link].render(seen.state.stamp, seen.residual, seen.threshold, flags)
 
-    def _publish_wrench(self, monitor: CollisionMonitor, heard: bool, markers: bool) -> None:
-        wrench = monitor.wrench().wrench
-        _stamp(self._wrench, monitor)
-        if heard and wrench:
-            self._wrenches_out.publish(self.fill_wrench(self._wrench, wrench, monitor))
-        if markers:
-            arrows = self._markers.of(self._wrench.header.stamp, [wrench or (0.0,) * 6])
-            for marker in arrows.markers:
-                marker.action = Marker.ADD if wrench else Marker.DELETE
-            self._markers_out.publish(arrows)
-
-    def fill_wrench(self, message: WrenchStamped, wrench: Sequence[float], monitor: CollisionMonitor) -> WrenchStamped:
-        """Put [force; moment] on the tip into a message."""
-        _stamp(message, monitor)
-        message.header.frame_id = self._wrench.header.frame_id
-        force, torque = message.wrench.force, message.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
-        return message
+    def _publish_marker(self, seen: CollisionUpdate) -> None:
+        wrench = seen.wrench.wrench
+        arrows = self._markers.of(time_message(seen.state.stamp), [wrench or (0.0,) * 6])
+        for marker in arrows.markers:
+            marker.action = Marker.ADD if wrench else Marker.DELETE
+        self._marker_publisher.publish(arrows)
 
     def destroy(self) -> None:
         """Take the publishers down."""
-        for out in (self._efforts_out, self._states_out, self._wrenches_out, self._markers_out, self._stop_out):
-            self._node.destroy_publisher(out)
-
-
-def _stamp(message: JointState | CollisionState | WrenchStamped, monitor: CollisionMonitor) -> None:
-    state = monitor.state
-    assert state is not None  # it has just taken one
-    message.header.stamp.sec, message.header.stamp.nanosec = state.stamp
+        for publisher in (
+            self._effort_publisher,
+            self._state_publisher,
+            self._wrench_publisher,
+            self._marker_publisher,
+            self._stop_publisher,
+        ):
+            self._node.destroy_publisher(publisher)

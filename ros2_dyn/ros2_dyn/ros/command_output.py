@@ -1,100 +1,73 @@
-"""What leaves on ~/command, and what goes on there if this process dies."""
+"""What is published on ~/command, and the failsafe process that goes on if this process dies."""
 
 from __future__ import annotations
 
 import time
-from array import array
-from math import inf
 
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
-from ros2_dyn.control.effort_guard import EffortGuard
-from ros2_dyn.model.spatial import Array
-from ros2_dyn.ros.last_will import Duty, LastWill
-from ros2_dyn.ros.preconditions import why_nobody
+from ros2_dyn.control.failsafe_ramp import LastCommand
+from ros2_dyn.ros.failsafe import NODE_SUFFIX, FailsafeProcess, FailsafeTask
+from ros2_dyn.ros.message_template import command_template
+from ros2_dyn.runtime.samples import CommandLink
+from ros2_dyn.runtime.update import Command, FailsafeConfig
 
-HELD = 0.5
-"""Time, s, for which the last command is what a controller holds, whatever the measured efforts say as yet."""
+UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"
+"""Node name of an endpoint whose node is gone, for example after SIGKILL. Such publishers are ignored."""
 
 
 class CommandOutput:
-    """Publishes commands in the controller's order, each noted in the last will before it leaves."""
+    """Publishes commands in the controller's order, each stored for the failsafe process before it leaves."""
 
     def __init__(self, node: Node) -> None:
         """Create the publisher."""
-        self.order: list[int] = []
-        """Of the controller's joints among the robot's."""
         self._node = node
-        self._out = node.create_publisher(Float64MultiArray, "~/command", 1)
-        self._message = Float64MultiArray()
-        self._will = LastWill()
-        self._sent: Array | None = None
-        self._sent_at = -inf
+        self._publisher = node.create_publisher(Float64MultiArray, "~/command", 1)
+        self._template = command_template(1)
+        self._size = 1
+        self._failsafe = FailsafeProcess()
+        self._armed = False
 
-    @property
-    def topic(self) -> str:
-        """Its whole name."""
-        return self._out.topic_name
+    def link(self) -> CommandLink:
+        """Return what is known of the other side."""
+        publisher, node = self._publisher, self._node
+        own = [(name, node.get_namespace()) for name in (node.get_name(), node.get_name() + NODE_SUFFIX)]
+        others = tuple(
+            info.node_name
+            for info in node.get_publishers_info_by_topic(publisher.topic_name)
+            if (info.node_name, info.node_namespace) not in own and info.node_name != UNKNOWN_NODE
+        )
+        alive = not self._armed or self._failsafe.alive
+        return CommandLink(publisher.get_subscription_count(), others, publisher.topic_name, alive)
 
-    @property
-    def heard(self) -> bool:
-        """Whether anybody listens."""
-        return self._out.get_subscription_count() > 0
+    def send(self, command: Command, now: float) -> None:
+        """Publish a command, at a time of the runtime, s.
 
-    def why_nobody(self) -> str:
-        """What is wrong with the other side; empty: nothing."""
-        return why_nobody(self._node, self._out)
-
-    def send(self, effort: Array, guard: EffortGuard, held: Array) -> None:
-        """Publish a command of the guard's.
-
-        Args:
-            effort: N m or N, shape (n,).
-            guard: that made it.
-            held: effort that the last will passes to, as `EffortGuard.ease`.
+        The failsafe process measures the age of the state by the steady clock.
         """
-        self._will.note(guard, held)
-        self._message.data = array("d", effort[self.order])
-        self._out.publish(self._message)
-        self._sent, self._sent_at = effort, time.monotonic()
+        state_at = time.monotonic() - (now - command.state_at)
+        self._failsafe.update(LastCommand(state_at, command.effort, command.hold))
+        if len(command.data) != self._size:
+            self._size = len(command.data)
+            self._template = command_template(self._size)
+        self._publisher.publish(self._template.render(0, command.data.tolist()))
 
-    def applied(self) -> Array | None:
-        """What was sent so lately that a controller holds it, N m or N, shape (n,); None: nothing."""
-        return self._sent if time.monotonic() - self._sent_at < HELD else None
+    def arm(self, config: FailsafeConfig) -> None:
+        """Arm the failsafe process, which may take seconds.
 
-    def forget(self) -> None:
-        """The robot has become another."""
-        self._sent = None
-
-    # ---- the last will
-
-    def duty(self, guard: EffortGuard) -> Duty | None:
-        """What is to be done if this process dies while a guard commands; None: nothing."""
-        policy, node = guard.policy, self._node
-        if policy.stop_behaviour == "cease":
-            return None
-        names = node.get_name(), node.get_namespace(), self.topic
-        return Duty(*names, self.order, guard.limits.slew.tolist(), policy.state_timeout, policy.stop_behaviour)
-
-    def entrust(self, duty: Duty | None) -> str:
-        """Have a process for a duty, if there is one, which may take seconds; what went wrong, if anything did."""
-        trouble = "" if duty is None else self._will.entrust(duty, self._out.get_subscription_count())
-        return trouble and f"the process that takes over if this one dies did not start: {trouble}"
-
-    def entrusted(self, guard: EffortGuard) -> bool:
-        """Whether somebody would do just that."""
-        duty = self.duty(guard)
-        return duty is None or self._will.bound_to(duty)
-
-    def forsaken(self, guard: EffortGuard) -> bool:
-        """Whether there is a duty and nobody who would do it."""
-        return self.duty(guard) is not None and not self._will.alive
+        Raises:
+            FailsafeError: it is not ready.
+        """
+        node = self._node
+        task = FailsafeTask(node.get_name(), node.get_namespace(), self._publisher.topic_name, config)
+        self._failsafe.arm(task, self._publisher.get_subscription_count())
+        self._armed = True
 
     def rest(self) -> None:
-        """Nothing is commanded: the last will has nothing to do."""
-        self._will.clear()
+        """Take notice that nothing is commanded: the failsafe process has nothing to do."""
+        self._failsafe.clear()
 
     def close(self) -> None:
-        """The node ends: what it commands passes to its last will."""
-        self._will.hand_over()
+        """End: what is commanded passes to the failsafe process."""
+        self._failsafe.trigger()

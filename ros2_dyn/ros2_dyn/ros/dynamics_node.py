@@ -1,57 +1,53 @@
-"""The node `dynamics`: follows measured and desired states, publishes efforts, and answers services."""
+"""The node `dynamics`: wiring between messages and the runtime, which decides everything."""
 
 from __future__ import annotations
 
-import math
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from traceback import format_exc
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy import task
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
-from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, SetPayload, WrenchToTorque
+from ros2_dyn_interfaces.srv import (
+    GetCollisionResiduals,
+    GetDynamics,
+    GetJacobian,
+    SetMode,
+    SetPayload,
+    WrenchToTorque,
+)
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_dyn.errors import MessageError, Ros2DynError
-from ros2_dyn.model import RobotModel, audit
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.events import rejection
+from ros2_dyn.errors import InputError, MessageError, Ros2DynError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.ros import diagnostics
-from ros2_dyn.ros.collision_services import CollisionServices
-from ros2_dyn.ros.commander import Commander
+from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, WrenchReader
+from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
-from ros2_dyn.ros.effort_convention import total_effort
+from ros2_dyn.ros.hot_loop import HotLoop
+from ros2_dyn.ros.messages import joint_sample, payload_request, trajectory_sample
 from ros2_dyn.ros.node_base import LATCHED, run_node
-from ros2_dyn.ros.on_demand import OnDemand, waiting
-from ros2_dyn.ros.outputs import Outputs
-from ros2_dyn.ros.pairing import KEPT, Pair, Pairing
-from ros2_dyn.ros.parameters import Settings, changed_settings, declare_settings, verdict
-from ros2_dyn.ros.refusals import Refusals
-from ros2_dyn.ros.robot import Efforts, Robot
-from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, set_payload
-from ros2_dyn.ros.state_intake import MeasuredState
-from ros2_dyn.ros.trajectory import effort_along
+from ros2_dyn.ros.node_driver import NodeDriver
+from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
+from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque
+from ros2_dyn.runtime import ArmRuntime, Reply, Settings, Update
+from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
-LOOK_PERIOD, LOOKS_PER_REPORT = 0.5, 2
-"""How often the node looks who listens, s; and how often between two reports."""
-
-SWITCH_INTERVAL = 2e-4
-"""How long, s, work that is done aside may keep a state waiting: Python's default is 5 ms."""
-GRACE = 0.02
-"""How long, s, a context that goes down may take to say so, while calls fail already."""
-T = TypeVar("T")
+REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
+"""How often the node sees who subscribes, s, and how often it does so between two reports."""
 
 
 class DynamicsNode(Node):
@@ -59,277 +55,161 @@ class DynamicsNode(Node):
 
     def __init__(self) -> None:
         super().__init__("dynamics")
-        self._settings = declare_settings(self)
-        self._refusals = Refusals(self.get_logger())
-        self._window = diagnostics.Window()
-        self._robot: Robot | None = None
-        self._outputs: Outputs | None = None
-        self._warnings: list[str] = []
-        self._description = ""
-        self._worker = ThreadPoolExecutor(1)
-        self._finished: deque[Callable[[], None]] = deque()
-        sys.setswitchinterval(SWITCH_INTERVAL)
-        self._looks = 0
-        self._last_state_at = -math.inf
-        self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
+        settings = declare_settings(self)
+        self._loop = HotLoop(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self._collisions = CollisionServices(self, self._answer)
-        self._commander = Commander(self, self._safely, self._answer, self._aside, self._refusals)
-
-        if self._settings.robot_description:
-            self._use(RobotModel.from_urdf(self._settings.robot_description), self._settings)
-        elif self._settings.urdf_file:
-            self._use(load_file(self._settings.urdf_file), self._settings)
-        else:
-            self.get_logger().info("waiting for the topic robot_description")
-            self.create_subscription(String, "robot_description", self._safely(self._on_description), LATCHED)
-
-        self._desired = self.create_subscription(
-            JointTrajectory,
-            "~/desired",
-            self._safely(self._on_desired),
-            KEPT,
-            callback_group=OnDemand(lambda: self._robot is not None and self._robot.pairing.waits),
-        )
-        self.create_subscription(JointTrajectory, "~/desired_trajectory", self._safely(self._on_trajectory), 10)
-        self.create_subscription(JointState, "joint_states", self._safely(self._on_state), qos_profile_sensor_data)
-        self.create_service(GetJacobian, "~/get_jacobian", self._answer_with(fill_jacobian))
-        self.create_service(WrenchToTorque, "~/wrench_to_torque", self._answer_with(fill_torque))
-        self.create_service(GetDynamics, "~/get_dynamics", self._answer_with(fill_dynamics))
-        alone = MutuallyExclusiveCallbackGroup()  # states go on while it waits for kernels
-        self.create_service(SetPayload, "~/set_payload", self._set_payload, callback_group=alone)
+        self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
+        self._runtime = ArmRuntime(_load(settings), settings)
+        self._driver = NodeDriver(self, self._runtime)
+        self._description = ""
+        self._refreshes = 0
+        self._subscribe()
+        self._serve()
         self.add_on_set_parameters_callback(self._on_parameters)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goes on where simulated time stands still
-        self.create_timer(LOOK_PERIOD, self._safely(self._look), clock=steady)
+        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
 
-    def _safely(self, callback: Callable[..., None]) -> Callable[..., None]:
-        """The callback, whose unforeseen errors are logged: a fault of ours must not end what others rely on."""
+    def _subscribe(self) -> None:
+        """Subscribe to the hot topics; the last one's messages are read after those of the others."""
+        runtime, driver, loop = self._runtime, self._driver, self._loop
+        wrenches = self._reads("~/desired_wrench", WrenchReader(), runtime.on_desired_wrench)
+        desired = self._reads("~/desired", DesiredReader(), runtime.on_desired)
+        states = self._reads("joint_states", JointStateReader(), runtime.on_joint_state)
+        loop.subscribe(WrenchStamped, "~/desired_wrench", 1, wrenches)
+        loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
+        loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
+        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: runtime.commands, now=driver.now)
+        if runtime.robot is None:
+            self.get_logger().info("waiting for the topic robot_description")
+            self.create_subscription(String, "robot_description", self._on_description, LATCHED)
+        self.create_subscription(JointTrajectory, "~/desired_trajectory", self._on_trajectory, 10)
 
-        def safe(*args: Any) -> None:
-            try:
-                callback(*args)
-            except Exception:
-                time.sleep(GRACE)
-                if not rclpy.ok():
-                    raise  # the end, not an error
-                self.get_logger().error(f"please report this fault:\n{format_exc()}", throttle_duration_sec=1.0)
+    def _serve(self) -> None:
+        """Create the services. Those that wait for something have a group of their own, so that others go on."""
+        self.create_service(GetJacobian, "~/get_jacobian", self._computes(fill_jacobian))
+        self.create_service(WrenchToTorque, "~/wrench_to_torque", self._computes(fill_torque))
+        self.create_service(GetDynamics, "~/get_dynamics", self._computes(fill_dynamics))
+        self.create_service(GetCollisionResiduals, "~/get_collision_residuals", self._residuals)
+        for kind, name, callback in (
+            (SetMode, "~/set_mode", self._set_mode),
+            (SetPayload, "~/set_payload", self._set_payload),
+            (Trigger, "~/reset_collision", self._reset_collision),
+            (Trigger, "~/calibrate_collision", self._calibrate_collision),
+        ):
+            self.create_service(kind, name, callback, callback_group=MutuallyExclusiveCallbackGroup())
 
-        return safe
-
-    def _aside(self, work: Callable[[], T], then: Callable[[Future[T]], None]) -> None:
-        """Do slow work in another thread, so that no state has to wait for it, and go on in this one."""
-
-        def finished(done: Future[T]) -> None:
-            self._finished.append(lambda: then(done))
-            if (executor := self.executor) is not None:  # the node is not on its way down
-                executor.create_task(self._safely(self._go_on))
-
-        self._worker.submit(work).add_done_callback(finished)
-
-    def _go_on(self) -> None:
-        """With what was finished first: the executor takes the newest of its tasks first."""
-        self._finished.popleft()()
+    def spin(self) -> None:
+        """Serve until the context is shut down."""
+        self._loop.spin()
 
     def destroy_node(self) -> None:
-        """End; what is commanded is ended first."""
-        self._commander.close()
+        """End; what is commanded passes to the failsafe process first."""
+        self._driver.close()
         super().destroy_node()
 
-    # ---- the robot and the parameters
+    # ---- messages
 
-    def _use(self, description: RobotModel, settings: Settings) -> None:
-        """Take a robot, or raise and keep the one before."""
-        robot, keeps_payload = self._make(description, settings)
-        warnings = audit(robot.model)
-        if not keeps_payload:
-            self.get_logger().warning("the payload is gone: no joint moves the link that carried it any more")
-        if self._outputs is None or not self._outputs.serve(robot):
-            if self._outputs is not None:
-                self._outputs.destroy()
-            self._outputs = Outputs(self, robot)
-        self._robot, self._settings, self._warnings = robot, settings, warnings
-        self._collisions.serve(robot.monitor, self._outputs.collision, settings.collision_service)
-        self._commander.serve(robot)
-        names = ", ".join(robot.model.joint_names)
-        self.get_logger().info(f"using '{robot.model.name}' with the joints {names}, tip link '{robot.tip_link}'")
-        for warning in warnings:
-            self.get_logger().warning(f"robot description: {warning}")
+    def _reads(
+        self, topic: str, reader: CdrReader[Any], take: Callable[[Any, float], Update]
+    ) -> Callable[[bytes], None]:
+        """Return a callback that reads a serialised message of a topic and gives it to the runtime."""
+        driver, window = self._driver, self._driver.window
 
-    def _make(self, description: RobotModel, settings: Settings) -> tuple[Robot, bool]:
-        """A robot that goes on from the one before, and whether it carries the same payload."""
-        robot = Robot(description, settings)
-        return robot, self._robot is None or robot.succeed(self._robot)
+        def on_message(raw: bytes) -> None:
+            started = time.perf_counter()
+            try:
+                sample = reader.read(raw, driver.received())
+            except MessageError as error:
+                driver.log.add([rejection(topic, error)])
+                return
+            update = take(sample, driver.now())
+            driver.handle(update)
+            if update.steps:
+                window.latencies.append(time.perf_counter() - started)
+
+        return on_message
 
     def _on_description(self, message: String) -> None:
         if message.data != self._description:
             self._description = message.data
-            # A robot that is made aside leaves its kernels at hand for the one that is made here.
-            self._aside(
-                lambda: self._make(RobotModel.from_urdf(message.data), self._settings),
-                lambda _: self._take_description(message.data),
-            )
+            self._driver.handle(self._runtime.use_description(message.data, self._driver.now()))
 
-    def _take_description(self, xml: str) -> None:
-        try:
-            self._use(RobotModel.from_urdf(xml), self._settings)
-        except Ros2DynError as error:
-            kept = f"; '{self._robot.model.name}' is kept" if self._robot else ""
-            self.get_logger().error(f"robot_description refused: {error}{kept}")
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        def publish(reply: Reply) -> None:
+            if isinstance(reply.error, MessageError):
+                self._driver.log.add([rejection("~/desired_trajectory", reply.error)])
+                return
+            for point, row in zip(message.points, reply.value):
+                point.effort = row.tolist()
+            self._with_effort.publish(message)
+
+        sample = trajectory_sample(message)
+        self._driver.ask(lambda name: self._runtime.on_desired_trajectory(sample, self._driver.now(), name), publish)
 
     def _on_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
         """Take all changes or none."""
         try:
             settings = changed_settings(self, changes)
-            self._commander.check_change(self._settings, settings)
-            if settings != self._settings and self._robot is not None:
-                self._use(self._robot.description, settings)
-            self._settings = settings
-            return verdict()
+            self._driver.handle(self._runtime.change_settings(settings, self._driver.now()))
         except Ros2DynError as error:
-            return verdict(str(error))
+            return parameter_result(str(error))
+        return parameter_result()
 
-    # ---- the state path
+    # ---- services
 
-    def _on_desired(self, message: JointTrajectory) -> None:
-        if self._robot is None:
-            return
-        try:
-            desired = self._robot.order.desired(message)
-        except MessageError as error:
-            self._refusals.refuse("~/desired", error)
-            return
-        started, now = time.perf_counter(), time.monotonic()
-        self._commander.laws.desired_at = now
-        self._publish(self._robot.pairing.desired_arrived(desired, now), started)
-
-    def _take_waiting_desired(self) -> None:
-        """Read all that has come on ~/desired, which is read by the executor only while a state waits for it."""
-        for message in waiting(self._desired):
-            self._on_desired(message)
-
-    def _on_state(self, message: JointState) -> None:
-        started = time.perf_counter()
-        robot = self._robot
-        if robot is None:
-            return
-        self._take_waiting_desired()
-        now = time.monotonic()
-        restarts = robot.intake.restarts
-        try:
-            state = robot.intake.take(message, now, self._nanoseconds)
-        except MessageError as error:
-            self._refusals.refuse("joint_states", error)
-            return
-        if state is None:
-            self._window.foreign += 1
-            if robot.state is None:
-                names = ", ".join(message.name)
-                text = f"joint_states holds [{names}], none of them a joint of '{robot.model.name}'"
-                self.get_logger().warning(text, throttle_duration_sec=5.0)
-            return
-        if robot.intake.restarts != restarts:
-            robot.pairing = Pairing(self._settings.desired_timeout)  # stamps of another time
-            self.get_logger().warning(
-                "the stamps of joint_states went back: starting afresh", throttle_duration_sec=1.0
-            )
-        robot.state = state
-        self._window.states += 1
-        if math.isfinite(self._last_state_at):
-            self._window.periods.append(now - self._last_state_at)
-        self._last_state_at = now
-        self._publish(robot.pairing.measured_arrived(state, now), started)
-
-    def _nanoseconds(self) -> int:
-        return self.get_clock().now().nanoseconds
-
-    def _publish(self, pairs: list[Pair], started: float) -> None:
-        robot, outputs = self._robot, self._outputs
-        if not pairs or robot is None or outputs is None:
-            return
-        now = time.monotonic()
-        for pair in pairs:
-            pair, efforts = self._efforts(robot, pair, now)
-            if efforts is not None:
-                self._monitor(robot, pair.measured, efforts, now)
-                if pair.measured is robot.state:  # the newest
-                    self._commander.command(pair, efforts, robot, now)
-                outputs.publish(pair.measured.stamp, efforts, now)
-                self._watch(robot, pair.measured, efforts)
-        self._window.latencies.append(time.perf_counter() - started)
-
-    def _efforts(self, robot: Robot, pair: Pair, now: float) -> tuple[Pair, Efforts | None]:
-        """Those of a pair; where the desired state makes no sense, of a pair without it."""
-        try:
-            return pair, robot.efforts(pair, now)
-        except MessageError as error:
-            if pair.desired is None:
-                self._refusals.refuse("joint_states", error)
-                return pair, None
-            self._refusals.refuse("~/desired", error)
-            return self._efforts(robot, Pair(pair.measured, None), now)
-
-    def _monitor(self, robot: Robot, state: MeasuredState, efforts: Efforts, now: float) -> None:
-        """Look for a collision."""
-        monitor, outputs = robot.monitor, self._outputs
-        if monitor is None or outputs is None or outputs.collision is None:
-            return
-        try:
-            begins = monitor.update(state, efforts, robot, now)
-        except MessageError as error:
-            self._refusals.refuse("joint_states", error)
-            return
-        if monitor.state is state:
-            outputs.collision.publish(monitor, begins, now)
-            self._collisions.updated(monitor, state, begins)
-
-    def _watch(self, robot: Robot, state: MeasuredState, efforts: Efforts) -> None:
-        """Keep for the next report."""
-        source = robot.acceleration_source
-        self._window.accelerations[source] = self._window.accelerations.get(source, 0) + 1
-        if state.effort is not None:
-            expected = efforts.inverse_dynamics
-            measured = total_effort(self._settings.measured_effort, state.effort, expected, efforts.gravity)
-            self._window.squared_errors.append([(m - e) ** 2 for m, e in zip(measured, expected)])
-
-    # ---- trajectories and services
-
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        def fill() -> None:
-            robot = self._loaded("joint_names")
-            effort_along(
-                message,
-                robot.model.joint_names,
-                robot.batch,
-                np.array(self._settings.gravity),
-                np.array(robot.payload.at(time.monotonic())),
-                self._settings.command_effort == "raw",
-            )
-
-        def publish(filled: Future[None]) -> None:
-            try:
-                filled.result()
-            except MessageError as error:
-                self._refusals.refuse("~/desired_trajectory", error)
-                return
-            self._with_effort.publish(message)
-
-        self._aside(fill, publish)
-
-    def _answer_with(self, fill: Callable[..., None]) -> Callable[[Any, Any], Any]:
-        """A service that fills its response at the requested state."""
+    def _computes(self, fill: Callable[..., None]) -> Callable[[Any, Any], Any]:
+        """Return a service that fills its response at the requested state."""
 
         def answer(request: Any, response: Any) -> Any:
             def act() -> None:
-                robot, state = self._requested(request.state)
-                fill(request, response, robot, state, time.monotonic())
+                state = self._runtime.requested_state(joint_sample(request.state))
+                robot = self._runtime.require_robot("state")
+                fill(request, response, robot, state, self._driver.now())
                 response.joint_names = list(robot.model.joint_names)
 
-            return self._answer(response, act)
+            return self._respond(response, act)
 
         return answer
 
-    def _answer(self, response: Any, act: Callable[[], None]) -> Any:
-        """Say in a response that something was done, or why it cannot be."""
+    def _residuals(self, request: Any, response: GetCollisionResiduals.Response) -> GetCollisionResiduals.Response:
+        return self._respond(response, lambda: fill_residuals(response, self._runtime.watching()))
+
+    async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
+        driver, runtime = self._driver, self._runtime
+        driver.handle(runtime.on_command_link(driver.commands.link(), driver.now()))
+        reply = await driver.request(lambda name: runtime.request_mode(request.mode, driver.now(), name))
+        return _filled(response, reply)
+
+    async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+        try:
+            payload = payload_request(request)
+        except InputError as error:
+            return _filled(response, Reply(None, error))
+        driver, runtime = self._driver, self._runtime
+        reply = await driver.request(lambda name: runtime.set_payload(payload, driver.now(), name))
+        return _filled(response, reply)
+
+    async def _reset_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        reply = await self._driver.request(lambda name: self._runtime.reset_collision(self._driver.now(), name))
+        self._driver.publish_collision_stop()
+        return _filled(response, reply)
+
+    async def _calibrate_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Observe a free motion, then set its thresholds as parameters."""
+        driver, runtime = self._driver, self._runtime
+        reply = await driver.request(lambda name: runtime.calibrate_collision(driver.now(), name))
+        if reply.error is not None:
+            return _filled(response, reply)
+        names = list(runtime.require_robot("joints").model.joint_names)
+        parameters = [Parameter("joints", value=names), Parameter("collision_threshold", value=reply.value)]
+        result = self.set_parameters_atomically(parameters)
+        response.success, response.message = result.successful, result.reason
+        if result.successful:
+            response.message = f"joints: {names}, collision_threshold: {reply.value}".replace("'", '"')
+        return response
+
+    def _respond(self, response: Any, act: Callable[[], None]) -> Any:
+        """Fill a response by an action, or with the reason why that failed."""
         try:
             act()
             response.success = True
@@ -340,69 +220,55 @@ class DynamicsNode(Node):
             response.message = f"a fault of the node: {error!r}"
         return response
 
-    def _requested(self, message: JointState) -> tuple[Robot, MeasuredState]:
-        robot = self._loaded("state")
-        if message.name:
-            return robot, robot.order.given(message)
-        if robot.state is None:
-            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
-        return robot, robot.state
-
-    async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
-        robot, prepared = self._robot, task.Future(executor=self.executor)
-        if robot is not None and request.link in robot.model.link_names:
-            self._aside(lambda: robot.prepare(request.link), prepared.set_result)
-            await prepared
-        return self._answer(response, lambda: set_payload(request, self._loaded("link"), time.monotonic()))
-
-    def _loaded(self, field: str) -> Robot:
-        if self._robot is None:
-            raise MessageError(field, "no robot yet", "no robot_description has been received")
-        return self._robot
-
     # ---- now and then
 
-    def _look(self) -> None:
-        """See who listens, and report once a second: every timer costs the executor time at each message."""
-        if self._outputs is not None:
-            self._outputs.look()
-        self._collisions.look(time.monotonic())
-        self._commander.look()
-        self._take_waiting_desired()  # where no states come, those that are refused are reported all the same
-        self._looks += 1
-        if self._looks % LOOKS_PER_REPORT == 0:
+    def _refresh(self) -> None:
+        """See who subscribes, and report once a second: every timer costs the executor time at each message."""
+        self._driver.refresh()
+        self._loop.wake()
+        self._refreshes += 1
+        if self._refreshes % REFRESHES_PER_REPORT == 0:
             self._report()
 
     def _report(self) -> None:
-        robot, window = self._robot, self._window
-        refused = self._refusals.since_last_time()
-        states = {reason: count for (topic, reason), count in refused.items() if topic == "joint_states"}
-        others = {f"{topic}: {reason}": count for (topic, reason), count in refused.items() if topic != "joint_states"}
-        age = time.monotonic() - self._last_state_at
+        runtime, driver, now = self._runtime, self._driver, self._driver.now()
+        rejected = driver.log.take_rejected()
+        states = {reason: n for (topic, reason), n in rejected.items() if topic == "joint_states"}
+        others = {f"{topic}: {reason}": n for (topic, reason), n in rejected.items() if topic != "joint_states"}
         statuses = [
-            diagnostics.states_status(window, age, self.count_publishers("joint_states"), states),
-            diagnostics.tick_status(window),
-            diagnostics.status(
-                "inputs",
-                diagnostics.WARN if others else diagnostics.OK,
-                f"{sum(others.values())} messages refused" if others else "fine",
-                others,
-            ),
-            diagnostics.mode_status(self._commander.guard),
-            diagnostics.model_status(robot, self._warnings, time.monotonic()),
+            diagnostics.states_status(driver.window, now, self.count_publishers("joint_states"), states),
+            diagnostics.tick_status(driver.window),
+            diagnostics.inputs_status(others),
+            diagnostics.mode_status(runtime, driver.log.interventions),
+            diagnostics.model_status(runtime.robot, runtime.warnings, now),
         ]
-        if robot is not None and robot.state is not None:
-            statuses.append(diagnostics.singularity_status(robot, robot.state))
-        if robot is not None and robot.monitor is not None:
-            statuses.append(diagnostics.collision_status(robot.monitor))
+        robot, state = runtime.robot, runtime.state
+        if robot is not None and state is not None:
+            statuses.append(diagnostics.singularity_status(robot, state))
+        if robot is not None and robot.settings.detect_collisions:
+            statuses.append(diagnostics.collision_status(runtime, robot))
         name = "none" if robot is None else robot.model.name
         self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
-        window.clear()
+        driver.window.clear()
+
+
+def _load(settings: Settings) -> RobotModel | None:
+    """Return the robot that the parameters name; None where it is to come as a message."""
+    if settings.robot_description:
+        return RobotModel.from_urdf(settings.robot_description)
+    return load_file(settings.urdf_file) if settings.urdf_file else None
+
+
+def _filled(response: Any, reply: Reply) -> Any:
+    """Return a response that bears a reply."""
+    response.success = reply.error is None
+    response.message = "" if reply.error is None else str(reply.error)
+    return response
 
 
 def main() -> int:
     """The executable `dynamics_node`."""
-    return run_node(DynamicsNode)
+    return run_node(DynamicsNode, DynamicsNode.spin)
 
 
 if __name__ == "__main__":

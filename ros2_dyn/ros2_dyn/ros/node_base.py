@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import rclpy
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
@@ -18,7 +18,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from ros2_dyn.errors import Ros2DynError
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Of robot_description: reliable, and kept for those who come later."""
+"""Quality of service of robot_description: reliable, and kept for subscribers that come later."""
+N = TypeVar("N", bound=Node)
 
 
 def declare(
@@ -26,7 +27,7 @@ def declare(
     name: str,
     default: Any,
     description: str,
-    low: float = 0.0,
+    low: float | None = None,
     high: float | None = None,
     read_only: bool = True,
 ) -> Any:
@@ -37,29 +38,31 @@ def declare(
         name: name of the parameter.
         default: its default; or its `Parameter.Type`, for a parameter that may be left out, and is None then.
         description: its meaning and unit.
-        low: least value of a number, where `high` is given.
-        high: greatest value of a number; None: not a number, or one of any size.
+        low: minimum of a number, where `high` is given; 0 for None.
+        high: maximum of a number; None: not a number, or one of any size.
         read_only: whether it is set once, at the start.
     """
     descriptor = ParameterDescriptor(description=description, read_only=read_only)
-    if high is not None:
-        descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=high)]
+    if high is not None and isinstance(default, int):
+        descriptor.integer_range = [IntegerRange(from_value=int(low or 0), to_value=int(high))]
+    elif high is not None:
+        descriptor.floating_point_range = [FloatingPointRange(from_value=float(low or 0.0), to_value=float(high))]
     return node.declare_parameter(name, default, descriptor).value
 
 
-def run_node(make_node: Callable[[], Node]) -> int:
-    """Spin a node until it is interrupted or its context is shut down; the exit status of the process.
+def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin) -> int:
+    """Spin a node until it is interrupted or its context is shut down; return the exit status of the process.
 
     An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
     process with status 1.
     """
     signal.signal(signal.SIGINT, _interrupted)
-    rclpy.init()
     node = None
     try:
+        rclpy.init()
         node = make_node()
-        gc.freeze()  # what is there now stays: the collector need not look at it again and again
-        rclpy.spin(node)
+        gc.freeze()  # what exists now lives as long as the node: scanning it would cause latency spikes
+        spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except (Ros2DynError, ParameterException) as error:
@@ -77,8 +80,8 @@ def run_node(make_node: Callable[[], Node]) -> int:
 
 
 def _interrupted(*_: Any) -> None:
-    """Leave the end to rclpy, which shuts its context down: an exception amid a callback would leave it half done.
+    """Let rclpy shut down cleanly on the first Ctrl-C; a second Ctrl-C raises at once.
 
-    Who interrupts twice does not want to wait.
+    Raising KeyboardInterrupt inside a callback would leave it half finished.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,8 +1,6 @@
-"""What one tick publishes: efforts, joint wrenches and their markers, on messages that are made once."""
+"""What is published for each state: efforts, joint wrenches and their markers."""
 
 from __future__ import annotations
-
-from array import array
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -10,68 +8,59 @@ from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.ros.collision_outputs import CollisionOutputs
-from ros2_dyn.ros.robot import Efforts, Robot
+from ros2_dyn.ros.message_template import effort_template, wrench_template
+from ros2_dyn.ros.messages import time_message
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.update import Step
 
-EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
+EFFORT_TOPICS = ("inverse_dynamics", "gravity", "coriolis", "friction")
+"""Their order is that of the fields of `Terms`."""
 
 
 class Outputs:
-    """The publishers of one robot. Those that nobody subscribes to cost nothing but a look now and then."""
+    """The publishers of one robot. A topic without subscribers costs nothing but a look now and then."""
 
-    def __init__(self, node: Node, robot: Robot) -> None:
+    def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._node = node
-        self._made_for = _key(robot)
+        self._key = _key(robot)
         model, settings = robot.model, robot.settings
-        self._effort = JointState(name=list(model.joint_names))
-        self._effort.header.frame_id = model.base_link  # RViz drops messages without a frame
-        self._wrenches = [WrenchStamped() for _ in model.joints]
-        for message, link in zip(self._wrenches, model.child_links):
-            message.header.frame_id = link
+        self._effort = effort_template(model.joint_names, model.base_link)  # RViz drops messages without a frame
+        self._wrenches = [wrench_template(link) for link in model.child_links]
         self._markers = WrenchMarkers(model.child_links, settings.marker_scale, settings.marker_rate)
-        self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
+        self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORT_TOPICS]
         self._wrench_publishers = [
             node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints
         ]
         self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
         self.collision = CollisionOutputs(node, robot) if settings.detect_collisions else None
-        self.look()
+        self.refresh_subscribers()
 
-    def serve(self, robot: Robot) -> bool:
-        """Whether they are right for a robot: if not, new ones have to be made."""
-        return self._made_for == _key(robot)
+    def matches(self, robot: RobotDynamics) -> bool:
+        """Return whether they are right for a robot: if not, new ones have to be made."""
+        return self._key == _key(robot)
 
-    def look(self) -> None:
-        """See who listens. To be called a few times a second."""
-        self._efforts_heard, self._wrenches_heard = (
+    def refresh_subscribers(self) -> None:
+        """See which topics have subscribers. To be called a few times a second."""
+        self._used_efforts, self._used_wrenches = (
             [i for i, publisher in enumerate(publishers) if publisher.get_subscription_count()]
             for publishers in (self._effort_publishers, self._wrench_publishers)
         )
-        self._markers_heard = bool(self._marker_publisher.get_subscription_count())
+        self._markers_used = bool(self._marker_publisher.get_subscription_count())
         if self.collision is not None:
-            self.collision.look()
+            self.collision.refresh_subscribers()
 
-    def publish(self, stamp: tuple[int, int], efforts: Efforts, now: float) -> None:
-        """Publish what somebody listens to.
-
-        Args:
-            stamp: of the measured state, s and ns.
-            efforts: of the tick.
-            now: time of a steady clock, s.
-        """
-        effort = self._effort
-        effort.header.stamp.sec, effort.header.stamp.nanosec = stamp
-        for i in self._efforts_heard:
-            effort.effort = array("d", efforts[i])
-            self._effort_publishers[i].publish(effort)
-        for i in self._wrenches_heard:
-            message = self._wrenches[i]
-            message.header.stamp = effort.header.stamp
-            force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = efforts.joint_wrenches[i]
-            self._wrench_publishers[i].publish(message)
-        if self._markers_heard and self._markers.due(now):
-            self._marker_publisher.publish(self._markers.of(effort.header.stamp, efforts.joint_wrenches))
+    def publish(self, step: Step, now: float) -> None:
+        """Publish what is subscribed to of one state, at a time, s."""
+        stamp, terms = step.state.stamp, step.terms
+        for i in self._used_efforts:
+            self._effort_publishers[i].publish(self._effort.render(stamp, terms[i]))
+        for i in self._used_wrenches:
+            self._wrench_publishers[i].publish(self._wrenches[i].render(stamp, terms.joint_wrenches[i]))
+        if self._markers_used and self._markers.due(now):
+            self._marker_publisher.publish(self._markers.of(time_message(stamp), terms.joint_wrenches))
+        if self.collision is not None and step.collision is not None:
+            self.collision.publish(step.collision, now)
 
     def destroy(self) -> None:
         """Take the publishers down."""
@@ -81,7 +70,7 @@ class Outputs:
             self.collision.destroy()
 
 
-def _key(robot: Robot) -> tuple[object, ...]:
+def _key(robot: RobotDynamics) -> tuple[object, ...]:
     model, settings = robot.model, robot.settings
     names = model.link_names, tuple(joint.name for joint in model.joints), robot.tip_link
     return *names, settings.detect_collisions, settings.marker_scale, settings.marker_rate

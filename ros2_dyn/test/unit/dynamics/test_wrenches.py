@@ -138,7 +138,7 @@ def test_every_wrench_with_a_force_is_a_screw():
     close(np.cross(moment, PUSH[:3]), np.zeros(3))
     close(shift_wrench(PUSH, point)[3:], moment)
     close(point @ PUSH[:3], 0.0)
-    with pytest.raises(InputError, match="a pure moment has no axis"):
+    with pytest.raises(InputError, match="a pure moment has no central axis"):
         central_axis([0, 0, 0, 1, 2, 3])
 
 

@@ -1,0 +1,78 @@
+"""From messages to the runtime's samples, for those that are read the ordinary way, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Inertia, Point, Vector3
+from ros2_dyn_interfaces.srv import SetPayload
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime import JointSample, PayloadRequest, TrajectorySample
+from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
+
+
+def joint_sample(message: JointState) -> JointSample:
+    """Return the sample of a message."""
+    stamp = nanoseconds(message.header.stamp)
+    return JointSample(stamp, list(message.name), message.position, message.velocity, message.effort)
+
+
+def trajectory_sample(message: JointTrajectory) -> TrajectorySample:
+    """Return the sample of a message."""
+    points = message.points
+    return TrajectorySample(
+        list(message.joint_names),
+        [1e-9 * nanoseconds(point.time_from_start) for point in points],
+        [point.positions for point in points],
+        [point.velocities for point in points],
+        [point.accelerations for point in points],
+    )
+
+
+def payload_request(request: SetPayload.Request) -> PayloadRequest:
+    """Return the payload of a request; none for a mass of zero.
+
+    Raises:
+        InputError: a number makes no sense.
+    """
+    inertia, parameters = request.inertia, list(NO_PAYLOAD)
+    if inertia.m != 0:
+        I_com = _inertia_matrix(inertia)
+        if np.any(I_com) and np.linalg.eigvalsh(I_com)[0] < -1e-9:
+            raise InputError("inertia", "expected an inertia about the centre of mass that a body can have")
+        parameters = Payload(inertia.m, xyz(inertia.com), I_com).parameters.tolist()
+    return PayloadRequest(request.link, parameters, request.ramp_time)
+
+
+def _inertia_matrix(inertia: Inertia) -> np.ndarray:
+    I = np.array(
+        [
+            [inertia.ixx, inertia.ixy, inertia.ixz],
+            [inertia.ixy, inertia.iyy, inertia.iyz],
+            [inertia.ixz, inertia.iyz, inertia.izz],
+        ]
+    )
+    if not np.all(np.isfinite(I)):
+        raise InputError("inertia", f"expected finite numbers, got {I.tolist()}")
+    return I
+
+
+def xyz(vector: Point | Vector3) -> list[float]:
+    """Return the three numbers of a vector."""
+    return [vector.x, vector.y, vector.z]
+
+
+def nanoseconds(time: Any) -> int:
+    """Return a Time or Duration message as ns."""
+    return int(time.sec) * 10**9 + int(time.nanosec)
+
+
+def time_message(stamp: int) -> Time:
+    """Return a stamp, ns, as a message."""
+    return Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
