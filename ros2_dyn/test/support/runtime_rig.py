@@ -42,7 +42,9 @@ DRIVES = {
     "armature": (0.5, 0.5, 0.4),
     "transition_velocity": 0.05,
 }
-SETTINGS = Settings(joints=NAMES, ramp_time=0.05, tracking_stiffness=(200.0,) * 3, tracking_damping=(40.0,) * 3, **DRIVES)
+SETTINGS = Settings(
+    joints=NAMES, ramp_time=0.05, tracking_stiffness=(200.0,) * 3, tracking_damping=(40.0,) * 3, **DRIVES
+)
 
 
 @lru_cache(maxsize=8)
@@ -55,7 +57,7 @@ SMALL_ARM = SETTINGS.apply(description())
 
 
 @lru_cache(maxsize=1)
-def _plant():  # noqa: ANN202
+def _plant():
     return compile_kernel(SMALL_ARM, ("mass_matrix", "effort", "gravity"), "python", ("q", "qd"))
 
 
