@@ -10,9 +10,9 @@ import pytest
 from ros2_dyn.kernels.cache import cache_folder
 
 with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, there is nobody to be heard
-    from ros2_dyn.demos.processes import stay_on_this_machine
+    from ros2_dyn.demos.processes import use_localhost_only
 
-    stay_on_this_machine()  # before any node or process is made
+    use_localhost_only()  # before any node or process is made
 # Numba compiles hundreds of kernels, most of which are called twice; what it makes of them is not for others.
 os.environ["NUMBA_OPT"] = "0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")

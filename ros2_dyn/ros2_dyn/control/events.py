@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ros2_dyn.errors import MessageError
+
 Level = Literal["info", "warning", "error"]
 
 
@@ -19,3 +21,8 @@ class Event(NamedTuple):
     """Whether it belongs into a log; False for repetitions."""
     topic: str = ""
     """The input that was rejected; empty where no input was."""
+
+
+def rejection(topic: str, error: MessageError) -> Event:
+    """Return the event of a message that cannot be used."""
+    return Event(error.reason, f"rejected a message on {topic}: {error}", topic=topic)

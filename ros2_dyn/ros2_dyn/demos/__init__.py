@@ -1,1 +1,1 @@
-"""The demos, one a file, and what they share."""
+"""The demos, one mode a file, and what they share."""

@@ -1,4 +1,4 @@
-"""What the demos of the modes have in common: an arm that the node is to command."""
+"""The common part of the mode demos: a simulated arm that the node commands, in lockstep."""
 
 from __future__ import annotations
 
@@ -9,121 +9,133 @@ from rclpy.node import Node
 from ros2_dyn_interfaces.srv import SetMode, SwitchController
 from sensor_msgs.msg import JointState
 
-from ros2_dyn.demos.arm import Arm
-from ros2_dyn.demos.stage import Scenario, Stage
+from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample
+from ros2_dyn.demos.demo import Demo
+from ros2_dyn.demos.desired_publisher import DesiredPublisher, resting
+from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.errors import ProcessError
 
 HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
-"""Where the arm begins, rad."""
+"""Joint positions at the start, rad."""
 ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
-"""Inertias of its rotors as seen from the joints, kg m^2: the arm has them, and the node knows."""
+"""Rotor inertias as seen from the joints, kg m^2: the arm has them, and the node knows them."""
 RATE = 250.0
-"""Of its states, Hz."""
-SILENCE = 0.1
-"""Without a command, s, after which none is expected any more."""
-BUSY = {"state_timeout": 1.0, "target_timeout": 1.0, "desired_timeout": 1.0}
-"""The node's timeouts, s: more than a real arm would be given, for a machine that does other things, too."""
+"""Rate of the joint states, Hz."""
+TRIES, RETRY_PERIOD = 10, 0.5
+"""How often a mode is requested that the node refuses, and the wall time between two requests, s."""
+STATES_WITHOUT_COMMAND = 25
+"""Number of states without a command after which the commands have ended."""
 
 
-class ArmDemo(Scenario):
-    """Starts an arm and the node, and hands the arm over to it."""
+class ArmDemo(Demo):
+    """A demo of one mode, in lockstep: a slow or busy machine makes it slower, and changes nothing else.
+
+    The arm publishes `/clock` and waits after each state for the node's command. The node waits for the desired state
+    of the same stamp, which the demo publishes after it has recorded the measured one. So none of the three is late.
+    """
 
     mode: str
-    """That is shown."""
+    """The mode that is shown."""
 
-    def __init__(self) -> None:
-        self.node = Node("demo")
-        self.arm = Arm(self.node, self.on_state)
-        self.now = "Waiting for the arm and the node."
-        """What happens, in a line."""
-
-    def on_state(self) -> None:
-        """Called after every state of the arm."""
-
-    @abstractmethod
-    def seen(self) -> dict[str, object]:
-        """What this demo adds to the report."""
-
-    @abstractmethod
-    def problem(self) -> str:
-        """Which requirement is not met; empty: none."""
-
-    def leave(self, stage: Stage) -> None:
-        """See `Scenario`: the node passes to the effort that carries the arm, and leaves nothing to its last will.
-
-        That would send commands for a while, to the next demo's arm if one begins at once.
-        """
-        stage.check, self.arm.over = lambda: None, True
-        if self.arm.mode not in ("", "monitor"):
-            stage.call(SetMode, "dynamics/set_mode", mode="monitor")
-            stage.until(lambda: self.arm.silence > SILENCE, "end of commands")
-
-    def report(self) -> dict[str, object]:
-        """See `Scenario`."""
-        return {"mode": self.mode, **self.seen(), "longest_pause_ms": self.arm.longest_pause_ms}
-
-    def shortfall(self) -> str:
-        """See `Scenario`."""
-        problem = self.problem()
-        return problem and problem + self.arm.excuse()
-
-    def hand_over(self, stage: Stage, mode: str) -> None:
-        """Let the node command in a mode, from an arm at rest that its own controller has held so far.
-
-        The node takes seconds for its first mode. So that nothing hangs on held efforts meanwhile, it carries the arm
-        (mode gravity) before the arm listens to it.
+    def __init__(self, pace: float) -> None:
+        """Subscribe.
 
         Args:
-            stage: where to wait for it.
-            mode: which the node is in from then on, or the demo ends.
+            pace: simulated time over wall time; 0: as fast as possible.
+        """
+        self.node = Node("demo")
+        self.arm = ArmRecorder(self.node, self.on_state)
+        self.target = DesiredPublisher(self.node, self.arm.model)
+        self.status = "Waiting for the arm and the node."
+        """What is happening, in a line."""
+        self._pace = pace
+
+    def on_state(self, state: Sample) -> None:
+        """Answer a state of the arm."""
+        self.target.publish(state.stamp)
+
+    @abstractmethod
+    def metrics(self) -> dict[str, object]:
+        """Return what this demo adds to the report."""
+
+    def stop(self, runner: DemoRunner) -> None:
+        """See `Demo`: leave the mode, and wait for the end of its ramp.
+
+        A node that ends while it commands leaves the ramp to its failsafe process, whose commands might reach the arm
+        of the next demo.
+        """
+        runner.check, self.arm.finished = lambda: None, True
+        runner.simulated_time = lambda: float("inf")
+        if self.arm.mode not in ("", "monitor"):
+            runner.call(SetMode, "dynamics/set_mode", mode="monitor")
+            runner.wait_until(lambda: self.arm.states_since_command > STATES_WITHOUT_COMMAND, "end of commands")
+
+    def report(self) -> dict[str, object]:
+        """See `Demo`."""
+        return {"mode": self.mode, **self.metrics(), "pace": self.arm.pace}
+
+    def hand_over(self, runner: DemoRunner, mode: str) -> None:
+        """Let the node command in a mode. The arm is at rest, and its own controller has held it so far.
+
+        The node takes seconds for its first mode. Mode gravity is entered first, while the arm's controller still holds
+        the arm, so that the efforts carry the arm as soon as its effort controller is switched on.
+
+        Args:
+            runner: the runner.
+            mode: the mode; the demo ends if the node leaves it.
 
         Raises:
-            ProcessError: the node refuses the mode, or what has to come does not.
-            Interrupted: by Ctrl-C.
+            ProcessError: the node refuses the mode, or a wait failed.
+            Interrupted: the user pressed Ctrl-C.
         """
-        stage.until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
-        stage.hear(JointState, "dynamics/gravity")  # the node has its model, and usable states
-        self.enter(stage, "gravity")
-        stage.demand(SwitchController, "mock_arm/switch_controller", controller="effort_controller")
-        self.enter(stage, mode)
+        runner.simulated_time = lambda: self.arm.t
+        runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
+        self.target.desired = resting(self.arm.state.q)
+        runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
+        self.enter(runner, "gravity")
+        runner.call_checked(SwitchController, "mock_arm/switch_controller", controller="effort_controller")
+        self.enter(runner, mode)
+        self.arm.start_pace()
 
-    def enter(self, stage: Stage, mode: str) -> None:
-        """Enter a mode, and see that it stays; raises as above."""
-        stage.check = lambda: None
-        answer = stage.call(SetMode, "dynamics/set_mode", mode=mode)
-        if not answer.success:
-            raise ProcessError("dynamics", f"it refuses: {answer.message}")
-        stage.until(lambda: self.arm.mode == mode, f"mode {mode}")
+    def enter(self, runner: DemoRunner, mode: str) -> None:
+        """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""
+        runner.check = lambda: None
+        for tries_left in reversed(range(TRIES)):  # it refuses late states, too, which a busy machine may cause
+            response = runner.call(SetMode, "dynamics/set_mode", mode=mode)
+            if response.success:
+                break
+            if not tries_left:
+                raise ProcessError("dynamics", f"it refuses: {response.message}")
+            runner.wait(RETRY_PERIOD)
+        runner.wait_until(lambda: self.arm.mode == mode, f"mode {mode}")
 
         def check() -> None:
             if self.arm.mode != mode:
-                printed = stage.processes.printed("dynamics").splitlines()
+                printed = runner.processes.printed("dynamics").splitlines()
                 why = [line.split(": ", 1)[-1] for line in printed if "stopped: " in line or "commands end: " in line]
-                raise ProcessError(
-                    "dynamics",
-                    f"it left mode {mode}: {why[-1] if why else f'it is {self.arm.mode}'}{self.arm.excuse()}",
-                )
+                raise ProcessError("dynamics", f"it left mode {mode}: {why[-1] if why else f'it is {self.arm.mode}'}")
 
-        stage.check = check
+        runner.check = check
 
     def processes(self, mock_arm: Mapping[str, object], dynamics: Mapping[str, object]) -> dict[str, list[str]]:
-        """The two, the node on the arm's effort controller; with parameters besides the usual, or instead of them."""
+        """Return the commands of both processes, with parameters that are added to the common ones or replace them."""
+        time = {"publish_clock": True, "lockstep": True, "pace": float(self._pace)}
         # The arm holds its position at the start: nothing moves until the node commands.
-        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE}
-        node = {"joints": self.arm.model.joint_names, "armature": ARMATURE} | BUSY
+        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
+        node = {"use_sim_time": True, "joints": self.arm.model.joint_names, "armature": ARMATURE}
         remap = ["-r", "~/command:=/effort_controller/commands"]
         return {
-            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *_words(node | dict(dynamics))],
-            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *_words(arm | dict(mock_arm))],
+            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *_arguments(node | dict(dynamics))],
+            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *_arguments(arm | dict(mock_arm))],
         }
 
 
-def _words(parameters: Mapping[str, object]) -> list[str]:
-    """As ROS 2 wants them on a command line."""
+def _arguments(parameters: Mapping[str, object]) -> list[str]:
+    """Return parameters as arguments of a command line."""
     return [word for name, value in parameters.items() for word in ("-p", f"{name}:={_yaml(value)}")]
 
 
 def _yaml(value: object) -> str:
-    return (
-        f"[{','.join(map(str, value))}]" if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
-    )
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return f"[{','.join(map(str, value))}]"
+    return str(value)

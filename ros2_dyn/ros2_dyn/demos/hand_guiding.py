@@ -1,4 +1,4 @@
-"""Mode hand_guiding: a hand leads the tip, lets go, and then tries to push a joint into its stop."""
+"""Mode hand_guiding: a hand leads the tip, releases it, and then tries to push a joint into its stop."""
 
 from __future__ import annotations
 
@@ -10,89 +10,96 @@ from rich.console import RenderableType
 from ros2_dyn_interfaces.srv import LeadHand
 
 from ros2_dyn.demos.arm_demo import HOME, ArmDemo
-from ros2_dyn.demos.pictures import Row, picture
-from ros2_dyn.demos.stage import Stage
+from ros2_dyn.demos.runner import DemoRunner
+from ros2_dyn.demos.status_table import Row, status_table
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.hand import BLEND, Hand
 
 NEAR_A_STOP = (5.9, *HOME[1:])
-"""Where the arm begins, rad: the first joint turns up to 2 pi."""
+"""Joint positions at the start, rad; the upper limit of the first joint is 2 pi."""
 SPEED = 0.2
-"""At which the hand leads, m/s."""
-WAY = 0.3
-"""How far, m."""
+"""Speed of the hand, m/s."""
+DISTANCE = 0.3
+"""Distance by which the hand leads the tip, m."""
+LEAD_TIME = DISTANCE / SPEED / (1 - BLEND)
+"""Duration of that motion, s."""
 UPWARDS = 0.6
-"""Share of it; the rest is sideways, away from that stop."""
+"""Upward part of the direction; the rest is sideways, away from the stop."""
 HOLD = 1.0
-"""How long the hand stays there, s: until the arm is at rest."""
+"""Time for which the hand holds the tip at the end, s: until the arm is at rest."""
 INERTIA_ERROR = 0.02
-"""How far the arm's inertias may be from what the node thinks they are, relative."""
+"""Largest relative error of the node's inertias."""
 PUSH, PUSH_TIME, PUSH_HOLD = 0.5, 2.5, 0.5
-"""The second gesture: how far the hand would go, m, and how long it takes and stays there, s."""
-PUSHED = "wrist_1_link"
-"""The wrist: a hand on the tip would turn it away."""
-MAX_FORCE = 5.0
-"""That is required of the force at that speed, N."""
+"""Second gesture: the hand's displacement, m, its duration and its hold, s."""
+PUSHED_LINK = "wrist_1_link"
+"""Link of the second gesture: a hand on the tip would turn the wrist away."""
+MAX_GUIDING_FORCE = 5.0
+"""Required mean force at that speed, N."""
 MAX_DRIFT = 1e-3
-"""That is required of the tip after the hand has let go, m."""
+"""Required drift of the tip after its release, m."""
 
 
 class HandGuidingDemo(ArmDemo):
-    """What an operator would feel, and where the arm is afterwards."""
+    """The force that an operator feels, the drift after the release, and the distance to a joint's stop."""
 
     mode = "hand_guiding"
 
-    def __init__(self, duration: float) -> None:
-        """Watching for drift for so many seconds."""
-        super().__init__()
+    def __init__(self, duration: float, pace: float) -> None:
+        """Subscribe.
+
+        Args:
+            duration: time for which the drift is measured, s.
+            pace: see `ArmDemo`.
+        """
+        super().__init__(pace)
         self._duration = duration
         self._released: float | None = None
         self._watched = False
 
     def commands(self) -> Mapping[str, Sequence[str]]:
-        """See `Scenario`."""
+        """See `Demo`."""
         return self.processes({"home": NEAR_A_STOP, "inertia_error": INERTIA_ERROR}, {})
 
-    def run(self, stage: Stage) -> None:
-        """See `Scenario`."""
-        self.hand_over(stage, "hand_guiding")
-        way = WAY * (np.array([0, 0, UPWARDS]) - np.sqrt(1 - UPWARDS**2) * self._sideways())
-        self.now = f"A hand leads the tip by {WAY:g} m at {SPEED:g} m/s."
-        self._gesture(stage, "tool0", way, WAY / SPEED / (1 - BLEND), HOLD)
+    def run(self, runner: DemoRunner) -> None:
+        """See `Demo`."""
+        self.hand_over(runner, "hand_guiding")
+        direction = np.array([0, 0, UPWARDS]) - np.sqrt(1 - UPWARDS**2) * self._sideways()
+        self.status = f"A hand leads the tip by {DISTANCE:g} m at {SPEED:g} m/s."
+        self._gesture(runner, "tool0", DISTANCE * direction, LEAD_TIME, HOLD)
         self._released = self.arm.forces[-1][0]
-        self.now = "It has let go: does the tip stay where it is?"
+        self.status = "The hand has released the tip: does the tip stay where it is?"
         end = self._released + self._duration
-        stage.until(lambda: self.arm.state.t >= end, "states", patience=2 * self._duration + 30)
+        runner.wait_until(lambda: self.arm.t >= end, "states", simulated=2 * self._duration)
         self._watched = True
-        self.now = f"It pushes the first joint towards its stop, with {Hand.max_force:g} N."
-        self._gesture(stage, PUSHED, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
-        self.now = "Done."
+        self.status = f"The hand pushes the first joint towards its stop, with {Hand.max_force:g} N."
+        self._gesture(runner, PUSHED_LINK, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
+        self.status = "Done."
 
     def _sideways(self) -> Array:
-        """The direction in which the first joint moves the tip."""
+        """Return the direction in which the first joint moves the tip, shape (3,)."""
         x, y, _ = self.arm.tip(self.arm.state.q)
         return np.array([-y, x, 0.0]) / np.hypot(x, y)
 
-    def _gesture(self, stage: Stage, link: str, way: Array, duration: float, hold: float) -> None:
-        """Lead a link along a way, m, until the hand has let go."""
-        x, y, z = way.tolist()
-        where = {"link": link, "displacement": Vector3(x=x, y=y, z=z)}
-        stage.until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
+    def _gesture(self, runner: DemoRunner, link: str, displacement: Array, duration: float, hold: float) -> None:
+        """Lead a link by a displacement, m, and wait for its release."""
+        x, y, z = displacement.tolist()
+        request = {"link": link, "displacement": Vector3(x=x, y=y, z=z), "duration": duration, "hold": hold}
+        runner.wait_until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
         before = len(self.arm.contacts)
-        stage.demand(LeadHand, "mock_arm/lead_hand", duration=duration, hold=hold, **where)
-        stage.until(lambda: len(self.arm.contacts) > before, "force of the hand")
-        stage.until(lambda: not self.arm.force.any(), "end of the gesture")
+        runner.call_checked(LeadHand, "mock_arm/lead_hand", **request)
+        runner.wait_until(lambda: len(self.arm.contacts) > before, "force of the hand")
+        runner.wait_until(lambda: not self.arm.force.any(), "end of the gesture")
 
-    def _while_led(self) -> Array:
-        """Sizes of the hand's force while it moved at constant speed, N."""
+    def _guiding_forces(self) -> Array:
+        """Return the hand's forces while it moved at constant speed, N."""
         if not self.arm.contacts:
             return np.zeros(0)
-        duration, start = WAY / SPEED / (1 - BLEND), self.arm.contacts[0]
-        first, last = start + BLEND * duration, start + (1 - BLEND) * duration
+        start = self.arm.contacts[0]
+        first, last = start + BLEND * LEAD_TIME, start + (1 - BLEND) * LEAD_TIME
         return np.array([np.linalg.norm(force) for t, force in self.arm.forces if first <= t <= last])
 
     def _drift(self) -> float | None:
-        """How far the tip has been from where it was let go, m."""
+        """Return the largest distance of the tip from where it was released, m."""
         start = self._released
         if start is None:
             return None
@@ -100,13 +107,15 @@ class HandGuidingDemo(ArmDemo):
         tip = self.arm.tip(np.array(after)) if after else np.zeros((1, 3))
         return float(np.max(np.linalg.norm(tip - tip[0], axis=1)))
 
-    def _distance(self) -> Array:
-        """Of every state and joint: to the nearest stop, rad, shape (states, 6)."""
-        q = np.array([state.q for state in self.arm.states]).reshape(-1, 6)
-        return np.minimum(q - self.arm.model.lower, self.arm.model.upper - q)
+    def _stop_distance(self) -> float | None:
+        """Return the smallest distance of a joint to one of its stops, rad."""
+        if not self.arm.states:
+            return None
+        q = np.array([state.q for state in self.arm.states])
+        return float(np.min(np.minimum(q - self.arm.model.lower, self.arm.model.upper - q)))
 
-    def picture(self) -> RenderableType:
-        """See `Scenario`."""
+    def table(self) -> RenderableType:
+        """See `Demo`."""
         arm = self.arm
         speed = float(np.linalg.norm(arm.tip_velocity(arm.state))) if arm.states else 0.0
         force = float(np.linalg.norm(arm.force))
@@ -114,35 +123,37 @@ class HandGuidingDemo(ArmDemo):
             Row("speed of the tip", f"{speed:.3f} m/s", speed / 0.5),
             Row("force of the hand", f"{force:.2f} N", force / Hand.max_force),
         ]
-        if (led := self._while_led()).size:
-            mean = float(np.mean(led))
+        if (forces := self._guiding_forces()).size:
+            mean = float(np.mean(forces))
             rows.append(Row(f"  at {SPEED:g} m/s", f"{mean:.2f} N", mean / Hand.max_force))
         if (drift := self._drift()) is not None:
-            rows.append(Row("drift after it let go", f"{1e3 * drift:.3f} mm", drift / MAX_DRIFT))
+            rows.append(Row("drift after the release", f"{1e3 * drift:.3f} mm", drift / MAX_DRIFT))
         if arm.states:
             left = float(arm.model.upper[0] - arm.state.q[0])
             rows.append(Row("first joint to its stop", f"{left:.3f} rad", left / 0.4))
-        return picture("hand_guiding: the arm gives way to a hand, and stays where it is left", rows, self.now)
+        return status_table("hand_guiding: the arm gives way to a hand, and stays where it is left", rows, self.status)
 
-    def seen(self) -> dict[str, object]:
-        """See `ArmDemo`; the distance to a hard stop is in rad."""
-        led, drift = self._while_led(), self._drift()
+    def metrics(self) -> dict[str, object]:
+        """See `ArmDemo`; the distance to a stop is in rad."""
+        forces, drift = self._guiding_forces(), self._drift()
         pushed = [np.linalg.norm(force) for t, force in self.arm.forces if self._watched and t > self.arm.contacts[0]]
         return {
-            "force_at_0.2_m_s": float(np.mean(led)) if led.size else None,
-            "max_force_at_0.2_m_s": float(np.max(led)) if led.size else None,
+            "force_at_0.2_m_s": float(np.mean(forces)) if forces.size else None,
+            "max_force_at_0.2_m_s": float(np.max(forces)) if forces.size else None,
             "drift_mm": None if drift is None else 1e3 * drift,
             "watched": self._duration if self._watched else 0.0,
             "force_towards_the_stop": float(np.max(pushed)) if pushed else None,
-            "min_distance_to_a_stop": float(np.min(self._distance())) if self.arm.states else None,
+            "min_distance_to_a_stop": self._stop_distance(),
             "states": len(self.arm.states),
         }
 
-    def problem(self) -> str:
-        """See `ArmDemo`."""
-        force, drift, distance = float(np.mean(self._while_led())), self._drift(), float(np.min(self._distance()))
-        if not force <= MAX_FORCE:
-            return f"the hand needs {force:.1f} N at {SPEED:g} m/s, {MAX_FORCE:g} N at most are required"
-        if drift is None or not drift <= MAX_DRIFT:
-            return f"the tip drifted by {1e3 * (drift or 0.0):.2f} mm, {1e3 * MAX_DRIFT:g} mm at most are required"
-        return "" if distance > 0 else "a joint met its stop"
+    def failure(self) -> str | None:
+        """See `Demo`."""
+        force, drift, distance = float(np.mean(self._guiding_forces())), self._drift(), self._stop_distance()
+        assert drift is not None  # the demo has ended
+        assert distance is not None
+        if not force <= MAX_GUIDING_FORCE:
+            return f"the hand needs {force:.1f} N at {SPEED:g} m/s, at most {MAX_GUIDING_FORCE:g} N is required"
+        if not drift <= MAX_DRIFT:
+            return f"the tip drifted by {1e3 * drift:.2f} mm, at most {1e3 * MAX_DRIFT:g} mm is required"
+        return None if distance > 0 else "a joint met its stop"

@@ -1,4 +1,4 @@
-"""The demos: a simulated arm and the node `dynamics` talk ROS 2 to each other, and a picture shows what they say."""
+"""The demos: a simulated arm and the node `dynamics` exchange ROS 2 messages, and a table shows what they do."""
 
 from __future__ import annotations
 
@@ -16,80 +16,91 @@ from rclpy.signals import SignalHandlerOptions
 from rich.live import Live
 
 from ros2_dyn.demos.collision import CollisionDemo
-from ros2_dyn.demos.efforts import EffortsDemo
+from ros2_dyn.demos.demo import Demo
 from ros2_dyn.demos.feed_forward import FeedForwardDemo
 from ros2_dyn.demos.force import ForceDemo
 from ros2_dyn.demos.hand_guiding import HandGuidingDemo
-from ros2_dyn.demos.processes import Processes, stay_on_this_machine
-from ros2_dyn.demos.stage import Interrupted, Scenario, Stage
+from ros2_dyn.demos.monitor import MonitorDemo
+from ros2_dyn.demos.processes import Processes, use_localhost_only
+from ros2_dyn.demos.runner import DemoRunner, Interrupted
 from ros2_dyn.errors import ProcessError
 
-SCENARIOS: dict[str, tuple[Callable[[float], Scenario], float, str]] = {
-    "monitor": (EffortsDemo, math.inf, "counted; left out: until Ctrl-C"),
-    "hand_guiding": (HandGuidingDemo, 10.0, "for which the tip is watched after the hand has let go"),
+DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
+    "monitor": (lambda duration, pace: MonitorDemo(duration), math.inf, "counted; left out: until Ctrl-C"),
+    "hand_guiding": (HandGuidingDemo, 10.0, "for which the drift of the tip is measured after the release"),
     "force": (ForceDemo, 4.0, "for which the tip presses"),
     "feed_forward": (FeedForwardDemo, 8.0, "of one lap"),
     "collision": (CollisionDemo, 8.0, "of the motion"),
 }
-"""By mode: how a demo is made of a duration, the duration's default, s, and what it is the duration of."""
+"""By mode: makes a demo of a duration and a pace; the default duration, s; what it is the duration of."""
 
 
 def main() -> int:
-    """The executable `demo`."""
+    """Run the executable `demo`; return its exit status."""
     parser = argparse.ArgumentParser(prog="demo", description=__doc__)
-    parser.add_argument("--mode", choices=SCENARIOS, default="monitor", help="what is shown; monitor, if left out")
-    meanings = "; ".join(f"{mode}: {meaning}" for mode, (_, _, meaning) in SCENARIOS.items())
-    parser.add_argument("--duration", type=_seconds, help=f"seconds, in {meanings}")
+    parser.add_argument("--mode", choices=DEMOS, default="monitor", help="what is shown; default: monitor")
+    meanings = "; ".join(f"{mode}: {meaning}" for mode, (_, _, meaning) in DEMOS.items())
+    parser.add_argument("--duration", type=_seconds, help=f"simulated seconds, in {meanings}")
+    pace_help = "simulated time over wall time, in all modes but monitor; 0: as fast as possible; default: 1"
+    parser.add_argument("--pace", type=_pace, default=1.0, help=pace_help)
     arguments = parser.parse_args()
-    make, duration, _ = SCENARIOS[arguments.mode]
-    stay_on_this_machine()
-    return play(lambda: make(arguments.duration or duration))
+    make, duration, _ = DEMOS[arguments.mode]
+    use_localhost_only()
+    return play(lambda: make(arguments.duration or duration, arguments.pace))
 
 
-def play(make: Callable[[], Scenario]) -> int:
-    """Play a demo to its end, and print what it has seen; the exit status."""
+def play(make: Callable[[], Demo]) -> int:
+    """Play a demo to its end and print its report as JSON; return the exit status."""
     interrupted = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: interrupted.set())
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    scenario = make()
+    demo = make()
     try:
-        with Processes(**scenario.commands()) as processes, Live(auto_refresh=False) as live:
-            stage = Stage(scenario.node, processes, live, interrupted)
-            stage.picture = scenario.picture
+        with Processes(**demo.commands()) as processes, Live(auto_refresh=False) as live:
+            runner = DemoRunner(demo.node, processes, live, interrupted)
+            runner.table = demo.table
             try:
-                scenario.run(stage)
+                demo.run(runner)
             finally:
-                stage.show()
+                runner.show()
                 with suppress(ProcessError, Interrupted):
-                    scenario.leave(stage)
-        problem = scenario.shortfall()
+                    demo.stop(runner)
+        failure = demo.failure()
     except ProcessError as error:
-        problem = str(error)
+        failure = str(error)
     except Interrupted:
-        problem = "interrupted before its end"
+        failure = "interrupted before its end"
     finally:
         rclpy.shutdown()
     print(flush=True)
-    if problem:
-        print(problem, file=sys.stderr)
-    print(json.dumps({name: _plain(value) for name, value in scenario.report().items()}))
-    return 1 if problem else 0
+    if failure is not None:
+        print(failure, file=sys.stderr)
+    print(json.dumps({name: _plain(value) for name, value in demo.report().items()}))
+    return 0 if failure is None else 1
 
 
 def _plain(value: object) -> object:
-    """As JSON knows it, with no more digits than mean something."""
+    """Return a value that JSON has, with four significant digits."""
     if isinstance(value, float):
         return float(f"{value:.4g}") if math.isfinite(value) else None
     return value
 
 
 def _seconds(text: str) -> float:
-    """A positive duration."""
+    """Return a positive duration."""
     seconds = float(text)
     if not seconds > 0:
         raise argparse.ArgumentTypeError(f"expected a positive number of seconds, got {text}")
     return seconds
+
+
+def _pace(text: str) -> float:
+    """Return a pace."""
+    pace = float(text)
+    if not 0 <= pace <= 1000:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1000, got {text}")
+    return pace
 
 
 if __name__ == "__main__":

@@ -16,18 +16,18 @@ from ament_index_python.packages import get_package_share_directory
 from ros2_dyn.errors import ProcessError
 
 OLD_FAST_DDS = "humble", "iron", "jazzy"
-"""Distributions in which another variable names its profiles; from Kilted on every process warns of that one."""
-GRACE = 5.0
-"""Seconds that a process has to end by itself after SIGINT."""
+"""Distributions whose Fast DDS reads its profiles from the old variable; since Kilted it warns where that is set."""
+SHUTDOWN_TIMEOUT = 5.0
+"""Wall time that a process has to end after SIGINT, s."""
 
 
-def stay_on_this_machine(shared_memory: bool = False) -> None:
-    """Let ROS 2 discover nobody beyond this machine, unless the user has said otherwise.
+def use_localhost_only(shared_memory: bool = False) -> None:
+    """Limit the discovery of ROS 2 to this machine, unless the user's environment says otherwise.
 
-    Where processes come and go, Fast DDS's shared memory may hold up everybody for a third of a second and more (its
-    issue 6535), which is longer than commands can wait for states; and who begins after another was killed may hear
-    nothing (5469). ROS's own variables for this machine bring shared memory with them whatever else is said, so a
-    profile says both.
+    Fast DDS's shared memory is off by default. Where processes come and go it may block all of them for a third of a
+    second (its issue 6535), which is longer than commands can wait for states, and a process that starts after another
+    was killed may receive nothing (5469). ROS's own variables for this machine turn shared memory on, so a profile sets
+    both.
 
     Args:
         shared_memory: whether Fast DDS may use it.
@@ -48,7 +48,11 @@ class Processes:
     """Python modules run as processes of their own, started together and stopped together."""
 
     def __init__(self, **commands: Sequence[str]) -> None:
-        """Take the module and arguments of each process, by name."""
+        """Define the processes.
+
+        Args:
+            commands: by name, the module and arguments of each process.
+        """
         self._commands = commands
         self._running: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
 
@@ -62,14 +66,14 @@ class Processes:
             process.send_signal(signal.SIGINT)
         for process, printed in self._running.values():
             try:
-                process.wait(GRACE)
+                process.wait(SHUTDOWN_TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
             printed.close()
 
     def check(self) -> None:
-        """See that all are running.
+        """Check that all are running.
 
         Raises:
             ProcessError: one has ended; the error carries what it printed.
@@ -79,9 +83,11 @@ class Processes:
                 raise ProcessError(name, f"it ended with status {process.returncode}\n{self.printed(name)}")
 
     def printed(self, name: str) -> str:
-        """What one of them has printed so far."""
+        """Return what a process has printed so far."""
         file = self._running[name][1].fileno()
-        return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()  # it writes where it is
+        return (
+            os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
+        )  # the process's own offset stays
 
 
 def _start(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
@@ -91,6 +97,6 @@ def _start(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
         stdin=subprocess.DEVNULL,
         stdout=printed,
         stderr=subprocess.STDOUT,
-        start_new_session=True,  # Ctrl-C in the terminal is the parent's, who stops them in order
+        start_new_session=True,  # Ctrl-C in the terminal reaches the parent only, which stops its children
     )
     return process, printed

@@ -22,8 +22,8 @@ from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
 
 LITTLE_ENDIAN = b"\0\1"
 """First bytes of plain little-endian CDR, the only representation that is read here without a message object."""
-MAX_LAYOUTS = 16
-"""Layouts that one reader keeps."""
+MAX_SIZES, MAX_LAYOUTS = 16, 4
+"""Sizes of messages of which one reader keeps layouts, and layouts of one size."""
 
 Sample = TypeVar("Sample")
 
@@ -34,7 +34,7 @@ class CdrReader(ABC, Generic[Sample]):
     message_type: ClassVar[Any]
 
     def __init__(self) -> None:
-        self._layouts: dict[int, Layout] = {}
+        self._layouts: dict[int, list[Layout]] = {}
 
     def read(self, raw: bytes, received: int | None = None) -> Sample:
         """Return the sample that a message holds.
@@ -46,13 +46,12 @@ class CdrReader(ABC, Generic[Sample]):
         Raises:
             MessageError: the bytes are no such message, or it lacks what a sample needs.
         """
-        layout = self._layouts.get(len(raw))
-        if layout is not None and raw.startswith(LITTLE_ENDIAN):
-            values = layout.unpack(raw, ENCAPSULATION)
-            if layout.constants(values) == layout.expected:
-                return self._sample(
-                    1_000_000_000 * values[0] + values[1], layout.names, layout.arrays(values), received
-                )
+        if raw.startswith(LITTLE_ENDIAN):
+            for layout in self._layouts.get(len(raw), ()):
+                values = layout.unpack(raw, ENCAPSULATION)
+                if layout.constants(values) == layout.expected:
+                    stamp = 1_000_000_000 * values[0] + values[1]
+                    return self._sample(stamp, layout.names, layout.arrays(values), received)
         return self._read_message(raw, received)
 
     def _read_message(self, raw: bytes, received: int | None) -> Sample:
@@ -79,9 +78,11 @@ class CdrReader(ABC, Generic[Sample]):
             return
         values = layout.unpack(raw, ENCAPSULATION)
         if 10**9 * values[0] + values[1] == stamp and _bits(layout.arrays(values)) == _bits(arrays):
-            if len(self._layouts) >= MAX_LAYOUTS:
+            if len(raw) not in self._layouts and len(self._layouts) >= MAX_SIZES:
                 self._layouts.clear()
-            self._layouts[len(raw)] = layout
+            alike = self._layouts.setdefault(len(raw), [])
+            alike.append(layout)
+            del alike[:-MAX_LAYOUTS]
 
     @abstractmethod
     def _scan(self, scanner: Scanner) -> None:

@@ -19,7 +19,7 @@ from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 EXTERNAL_SCALE = 5.0
-"""Arrows of the external wrench are longer by this factor than those of joint wrenches, which carry the arm's weight."""
+"""Arrows of the external wrench are longer by this factor than those of joint wrenches, which carry the weight."""
 
 
 class CollisionOutputs:

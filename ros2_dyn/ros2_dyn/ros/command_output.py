@@ -51,7 +51,7 @@ class CommandOutput:
         if len(command.data) != self._size:
             self._size = len(command.data)
             self._template = command_template(self._size)
-        self._publisher.publish(self._template.render(0, command.data))
+        self._publisher.publish(self._template.render(0, command.data.tolist()))
 
     def arm(self, config: FailsafeConfig) -> None:
         """Arm the failsafe process, which may take seconds.

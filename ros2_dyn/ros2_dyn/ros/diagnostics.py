@@ -146,7 +146,11 @@ def collision_status(runtime: ArmRuntime, robot: RobotDynamics) -> DiagnosticSta
 
 def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> DiagnosticStatus:
     """Return what is commanded, and how often commands were limited or ended since the start."""
-    values = {"mode": runtime.mode, "commands": runtime.commands, **{f"guard: {k}": n for k, n in interventions.items()}}
+    values = {
+        "mode": runtime.mode,
+        "commands": runtime.commands,
+        **{f"guard: {k}": n for k, n in interventions.items()},
+    }
     if runtime.reason:
         return status("mode", WARN, f"{runtime.mode}, since {runtime.reason}", values)
     return status("mode", OK, runtime.mode, values)

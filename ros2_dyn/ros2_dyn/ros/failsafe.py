@@ -1,8 +1,8 @@
 """The failsafe process: if the node that commands dies, it ramps the command to a safe effort.
 
 A forward_command_controller holds the last command for ever, and a dead node cannot send another. So the node stores
-with every command what it would command without further states, in memory that it shares with a process of its own. That
-process sleeps until a pipe closes, as it does when the node ends for any reason, and then commands the ramp.
+with every command what it would command without further states, in memory that it shares with a process of its own.
+That process sleeps until a pipe closes, as it does when the node ends for any reason, and then commands the ramp.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def main() -> int:
     from std_msgs.msg import Float64MultiArray
 
     fd, subscribers = int(sys.argv[1]), int(sys.argv[2])
-    *names, config = json.loads(sys.argv[3])
-    task = FailsafeTask(*names, FailsafeConfig(*config))
+    name, namespace, topic, config = json.loads(sys.argv[3])
+    task = FailsafeTask(name, namespace, topic, FailsafeConfig(*config))
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # where the middleware prints its errors
     buffer = SharedCommandBuffer(fd, len(task.config.slew_rate))

@@ -154,11 +154,11 @@ class HotLoop:
         beside.join()  # its callback comes to an end, unless this is interrupted again
 
     def _has_wait_set(self, guards: Guards) -> bool:
-        """Return whether this rclpy has a wait set as it is used here."""
+        """Return whether this rclpy has a wait set as it is used here, which is tried: it is no public interface."""
         try:
-            with HotWaitSet(self._context, guards, []) as wait_set:
+            with HotWaitSet(self._context, guards, self._present()) as wait_set:
                 wait_set.wait(0.0)
-        except (AttributeError, TypeError) as error:
+        except Exception as error:
             self._node.get_logger().warning(f"no wait set can be held by hand, the executor reads all topics: {error}")
             return False
         return True
@@ -204,7 +204,7 @@ class HotLoop:
     def _read_on_executor(self, place: int, raw: bytes) -> None:
         """Read a message that the executor has taken, and before it what waits on the topics before."""
         for entry in self._hot[:place]:
-            with entry.subscription.handle:
+            with suppress(InvalidHandle), entry.subscription.handle:  # it may have been destroyed
                 while (earlier := entry.take()) is not None:
                     self._call(entry.callback, earlier)
         self._call(self._hot[place].callback, raw)

@@ -9,8 +9,8 @@ CLOCK_JUMP = 1.0
 class RuntimeClock:
     """Makes `now`, s, from a simulation's clock, which may stand still or be set.
 
-    It goes on with the simulation's clock. While that stands still for longer than a timeout, it goes on with real time,
-    so that states age and commands end. Where that was set, it stands still for the moment.
+    It follows the simulation's clock. While that stands still for longer than a timeout, it follows real time, so that
+    states age and commands end. Where that was set, it stands still for the moment.
     """
 
     def __init__(self, timeout: float) -> None:

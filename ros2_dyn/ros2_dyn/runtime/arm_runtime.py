@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from ros2_dyn.control.events import Event
+from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
 from ros2_dyn.model import RobotModel, audit
@@ -237,9 +237,9 @@ class ArmRuntime:
             return state, robot.compute(state, now)
         except MessageError as error:
             if state.desired is None:
-                self._events.append(_rejection("joint_states", error))
+                self._events.append(rejection("joint_states", error))
                 return state, None
-            self._events.append(_rejection("~/desired", error))
+            self._events.append(rejection("~/desired", error))
             return self._compute(robot, state._replace(desired=None), now)
 
     def _observe(self, stages: Stages, state: MeasuredState, terms: Terms, now: float) -> CollisionUpdate | None:
@@ -249,7 +249,7 @@ class ArmRuntime:
         try:
             seen = stages.monitor.update(state, terms, stages.robot, now)
         except MessageError as error:
-            self._events.append(_rejection("joint_states", error))
+            self._events.append(rejection("joint_states", error))
             return None
         if seen is not None:
             stages.collision = seen
@@ -522,7 +522,7 @@ class ArmRuntime:
     # ---- updates
 
     def _reject(self, topic: str, error: MessageError) -> Update:
-        return self._update(_rejection(topic, error))
+        return self._update(rejection(topic, error))
 
     def _update(
         self,
@@ -537,10 +537,6 @@ class ArmRuntime:
         self._events.clear()
         modes = self._modes
         return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failsafe)
-
-
-def _rejection(topic: str, error: MessageError) -> Event:
-    return Event(error.reason, f"rejected a message on {topic}: {error}", topic=topic)
 
 
 def _loader(

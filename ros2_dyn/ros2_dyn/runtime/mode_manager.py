@@ -260,7 +260,7 @@ class ModeManager:
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
     def _applied(self, robot: RobotDynamics, latest: Observed, arm: ArmState, now: float) -> Array:
-        """Return what the joints exert, as it would be commanded: the newest command, the measured effort or gravity."""
+        """Return what the joints exert, as it would be commanded: the newest command, measured effort or gravity."""
         if self._sent is not None and now - self._sent_at < COMMAND_HOLD_TIME:
             return self._sent
         measured, terms = latest.state.measured.effort, latest.terms

@@ -239,6 +239,12 @@ class Settings:
     target_timeout: float = _command(
         0.1, "Maximum age of the target of feed_forward and force, s.", low=0.001, high=10.0, locked=True
     )
+    clock_timeout: float = _command(
+        2.0,
+        "With use_sim_time: real time without /clock, s, after which time passes all the same, so that commands end.",
+        low=0.01,
+        high=3600.0,
+    )
     detect_frozen: bool = _command(
         True,
         "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",

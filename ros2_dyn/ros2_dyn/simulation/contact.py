@@ -31,6 +31,10 @@ class Contact(ABC):
         """Time at which the force ends, s."""
         return inf
 
+    def reaches(self, position: Array) -> bool:
+        """Return whether the force may be other than zero with the point at a position in the base frame, m, (3,)."""
+        return True
+
     @abstractmethod
     def force_at(self, t: float, position: Array, velocity: Array) -> Array:
         """Return the force on the arm at a time between `start` and `end`.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.dynamics.wrenches import reduce_to_point
-from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, cross
 from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.traced import input_symbols, python_function
 
 
 class PointForce(NamedTuple):
@@ -31,7 +34,7 @@ class ContactEfforts:
     def __init__(self, model: RobotModel) -> None:
         """Prepare for a robot; the kernel of a link is compiled when a contact first acts on it."""
         self.model = model
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[str, Callable[..., tuple[Any, Any]]] = {}
 
     def __call__(self, contacts: Iterable[Contact], t: float, q: Array, qd: Array) -> Array:
         """Return the sum of the joint efforts at one instant.
@@ -65,20 +68,30 @@ class ContactEfforts:
         forces = list(self._point_forces(contacts, t, q, qd))
         if not forces:
             return np.zeros(6)
-        pose, _ = self._at(self.model.default_tip, q)
-        return reduce_to_point([f.force for f in forces], [f.position for f in forces], about=pose[:3, 3])
+        tip, _ = self._point(self.model.default_tip, (0.0, 0.0, 0.0), q)
+        return reduce_to_point([f.force for f in forces], [f.position for f in forces], about=tip)
 
     def _point_forces(self, contacts: Iterable[Contact], t: float, q: Array, qd: Array) -> Iterator[PointForce]:
         for contact in contacts:
             if contact.start <= t < contact.end:
-                pose, J = self._at(contact.link, q)
-                arm = pose[:3, :3] @ contact.point
-                position, J_point = pose[:3, 3] + arm, J[:3] + cross(J[3:].T, arm).T
-                yield PointForce(contact.force_at(t, position, J_point @ qd), position, J_point)
+                position, J = self._point(contact.link, contact.point, q)
+                if contact.reaches(position):
+                    yield PointForce(contact.force_at(t, position, J @ qd), position, J)
 
-    def _at(self, link: str, q: Array) -> tuple[Array, Array]:
-        """Return the pose (4, 4) and the Jacobian (6, n) of a link's origin."""
+    def _point(self, link: str, point: ArrayLike, q: Array) -> tuple[Array, Array]:
+        """Return the position (3,) of a point of a link, and the Jacobian (3, n) of its linear velocity."""
         if link not in self._kernels:
-            self._kernels[link] = compile_kernel(self.model, ("pose", "jacobian"), "python", ("q",), link)
-        pose, J = self._kernels[link](q.tolist())
-        return np.array(pose), np.array(J)
+            self._kernels[link] = _compile_point(self.model, link)
+        position, J = self._kernels[link](q.tolist(), point)
+        return np.array(position), np.array(J)
+
+
+@lru_cache(maxsize=256)
+def _compile_point(model: RobotModel, link: str) -> Callable[..., tuple[Any, Any]]:
+    """Compile the position and the Jacobian of a point of a link; the point is an input in the link's frame."""
+    inputs = input_symbols({"q": model.nq, "point": 3})
+    q, point = inputs.values()
+    pose, J = forward_kinematics(model, q, link), jacobian(model, q, link)
+    arm = pose[:3, :3] @ point
+    outputs = {"position": pose[:3, 3] + arm, "jacobian": J[:3] + cross(J[3:].T, arm).T}
+    return python_function(inputs, outputs)

@@ -24,6 +24,7 @@ NAMES = (DEMO, EFFORT, TRAJECTORY)
 class FeedForwardTracking:
     """Track a trajectory without a model: ``tau = effort_d + p (q_d - q) + d (qd_d - qd)``, saturated."""
 
+    uses_dynamics = False
     compensates_friction = False
 
     def __init__(self, trajectory: InterpolatedTrajectory, p: Array, d: Array, limit: Array) -> None:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import JointDynamics, RobotModel
-from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
 
 

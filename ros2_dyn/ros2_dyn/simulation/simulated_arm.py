@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,19 @@ from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.integrators import rosenbrock, runge_kutta
+from ros2_dyn.simulation.leapfrog import MIN_SPEED, LeapfrogKernel, compile_leapfrog
 
+Integrator = Literal["accurate", "leapfrog"]
 MAX_STATE = 1e6
 """Positions and velocities above this, rad or m and s, count as divergence."""
 
 
 class EffortLaw(Protocol):
     """The law of the motors: joint efforts from time, state, mass matrix M and h = c + g + friction + springs."""
+
+    @property
+    def uses_dynamics(self) -> bool:
+        """Whether the efforts depend on M and h. The leapfrog integrator passes zeros where they do not."""
 
     @property
     def compensates_friction(self) -> bool:
@@ -59,8 +65,11 @@ class Motion(NamedTuple):
 class SimulatedArm:
     """An arm driven by an effort law and pushed by contacts, in simulated time, with the friction of its drives.
 
-    The law is evaluated inside the integrator, so that it acts as a continuous controller. Without friction, or where
-    the law compensates it, and without a law's damping, the integrator is `runge_kutta`, otherwise `rosenbrock`.
+    The law is evaluated inside the integrator, so that it acts as a continuous controller. There are two integrators:
+
+    - `accurate` is `runge_kutta` where friction and the law's damping are zero or compensated, otherwise `rosenbrock`.
+    - `leapfrog` is of second order, needs one kernel evaluation a step and is about ten times faster. It remembers the
+      last acceleration; see `compile_leapfrog`.
     """
 
     def __init__(
@@ -71,6 +80,7 @@ class SimulatedArm:
         qd: ArrayLike | None = None,
         step: float = 1e-3,
         contacts: Iterable[Contact] = (),
+        integrator: Integrator = "accurate",
     ) -> None:
         """Place the arm in a state.
 
@@ -82,12 +92,15 @@ class SimulatedArm:
             step: integration step, s.
             contacts: initial contacts. Contacts may be appended to the attribute `contacts` at any time; those that
                 have ended are removed from it.
+            integrator: "accurate" or "leapfrog".
 
         Raises:
-            InputError: the step is not positive.
+            InputError: the step is not positive, or the integrator is unknown.
         """
         if not 0 < step < np.inf:
             raise InputError("step", f"expected a positive number of seconds, got {step}")
+        if integrator not in get_args(Integrator):
+            raise InputError("integrator", f"expected one of {', '.join(get_args(Integrator))}, got '{integrator}'")
         self.model = model
         self.law = law
         self.step = step
@@ -96,6 +109,8 @@ class SimulatedArm:
         self._friction = compile_kernel(model, ("friction",), "python", ("qd",))
         self._has_friction = any(self._friction([1.0] * model.n)[0])
         self._contact_efforts = ContactEfforts(model)
+        self._leapfrog = compile_leapfrog(model, step) if integrator == "leapfrog" else None
+        self._no_M, self._no_h = np.zeros((model.n, model.n)), np.zeros(model.n)
         self.place(q, qd)
 
     def place(self, q: ArrayLike, qd: ArrayLike | None = None) -> None:
@@ -104,6 +119,7 @@ class SimulatedArm:
         self._steps = 0
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(self.model.n) if qd is None else np.array(qd, dtype=float)
+        self._qdd = [0.0] * self.model.n  # of the last step of leapfrog
 
     def motion(self) -> Motion:
         """Return the motion at this instant.
@@ -124,16 +140,50 @@ class SimulatedArm:
         Raises:
             DivergenceError: the joints have become too fast for the step.
         """
+        if self._leapfrog is not None:
+            self._leap(self._leapfrog, steps)
+            return
         for _ in range(steps):
-            if self.contacts:
-                self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
+            self._remove_ended_contacts()
             now = (self.t, self.q, self.qd, self.step)
             if np.any(self.law.damping) or (self._has_friction and not self.law.compensates_friction):
                 self.q, self.qd = rosenbrock(self._acceleration, self._damping_rate(), *now)
             else:
                 self.q, self.qd = runge_kutta(self._acceleration, *now)
-            self._steps += 1
-            self.t = self._steps * self.step
+            self._count_step()
+
+    def _leap(self, kernel: LeapfrogKernel, steps: int) -> None:
+        half = self.step / 2
+        q, qd, damping = self.q.tolist(), self.qd.tolist(), np.broadcast_to(self.law.damping, len(self.q)).tolist()
+        held = self.law.tau if type(self.law) is HeldEffort else None
+        for _ in range(steps):
+            self._remove_ended_contacts()
+            q = [x + half * v for x, v in zip(q, qd)]
+            speed = [v + half * a for v, a in zip(qd, self._qdd)]
+            speed = [v if abs(v) > MIN_SPEED else MIN_SPEED for v in speed]
+            if not (min(q) > -MAX_STATE and max(q) < MAX_STATE and min(speed) > -MAX_STATE and max(speed) < MAX_STATE):
+                self.q, self.qd = np.array(q), np.array(qd)
+                raise _too_fast(self.t)
+            tau = self._efforts_in_the_middle(self.t + half, q, speed) if held is None or self.contacts else held
+            (self._qdd,) = kernel(q, qd, speed, damping, tau.tolist())
+            qd = [v + self.step * a for v, a in zip(qd, self._qdd)]
+            q = [x + half * v for x, v in zip(q, qd)]
+            self._count_step()
+        self.q, self.qd = np.array(q), np.array(qd)
+
+    def _efforts_in_the_middle(self, t: float, q: list[float], speed: list[float]) -> Array:
+        M, h = self._mass_matrix_and_bias(q, speed) if self.law.uses_dynamics else (self._no_M, self._no_h)
+        positions, velocities = np.array(q), np.array(speed)
+        tau = self.law(t, positions, velocities, M, h)
+        return tau + self._contact_efforts(self.contacts, t, positions, velocities) if self.contacts else tau
+
+    def _remove_ended_contacts(self) -> None:
+        if self.contacts:
+            self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
+
+    def _count_step(self) -> None:
+        self._steps += 1
+        self.t = self._steps * self.step
 
     def _acceleration(self, t: float, q: Array, qd: Array) -> Array:
         M, net, _, _ = self._efforts(t, q, qd)
@@ -143,11 +193,15 @@ class SimulatedArm:
         """Return the mass matrix, the accelerating efforts, and the efforts of motors and contacts."""
         state = q.tolist(), qd.tolist()
         if not all(-MAX_STATE < x < MAX_STATE for numbers in state for x in numbers):
-            raise DivergenceError(t, "joints are too fast for the integration step; apply smaller efforts and forces")
-        M, h = (np.array(output) for output in self._kernel(*state))
+            raise _too_fast(t)
+        M, h = self._mass_matrix_and_bias(*state)
         tau = self.law(t, q, qd, M, h)
         external = self._contact_efforts(self.contacts, t, q, qd)
         return M, tau + external - h, tau, external
+
+    def _mass_matrix_and_bias(self, q: list[float], qd: list[float]) -> tuple[Array, Array]:
+        M, h = self._kernel(q, qd)
+        return np.array(M), np.array(h)
 
     def _damping_rate(self) -> Array:
         """Return the rate at which friction and the law's damping slow the joints, 1/s, shape (n, n).
@@ -155,14 +209,19 @@ class SimulatedArm:
         It uses friction over speed, because the slope of dry friction is zero above the lowest speeds.
         """
         speed = np.where(abs(self.qd) < 1e-9, 1e-9, self.qd)
-        M, _ = self._kernel(self.q.tolist(), self.qd.tolist())
+        M, _ = self._mass_matrix_and_bias(self.q.tolist(), self.qd.tolist())
         friction = np.array(self._friction(speed.tolist())[0]) / speed
         return np.linalg.solve(M, np.diag(friction + self.law.damping))
+
+
+def _too_fast(t: float) -> DivergenceError:
+    return DivergenceError(t, "joints are too fast for the integration step; apply smaller efforts and forces")
 
 
 class ComputedTorque:
     """Track a trajectory: ``tau = M (qdd_d + Kd (qd_d - qd) + Kp (q_d - q)) + h`` (Craig section 10.4)."""
 
+    uses_dynamics = True
     compensates_friction = True
     damping = 0.0
 
@@ -181,6 +240,7 @@ class ComputedTorque:
 class HeldEffort:
     """Apply constant efforts, as a forward_command_controller holds its last command for ever."""
 
+    uses_dynamics = False
     compensates_friction = False
     damping = 0.0
 

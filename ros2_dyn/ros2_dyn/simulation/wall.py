@@ -49,8 +49,15 @@ class Wall(Contact):
         if not 0 <= self.damping < inf:
             raise self._invalid("damping", "a finite number of s/m, not negative")
 
+    def reaches(self, position: Array) -> bool:
+        """Return whether the point is inside the wall."""
+        return self._depth(position) > 0
+
     def force_at(self, t: float, position: Array, velocity: Array) -> Array:
         """Return the force of the wall; zero where the point is outside."""
         normal = np.array(self.normal)
-        depth, depth_rate = float(normal @ (self.origin - position)), float(-normal @ velocity)
+        depth, depth_rate = self._depth(position), float(-normal @ velocity)
         return normal * (self.stiffness * max(0.0, depth) * max(0.0, 1 + self.damping * depth_rate))
+
+    def _depth(self, position: Array) -> float:
+        return float(sum(n * (o - x) for n, o, x in zip(self.normal, self.origin, position.tolist())))

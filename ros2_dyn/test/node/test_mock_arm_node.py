@@ -427,6 +427,16 @@ def test_the_parameter_file_holds_every_parameter(start):
     declared = set(arm.listener.call(ListParameters, "mock_arm/list_parameters").result.names)
     ros = {name for name in declared if name.startswith(("use_sim_time", "start_type", "qos_overrides"))}
     assert written.keys() | commented == declared - ros
-    plain = {"home", "publish_rate", "seed", "controller", "wall_stiffness", "wall_damping"}
+    plain = {
+        "home",
+        "publish_rate",
+        "seed",
+        "controller",
+        "max_step",
+        "pace",
+        "lockstep_timeout",
+        "wall_stiffness",
+        "wall_damping",
+    }
     assert not {name for name, value in written.items() if value and name not in plain}  # a perfect arm
     assert (written["wall_stiffness"], written["wall_damping"]) == (Wall.stiffness, Wall.damping)

@@ -1,4 +1,4 @@
-"""The first demo: the efforts that the node predicts are those of the simulated arm."""
+"""Mode monitor: the efforts that the node predicts are those of the simulated arm."""
 
 from __future__ import annotations
 
@@ -9,41 +9,48 @@ from ament_index_python.packages import get_package_share_directory
 from rich import box
 from rich.table import Table
 
-from ros2_dyn.demos.stage import Interrupted, Scenario, Stage
+from ros2_dyn.demos.demo import Demo
+from ros2_dyn.demos.runner import DemoRunner, Interrupted
 from ros2_dyn.ros.effort_monitor import EffortMonitor
 
-SETTLING = 1.0
-"""Seconds after the first complete instant that are shown but not counted: discovery need not be over."""
+SETTLING_TIME = 1.0
+"""Time after the first complete instant that is shown but not counted, s: discovery may not be over."""
 
 
-class EffortsDemo(Scenario):
-    """Counts the instants for which the two agree, for a number of seconds or until Ctrl-C."""
+class MonitorDemo(Demo):
+    """Compares both efforts for a number of seconds or until Ctrl-C. The arm runs in real time."""
 
     def __init__(self, duration: float) -> None:
+        """Subscribe.
+
+        Args:
+            duration: time for which messages are counted, s; may be infinite.
+        """
         self.node = self._monitor = EffortMonitor()
         self._duration = duration
 
     def commands(self) -> Mapping[str, Sequence[str]]:
-        """See `Scenario`."""
+        """See `Demo`."""
         mock_arm_parameters = Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.yaml")
         return {
             "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", "-r", "~/desired:=/mock_arm/reference"],
             "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", "--params-file", str(mock_arm_parameters)],
         }
 
-    def run(self, stage: Stage) -> None:
-        """See `Scenario`; here Ctrl-C is the usual end."""
+    def run(self, runner: DemoRunner) -> None:
+        """See `Demo`; here Ctrl-C is the usual end."""
         monitor = self._monitor
         try:
-            stage.until(lambda: monitor.latest is not None, "efforts")
-            stage.listen(SETTLING)
+            runner.wait_until(lambda: monitor.latest is not None, "efforts")
+            runner.wait(SETTLING_TIME)
             monitor.clear()
-            stage.listen(self._duration)
+            runner.wait(self._duration)
+            runner.wait_until(lambda: monitor.messages > 0, "efforts")
         except Interrupted:
             return
 
-    def picture(self) -> Table:
-        """The latest instant, joint by joint."""
+    def table(self) -> Table:
+        """See `Demo`: the latest instant, joint by joint."""
         monitor = self._monitor
         table = Table(
             title=f"A simulated arm and its dynamics over ROS 2, {monitor.rate:.0f} Hz",
@@ -64,7 +71,7 @@ class EffortsDemo(Scenario):
         return table
 
     def report(self) -> dict[str, object]:
-        """See `Scenario`."""
+        """See `Demo`."""
         monitor = self._monitor
         return {
             "messages": monitor.messages,
@@ -73,6 +80,6 @@ class EffortsDemo(Scenario):
             "max_abs_difference": monitor.max_abs_difference,
         }
 
-    def shortfall(self) -> str:
-        """See `Scenario`."""
-        return "" if self._monitor.messages else "no efforts were counted"
+    def failure(self) -> str | None:
+        """See `Demo`."""
+        return None if self._monitor.messages else "no efforts were counted"

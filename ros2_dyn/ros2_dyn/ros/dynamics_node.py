@@ -1,0 +1,275 @@
+"""The node `dynamics`: wiring between messages and the runtime, which decides everything."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from traceback import format_exc
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from ros2_dyn_interfaces.srv import (
+    GetCollisionResiduals,
+    GetDynamics,
+    GetJacobian,
+    SetMode,
+    SetPayload,
+    WrenchToTorque,
+)
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.events import rejection
+from ros2_dyn.errors import InputError, MessageError, Ros2DynError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.ros import diagnostics
+from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, WrenchReader
+from ros2_dyn.ros.collision_services import fill_residuals
+from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.hot_loop import HotLoop
+from ros2_dyn.ros.messages import joint_sample, payload_request, trajectory_sample
+from ros2_dyn.ros.node_base import LATCHED, run_node
+from ros2_dyn.ros.node_driver import NodeDriver
+from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
+from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque
+from ros2_dyn.runtime import ArmRuntime, Reply, Settings, Update
+from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
+
+REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
+"""How often the node sees who subscribes, s, and how often it does so between two reports."""
+
+
+class DynamicsNode(Node):
+    """Joint efforts of any URDF robot, from its measured and desired states."""
+
+    def __init__(self) -> None:
+        super().__init__("dynamics")
+        settings = declare_settings(self)
+        self._loop = HotLoop(self)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
+        self._runtime = ArmRuntime(_load(settings), settings)
+        self._driver = NodeDriver(self, self._runtime)
+        self._description = ""
+        self._refreshes = 0
+        self._subscribe()
+        self._serve()
+        self.add_on_set_parameters_callback(self._on_parameters)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # goes on where simulated time stands still
+        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
+
+    def _subscribe(self) -> None:
+        """Subscribe to the hot topics; the last one's messages are read after those of the others."""
+        runtime, driver, loop = self._runtime, self._driver, self._loop
+        wrenches = self._reads("~/desired_wrench", WrenchReader(), runtime.on_desired_wrench)
+        desired = self._reads("~/desired", DesiredReader(), runtime.on_desired)
+        states = self._reads("joint_states", JointStateReader(), runtime.on_joint_state)
+        loop.subscribe(WrenchStamped, "~/desired_wrench", 1, wrenches)
+        loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
+        loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
+        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: runtime.commands, now=driver.now)
+        if runtime.robot is None:
+            self.get_logger().info("waiting for the topic robot_description")
+            self.create_subscription(String, "robot_description", self._on_description, LATCHED)
+        self.create_subscription(JointTrajectory, "~/desired_trajectory", self._on_trajectory, 10)
+
+    def _serve(self) -> None:
+        """Create the services. Those that wait for something have a group of their own, so that others go on."""
+        self.create_service(GetJacobian, "~/get_jacobian", self._computes(fill_jacobian))
+        self.create_service(WrenchToTorque, "~/wrench_to_torque", self._computes(fill_torque))
+        self.create_service(GetDynamics, "~/get_dynamics", self._computes(fill_dynamics))
+        self.create_service(GetCollisionResiduals, "~/get_collision_residuals", self._residuals)
+        for kind, name, callback in (
+            (SetMode, "~/set_mode", self._set_mode),
+            (SetPayload, "~/set_payload", self._set_payload),
+            (Trigger, "~/reset_collision", self._reset_collision),
+            (Trigger, "~/calibrate_collision", self._calibrate_collision),
+        ):
+            self.create_service(kind, name, callback, callback_group=MutuallyExclusiveCallbackGroup())
+
+    def spin(self) -> None:
+        """Serve until the context is shut down."""
+        self._loop.spin()
+
+    def destroy_node(self) -> None:
+        """End; what is commanded passes to the failsafe process first."""
+        self._driver.close()
+        super().destroy_node()
+
+    # ---- messages
+
+    def _reads(
+        self, topic: str, reader: CdrReader[Any], take: Callable[[Any, float], Update]
+    ) -> Callable[[bytes], None]:
+        """Return a callback that reads a serialised message of a topic and gives it to the runtime."""
+        driver, window = self._driver, self._driver.window
+
+        def on_message(raw: bytes) -> None:
+            started = time.perf_counter()
+            try:
+                sample = reader.read(raw, driver.received())
+            except MessageError as error:
+                driver.log.add([rejection(topic, error)])
+                return
+            update = take(sample, driver.now())
+            driver.handle(update)
+            if update.steps:
+                window.latencies.append(time.perf_counter() - started)
+
+        return on_message
+
+    def _on_description(self, message: String) -> None:
+        if message.data != self._description:
+            self._description = message.data
+            self._driver.handle(self._runtime.use_description(message.data, self._driver.now()))
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        def publish(reply: Reply) -> None:
+            if isinstance(reply.error, MessageError):
+                self._driver.log.add([rejection("~/desired_trajectory", reply.error)])
+                return
+            for point, row in zip(message.points, reply.value):
+                point.effort = row.tolist()
+            self._with_effort.publish(message)
+
+        sample = trajectory_sample(message)
+        self._driver.ask(lambda name: self._runtime.on_desired_trajectory(sample, self._driver.now(), name), publish)
+
+    def _on_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
+        """Take all changes or none."""
+        try:
+            settings = changed_settings(self, changes)
+            self._driver.handle(self._runtime.change_settings(settings, self._driver.now()))
+        except Ros2DynError as error:
+            return parameter_result(str(error))
+        return parameter_result()
+
+    # ---- services
+
+    def _computes(self, fill: Callable[..., None]) -> Callable[[Any, Any], Any]:
+        """Return a service that fills its response at the requested state."""
+
+        def answer(request: Any, response: Any) -> Any:
+            def act() -> None:
+                state = self._runtime.requested_state(joint_sample(request.state))
+                robot = self._runtime.require_robot("state")
+                fill(request, response, robot, state, self._driver.now())
+                response.joint_names = list(robot.model.joint_names)
+
+            return self._respond(response, act)
+
+        return answer
+
+    def _residuals(self, request: Any, response: GetCollisionResiduals.Response) -> GetCollisionResiduals.Response:
+        return self._respond(response, lambda: fill_residuals(response, self._runtime.watching()))
+
+    async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
+        driver, runtime = self._driver, self._runtime
+        driver.handle(runtime.on_command_link(driver.commands.link(), driver.now()))
+        reply = await driver.request(lambda name: runtime.request_mode(request.mode, driver.now(), name))
+        return _filled(response, reply)
+
+    async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
+        try:
+            payload = payload_request(request)
+        except InputError as error:
+            return _filled(response, Reply(None, error))
+        driver, runtime = self._driver, self._runtime
+        reply = await driver.request(lambda name: runtime.set_payload(payload, driver.now(), name))
+        return _filled(response, reply)
+
+    async def _reset_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        reply = await self._driver.request(lambda name: self._runtime.reset_collision(self._driver.now(), name))
+        self._driver.publish_collision_stop()
+        return _filled(response, reply)
+
+    async def _calibrate_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Observe a free motion, then set its thresholds as parameters."""
+        driver, runtime = self._driver, self._runtime
+        reply = await driver.request(lambda name: runtime.calibrate_collision(driver.now(), name))
+        if reply.error is not None:
+            return _filled(response, reply)
+        names = list(runtime.require_robot("joints").model.joint_names)
+        parameters = [Parameter("joints", value=names), Parameter("collision_threshold", value=reply.value)]
+        result = self.set_parameters_atomically(parameters)
+        response.success, response.message = result.successful, result.reason
+        if result.successful:
+            response.message = f"joints: {names}, collision_threshold: {reply.value}".replace("'", '"')
+        return response
+
+    def _respond(self, response: Any, act: Callable[[], None]) -> Any:
+        """Fill a response by an action, or with the reason why that failed."""
+        try:
+            act()
+            response.success = True
+        except Ros2DynError as error:
+            response.message = str(error)
+        except Exception as error:
+            self.get_logger().error(f"please report this fault:\n{format_exc()}")
+            response.message = f"a fault of the node: {error!r}"
+        return response
+
+    # ---- now and then
+
+    def _refresh(self) -> None:
+        """See who subscribes, and report once a second: every timer costs the executor time at each message."""
+        self._driver.refresh()
+        self._loop.wake()
+        self._refreshes += 1
+        if self._refreshes % REFRESHES_PER_REPORT == 0:
+            self._report()
+
+    def _report(self) -> None:
+        runtime, driver, now = self._runtime, self._driver, self._driver.now()
+        rejected = driver.log.take_rejected()
+        states = {reason: n for (topic, reason), n in rejected.items() if topic == "joint_states"}
+        others = {f"{topic}: {reason}": n for (topic, reason), n in rejected.items() if topic != "joint_states"}
+        statuses = [
+            diagnostics.states_status(driver.window, now, self.count_publishers("joint_states"), states),
+            diagnostics.tick_status(driver.window),
+            diagnostics.inputs_status(others),
+            diagnostics.mode_status(runtime, driver.log.interventions),
+            diagnostics.model_status(runtime.robot, runtime.warnings, now),
+        ]
+        robot, state = runtime.robot, runtime.state
+        if robot is not None and state is not None:
+            statuses.append(diagnostics.singularity_status(robot, state))
+        if robot is not None and robot.settings.detect_collisions:
+            statuses.append(diagnostics.collision_status(runtime, robot))
+        name = "none" if robot is None else robot.model.name
+        self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
+        driver.window.clear()
+
+
+def _load(settings: Settings) -> RobotModel | None:
+    """Return the robot that the parameters name; None where it is to come as a message."""
+    if settings.robot_description:
+        return RobotModel.from_urdf(settings.robot_description)
+    return load_file(settings.urdf_file) if settings.urdf_file else None
+
+
+def _filled(response: Any, reply: Reply) -> Any:
+    """Return a response that bears a reply."""
+    response.success = reply.error is None
+    response.message = "" if reply.error is None else str(reply.error)
+    return response
+
+
+def main() -> int:
+    """The executable `dynamics_node`."""
+    return run_node(DynamicsNode, DynamicsNode.spin)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+"""Drives an `ArmRuntime` from a node: gives it inputs and time, and publishes what its updates hold."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count
+from typing import TypeVar
+
+from rclpy import task
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from ros2_dyn.errors import FailsafeError
+from ros2_dyn.ros.collision_services import CollisionReaction
+from ros2_dyn.ros.command_output import CommandOutput
+from ros2_dyn.ros.diagnostics import Window
+from ros2_dyn.ros.event_log import EventLog
+from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.ros.outputs import Outputs
+from ros2_dyn.ros.runtime_clock import RuntimeClock
+from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Reply, Update
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+
+T = TypeVar("T")
+
+
+class NodeDriver:
+    """The runtime of a node, with its outputs. To be called under the node's lock."""
+
+    def __init__(self, node: Node, runtime: ArmRuntime) -> None:
+        self.runtime = runtime
+        self.log = EventLog(node.get_logger())
+        self.window = Window()
+        self.outputs: Outputs | None = None
+        self.commands = CommandOutput(node)
+        self._node = node
+        self._clock = RuntimeClock(runtime.settings.clock_timeout)
+        self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
+        self._reaction = CollisionReaction(node)
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
+        self._robot: RobotDynamics | None = None
+        self._mode = ""
+        self._requests = count()
+        self._continuations: deque[Callable[[], None]] = deque()
+        self._waiting: dict[Hashable, Callable[[Reply], None]] = {}
+        self.handle(Update())
+
+    # ---- time
+
+    def now(self) -> float:
+        """Return the time of the runtime, s: steady, or the simulation's with `use_sim_time`."""
+        clock = self._node.get_clock()
+        if not clock.ros_time_is_active:
+            return time.monotonic()
+        jump = self._clock.update(clock.now().nanoseconds, time.monotonic())
+        if jump:
+            self.handle(self.runtime.on_clock_jump(jump, self._clock.now))
+        return self._clock.now
+
+    def received(self) -> int:
+        """Return the time of the node's clock, which stamps are of, ns."""
+        return self._node.get_clock().now().nanoseconds
+
+    # ---- updates
+
+    def handle(self, update: Update) -> None:
+        """Publish, log, answer and do all that an update holds."""
+        self.log.add(update.events)
+        if (robot := self.runtime.robot) is not None and robot is not self._robot:
+            self._use_robot(robot)
+        if update.command is not None:
+            self._send(update)
+        elif not update.commands:
+            self.commands.rest()
+        if update.mode != self._mode:
+            self._mode = update.mode
+            self._mode_publisher.publish(String(data=update.mode))
+        if update.steps:
+            self._publish(update)
+        for reply in update.replies:
+            self._resolve(reply)
+        for work in update.work:
+            self._aside(work.run, lambda done: self.runtime.on_work_done(done, self.now()))
+        if update.failsafe is not None:
+            config = update.failsafe
+            arm = partial(self._arm, config)
+            self._aside(arm, lambda problem: self.runtime.on_failsafe_armed(config, problem, self.now()))
+
+    def _send(self, update: Update) -> None:
+        command, now = update.command, self.now()
+        assert command is not None
+        if now <= command.expires:
+            self.commands.send(command, now)
+        else:
+            self.handle(self.runtime.on_command_expired(now))
+
+    def _publish(self, update: Update) -> None:
+        robot, outputs, now = self._robot, self.outputs, self.now()
+        if robot is None or outputs is None:
+            return
+        for step in update.steps:
+            outputs.publish(step, now)
+            self.window.add(step, robot, now)
+            if step.collision is not None and step.collision.begins:
+                self._reaction.react()
+
+    def _use_robot(self, robot: RobotDynamics) -> None:
+        """Make the outputs of another robot."""
+        self._robot = robot
+        if self.outputs is None or not self.outputs.matches(robot):
+            if self.outputs is not None:
+                self.outputs.destroy()
+            self.outputs = Outputs(self._node, robot)
+            self.publish_collision_stop()
+        self._reaction.use(robot.settings.collision_service)
+        self._clock.timeout = robot.settings.clock_timeout
+
+    def publish_collision_stop(self) -> None:
+        """Publish whether a collision is latched."""
+        if self.outputs is not None and self.outputs.collision is not None:
+            self.outputs.collision.publish_stop(self.runtime.collision_latched)
+
+    def _arm(self, config: FailsafeConfig) -> FailsafeError | None:
+        try:
+            self.commands.arm(config)
+        except FailsafeError as error:
+            return error
+        return None
+
+    def _aside(self, work: Callable[[], T], then: Callable[[T], Update]) -> None:
+        """Do slow work in another thread, and handle what follows in the executor's."""
+
+        def done(future: Future[T]) -> None:
+            self._continuations.append(lambda: self.handle(then(future.result())))
+            if (executor := self._node.executor) is not None:  # the node is not on its way down
+                executor.create_task(self._continue)
+
+        self._worker.submit(work).add_done_callback(done)
+
+    def _continue(self) -> None:
+        """Run the oldest continuation. The executor runs its newest task first, which would reverse the order."""
+        self._continuations.popleft()()
+
+    # ---- requests
+
+    async def request(self, ask: Callable[[Hashable], Update]) -> Reply:
+        """Ask the runtime for something, by a name that its reply bears, and wait for that."""
+        executor = self._node.executor
+        future = task.Future(executor=executor)
+        self.ask(ask, lambda reply: executor.create_task(future.set_result, reply))  # the task wakes the executor
+        return await future
+
+    def ask(self, ask: Callable[[Hashable], Update], then: Callable[[Reply], None]) -> None:
+        """Ask the runtime for something, by a name that its reply bears, and do something with that."""
+        name = next(self._requests)
+        self._waiting[name] = then
+        self.handle(ask(name))
+
+    def _resolve(self, reply: Reply) -> None:
+        then = self._waiting.pop(reply.request, None)
+        if then is not None:
+            then(reply)
+
+    # ---- the other side
+
+    def refresh(self) -> None:
+        """See who subscribes. To be called a few times a second."""
+        if self.outputs is not None:
+            self.outputs.refresh_subscribers()
+        if self.runtime.commands:
+            self.handle(self.runtime.on_command_link(self.commands.link(), self.now()))
+        self.let_time_pass()
+
+    def let_time_pass(self) -> None:
+        """Give the runtime the time."""
+        self.handle(self.runtime.on_time(self.now()))
+
+    def close(self) -> None:
+        """End: what is commanded passes to the failsafe process."""
+        self.commands.close()
+        self._worker.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,35 @@
+"""Functions of the simulation that are traced once per robot, as the kernels of the library are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ros2_dyn.kernels.emit_python import emit_python
+from ros2_dyn.kernels.symbol import Tape
+from ros2_dyn.kernels.trace import Program
+from ros2_dyn.model.spatial import Array
+
+
+def input_symbols(sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Return arrays of symbols, one for each input, from the sizes of the inputs."""
+    tape = Tape()
+    return {
+        name: np.array([tape.symbol("input", f"{name}{i}") for i in range(size)], dtype=object)
+        for name, size in sizes.items()
+    }
+
+
+def python_function(inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Any:
+    """Return a function of sequences of floats that returns the outputs as nested tuples of floats.
+
+    Args:
+        inputs: symbols from `input_symbols`, in the order of the arguments.
+        outputs: arrays of symbols and numbers, in the order of the results.
+    """
+    defaults = {name: np.zeros(len(symbols)) for name, symbols in inputs.items()}
+    names: dict[str, Any] = {}
+    exec(compile(emit_python(Program(dict(inputs), defaults, dict(outputs)), "math"), "<traced>", "exec"), names)
+    return names["kernel"]

@@ -1,0 +1,167 @@
+"""The leapfrog integrator: order, energy, stiff friction, contacts, and agreement with the accurate integrators."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import joint, link, mock_arm, robot
+from ros2_dyn.dynamics import gravity, kinetic_energy, potential_energy
+from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.controllers import TRAJECTORY, Controllers
+from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.interpolated_trajectory import Waypoint
+from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.wall import Wall
+
+HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
+CART = RobotModel.from_urdf(
+    robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
+)
+FREE = with_armature(mock_arm(), [0.3, 0.3, 0.2, 0.05, 0.05, 0.05])
+FRICTIONAL = with_friction(FREE, [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
+
+
+def held(model, efforts, q, qd=None, step=1e-3, integrator="leapfrog", contacts=()) -> SimulatedArm:
+    return SimulatedArm(model, HeldEffort(efforts, model.effort_limit), q, qd, step, contacts, integrator)
+
+
+def test_leapfrog_in_free_fall_conserves_energy_to_second_order_in_the_step():
+    def error(step):
+        arm = held(FREE, np.zeros(6), HOME, step=step)
+        before = potential_energy(FREE, arm.q)
+        arm.advance(round(0.8 / step))
+        T = kinetic_energy(FREE, arm.q, arm.qd)
+        assert T > 20.0  # it does fall
+        return abs(T + potential_energy(FREE, arm.q) - before)
+
+    assert error(1e-3) < 0.02
+    assert error(1e-3) / error(0.5e-3) > 0.8 * 2**2
+
+
+@pytest.mark.parametrize("model", [FREE, with_friction(FREE, [8.0] * 3 + [1.0] * 3)], ids=["free", "viscous"])
+def test_leapfrog_on_a_smooth_motion_converges_with_second_order(model):
+    reference = held(model, gravity(model, HOME) + 5.0, HOME, step=1.25e-4, integrator="accurate")
+    reference.advance(4000)
+
+    def error(step):
+        arm = held(model, gravity(model, HOME) + 5.0, HOME, step=step)
+        arm.advance(round(0.5 / step))
+        return np.abs(np.concatenate([arm.q - reference.q, arm.qd - reference.qd])).max()
+
+    assert np.abs(reference.q - HOME).max() > 0.1  # it does move
+    assert error(2e-3) < 3e-3
+    assert error(2e-3) / error(1e-3) > 0.8 * 2**2
+
+
+def test_leapfrog_with_dry_friction_agrees_with_the_accurate_integrator():
+    efforts = gravity(FRICTIONAL, HOME) + np.array([9.0, -30.0, 8.0, 3.0, -3.0, 2.0])
+    reference = held(FRICTIONAL, efforts, HOME, step=2.5e-4, integrator="accurate")
+    reference.advance(4000)
+    arm = held(FRICTIONAL, efforts, HOME, step=2e-3)
+    arm.advance(500)
+    assert np.abs(arm.q - HOME).max() > 0.5
+    assert_allclose(arm.q, reference.q, rtol=0, atol=5e-3)
+    assert_allclose(arm.qd, reference.qd, rtol=0, atol=2e-2)
+
+
+def test_leapfrog_cart_under_coulomb_friction_stops_after_the_closed_form_distance():
+    cart = held(with_friction(CART, coulomb=[10.0]), [0.0], [0.0], [1.0])
+    cart.advance(1000)
+    assert_allclose(cart.q[0], 4.0 / (2 * 10.0), rtol=0.01)  # tanh is a little softer
+    assert abs(cart.qd[0]) < 1e-6
+
+
+@pytest.mark.parametrize("coulomb", [1.0, 20.0])
+@pytest.mark.parametrize("speed", [0.05, 0.5, 5.0])
+def test_leapfrog_brings_light_joints_to_rest_under_stiff_friction_without_oscillation(coulomb, speed):
+    """The last joint has 1e-4 kg m^2, so that friction stops it in far less than a step of 2 ms."""
+    model = with_friction(mock_arm(), coulomb=[coulomb] * 6)
+    arm = held(model, np.zeros(6), [0, -np.pi / 2, 0, 0, 0, 0], [0, 0, 0, 0, speed, speed], step=2e-3)
+    arm.advance(5)
+    late = []
+    for _ in range(100):
+        late.append(arm.qd[5])
+        arm.advance()
+    assert np.abs(arm.qd[4:]).max() < 0.01
+    assert min(late) > -0.01  # it never turns round
+
+
+def test_leapfrog_joint_under_less_effort_than_dry_friction_creeps_as_the_model_does():
+    model = with_friction(mock_arm(), coulomb=[1.0] * 6)
+    arm = held(model, [0, 0, 0, 0, 0, 0.5], [0, -np.pi / 2, 0, 0, 0, 0], step=2e-3)
+    arm.advance(100)
+    assert_allclose(arm.qd[5], 0.01 * np.arctanh(0.5), rtol=0, atol=2e-3)
+
+
+def test_leapfrog_bounces_a_mass_off_a_wall_as_the_accurate_integrator_does():
+    def bounce(step, integrator):
+        cart = held(CART, [0.0], [0.05], [0.5], step, integrator, [Wall("cart", (0.1, 0, 0), (-1, 0, 0))])
+        cart.advance(round(0.3 / step))
+        return cart.q[0], cart.qd[0]
+
+    (q, qd), (q_ref, qd_ref) = bounce(1e-3, "leapfrog"), bounce(1e-4, "accurate")
+    assert qd_ref < -0.3
+    assert_allclose(qd, qd_ref, rtol=0.02)
+    assert_allclose(q, q_ref, rtol=0, atol=2e-3)
+
+
+def test_leapfrog_arm_led_by_a_hand_and_pushed_ends_where_the_accurate_one_does():
+    def end(step, integrator):
+        contacts = [Hand("tool0", (0.1, 0.1, 0.05), duration=0.4), AppliedForce("forearm_link", (0, 0, -20.0))]
+        arm = held(FRICTIONAL, gravity(FRICTIONAL, HOME), HOME, None, step, integrator, contacts)
+        arm.advance(round(0.6 / step))
+        assert len(arm.contacts) == 1  # the hand has let go
+        return arm.q
+
+    q = end(5e-4, "accurate")
+    assert np.abs(q - HOME).max() > 0.05
+    assert_allclose(end(2e-3, "leapfrog"), q, rtol=0, atol=2e-3)
+
+
+def test_leapfrog_under_computed_torque_tracks_the_demo_trajectory():
+    trajectory = DemoTrajectory(FRICTIONAL, HOME)
+    arm = SimulatedArm(FRICTIONAL, ComputedTorque(trajectory), HOME, integrator="leapfrog")
+    arm.advance(1000)
+    assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=1e-4)
+
+
+def test_leapfrog_under_strong_gains_on_a_light_joint_gives_a_smooth_slow_approach():
+    """A damping of 10 N m s/rad on 1e-4 kg m^2 acts within 10 us; the approach has the rate p/d = 2 1/s."""
+    model = mock_arm()
+    arm = SimulatedArm(model, HeldEffort(np.zeros(6), model.effort_limit), HOME, integrator="leapfrog")
+    controllers = Controllers(arm, [3000.0] * 3 + [20.0] * 3, [200.0] * 3 + [10.0] * 3)
+    controllers.switch(TRAJECTORY)
+    goal = HOME + np.array([0, 0, 0, 0, 0, 0.5])
+    controllers.follow([Waypoint(0.0, goal, None, np.zeros(6))])
+    arm.advance(500)
+    assert_allclose(goal[5] - arm.q[5], 0.5 * np.exp(-2.0 * 0.5), rtol=0.02)
+
+
+def test_leapfrog_gives_the_same_bits_whatever_the_number_of_steps_per_call():
+    ends = []
+    for chunk in (1, 4, 100):
+        arm = held(FRICTIONAL, gravity(FRICTIONAL, HOME) + 6.0, HOME, contacts=[AppliedForce("tool0", (5.0, 0, 0))])
+        for _ in range(100 // chunk):
+            arm.advance(chunk)
+        ends.append((arm.t, arm.q.tobytes(), arm.qd.tobytes()))
+    assert ends[0] == ends[1] == ends[2]
+
+
+def test_leapfrog_arm_pushed_too_hard_raises_divergence_and_can_be_placed_again():
+    arm = held(mock_arm(), np.zeros(6), HOME, contacts=[AppliedForce("tool0", (1e9, 0, 0))])
+    with pytest.raises(DivergenceError, match="joints are too fast"):
+        arm.advance(1000)
+    arm.contacts.clear()
+    arm.place(HOME)
+    arm.advance(10)
+    assert arm.t == pytest.approx(0.01)
+    assert np.isfinite(arm.q).all()
+
+
+def test_unknown_integrator_is_rejected():
+    with pytest.raises(InputError, match="integrator: expected one of accurate, leapfrog, got 'euler'"):
+        held(CART, [0.0], [0.0], integrator="euler")
