@@ -93,9 +93,10 @@ def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model, seed):
 
 
 @given(model=robots, seed=numbers, speed=speeds)
-def test_3d_recursion_agrees_with_the_spatial_one(model, seed, speed):
+def test_3d_recursion_with_a_wrench_agrees_with_the_spatial_one(model, seed, speed):
     x = state(model, seed, speed)
-    close(dynamics.luh_walker_paul(model, *x), dynamics.rnea(model, *x))
+    push = [dynamics.ExternalWrench(model.default_tip, 10 * x[3].repeat(2), (0.1, 0.2, 0.3))]
+    close(dynamics.luh_walker_paul(model, *x, push), dynamics.rnea(model, *x, push))
 
 
 @given(model=robots, seed=numbers)
