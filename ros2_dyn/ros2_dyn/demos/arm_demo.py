@@ -9,8 +9,9 @@ from rclpy.node import Node
 from ros2_dyn_interfaces.srv import SetMode, SwitchController
 from sensor_msgs.msg import JointState
 
-from ros2_dyn.demos.arm_recorder import ArmRecorder
+from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample
 from ros2_dyn.demos.demo import Demo
+from ros2_dyn.demos.desired_publisher import DesiredPublisher, resting
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.errors import ProcessError
 
@@ -27,7 +28,11 @@ STATES_WITHOUT_COMMAND = 25
 
 
 class ArmDemo(Demo):
-    """A demo of one mode. The arm publishes `/clock` and waits for commands, so a busy machine only makes it slower."""
+    """A demo of one mode, in lockstep: a slow or busy machine makes it slower, and changes nothing else.
+
+    The arm publishes `/clock` and waits after each state for the node's command. The node waits for the desired state
+    of the same stamp, which the demo publishes after it has recorded the measured one. So none of the three is late.
+    """
 
     mode: str
     """The mode that is shown."""
@@ -40,12 +45,14 @@ class ArmDemo(Demo):
         """
         self.node = Node("demo")
         self.arm = ArmRecorder(self.node, self.on_state)
+        self.target = DesiredPublisher(self.node, self.arm.model)
         self.status = "Waiting for the arm and the node."
         """What is happening, in a line."""
         self._pace = pace
 
-    def on_state(self) -> None:
-        """Act on a new state of the arm."""
+    def on_state(self, state: Sample) -> None:
+        """Answer a state of the arm."""
+        self.target.publish(state.stamp)
 
     @abstractmethod
     def metrics(self) -> dict[str, object]:
@@ -83,6 +90,7 @@ class ArmDemo(Demo):
         """
         runner.simulated_time = lambda: self.arm.t
         runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
+        self.target.desired = resting(self.arm.state.q)
         runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
         self.enter(runner, "gravity")
         runner.call_checked(SwitchController, "mock_arm/switch_controller", controller="effort_controller")
