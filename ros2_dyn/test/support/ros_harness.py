@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from ros2_dyn.ros.last_will import SUFFIX
+from ros2_dyn.ros.failsafe import NODE_SUFFIX
 from sensor_msgs.msg import JointState
 
 PATIENCE = 30.0
@@ -86,7 +86,7 @@ class Listener:
     def knows_last_will(self, topic: str) -> bool:
         """Whether the process that speaks last on a topic for commands of the node `dynamics` has been found."""
         publishers = self.node.get_publishers_info_by_topic(topic)
-        return any(info.node_name == "dynamics" + SUFFIX for info in publishers)
+        return any(info.node_name == "dynamics" + NODE_SUFFIX for info in publishers)
 
     def until(self, condition: Callable[[], bool], problem: str) -> None:
         """Spin until something is the case."""
