@@ -50,7 +50,7 @@ class ArmDemo(Demo):
         self.target = DesiredPublisher(self.node, self.arm.model)
         self.status = "Waiting for the arm and the node."
         """What is happening, in a line."""
-        self._pace = pace
+        self._pace = float(pace)
 
     def on_state(self, state: Sample) -> None:
         """Answer a state of the arm."""
@@ -107,7 +107,7 @@ class ArmDemo(Demo):
         self.arm.start_pace()
 
     def _begin_lockstep(self, runner: DemoRunner) -> None:
-        """Let the node command in mode gravity; on a busy machine states may be late until the arm waits for commands."""
+        """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
         self.enter(runner, "gravity")
         runner.call_checked(SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT)
         begun = self.arm.commands
@@ -131,12 +131,7 @@ class ArmDemo(Demo):
 
     def processes(self, mock_arm: Mapping[str, object], dynamics: Mapping[str, object]) -> dict[str, list[str]]:
         """Return the commands of both processes, with parameters that are added to the common ones or replace them."""
-        time = {
-            "publish_clock": True,
-            "pace": float(self._pace),
-            "lockstep": True,
-            "lockstep_timeout": LOCKSTEP_TIMEOUT,
-        }
+        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
         # The arm holds its position at the start: nothing moves until the node commands.
         arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
         node = {"use_sim_time": True, "clock_timeout": CLOCK_TIMEOUT, "joints": self.arm.model.joint_names}
