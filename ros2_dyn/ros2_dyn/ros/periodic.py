@@ -43,6 +43,8 @@ class Periodic:
         steady, now = self._steady(), self._now()
         if steady < self._next and abs(now - self._last) < self._period:
             return False
-        self._next = max(self._next, steady - self._period) + self._period
+        self._next += self._period
+        if self._next <= steady:  # what was missed is not made up for
+            self._next = steady + self._period
         self._last = now
         return True

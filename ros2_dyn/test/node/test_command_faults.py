@@ -16,11 +16,11 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from rclpy.subscription import Subscription
+from ros2_dyn.control.effort_guard import COMMANDING
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from command_rig import NAMES, STATE_TIMEOUT, URDF, VIOLATIONS, CommandRig
-from ros2_dyn.control.effort_guard import COMMANDING
 from ros_harness import Listener
 
 REPEATS = int(os.environ.get("ROS2_DYN_REPEATS", "1"))

@@ -19,6 +19,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
+from ros2_dyn.control.effort_guard import LONGEST_STEP, EffortGuard, GuardPolicy, Limits
+from ros2_dyn.ros.last_will import Duty, LastWill
 from ros2_dyn_interfaces.srv import SetMode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -26,9 +28,7 @@ from std_msgs.msg import Float64MultiArray, Header, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn.control.effort_guard import LONGEST_STEP, EffortGuard, GuardPolicy, Limits
 from ros2_dyn.dynamics import gravity, rnea, static_torque
-from ros2_dyn.ros.last_will import Duty, LastWill
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process
 

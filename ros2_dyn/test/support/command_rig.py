@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
+from ros2_dyn.control.effort_guard import LONGEST_STEP
 from ros2_dyn_interfaces.srv import SetMode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -18,7 +19,6 @@ from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robots import MOCK_ARM, mock_arm
-from ros2_dyn.control.effort_guard import LONGEST_STEP
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process
 

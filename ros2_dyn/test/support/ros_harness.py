@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from sensor_msgs.msg import JointState
-
 from ros2_dyn.ros.last_will import SUFFIX
+from sensor_msgs.msg import JointState
 
 PATIENCE = 30.0
 """Seconds that discovery and start-up may take on a busy machine."""
