@@ -73,7 +73,7 @@ class Settings:
     )
     transition_velocity: float = _robot(
         0.01,
-        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It has to be above the velocities' noise.",
+        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise.",
         low=1e-6,
         high=10.0,
     )
