@@ -61,7 +61,7 @@ class StandingArm:
 
     def __init__(self, q: Any = HOME, speed: float = 0.01, model: RobotModel = MODEL) -> None:
         self.q, self.speed, self.model = np.array(q), speed, model
-        self.effort: np.ndarray | None = None
+        self.effort: Any = None
         """Measured efforts, N m or N; None: those that carry it."""
 
     def measure(self, t: float) -> tuple[Any, Any, Any]:
@@ -71,6 +71,15 @@ class StandingArm:
 
     def command(self, effort: list[float]) -> None:
         """See `Arm`."""
+
+
+class ObedientArm(StandingArm):
+    """A standing arm whose joints exert what is commanded."""
+
+    def command(self, effort: list[float]) -> None:
+        """See `Arm`."""
+        if len(effort) == self.model.n:
+            self.effort = effort
 
 
 class SwingingArm:
@@ -121,6 +130,12 @@ class Driver:
         self.listener, self.process = listener, process
         self.arm: Any = StandingArm() if arm is None else arm
         self.time, self.period = START, round(1e9 * period)
+        self.elapsed = 0
+        """Time that has passed, ns, whatever the clocks show."""
+        self.stated_at = 0
+        """Value of `elapsed` at the newest state with nothing wrong."""
+        self.clock_offset = 0
+        """Time on /clock minus that of the stamps, ns."""
         self.answers = listener.listen(answers)
         self.commands: list[list[float]] = []
         self.modes: list[str] = []
@@ -191,6 +206,8 @@ class Driver:
         """Publish the time, the targets and the state at this instant, with some of its fields changed."""
         self._tell_time()
         stamp = time_message(self.time)
+        if not changes and publisher is None:
+            self.stated_at = self.elapsed
         if self.desired is not None:
             message = JointTrajectory(joint_names=NAMES, points=[self.desired()])
             message.header.stamp = stamp
@@ -204,17 +221,22 @@ class Driver:
 
     def _tell_time(self) -> None:
         if self._clock is not None:
-            self._clock.publish(Clock(clock=time_message(self.time)))
+            self._clock.publish(Clock(clock=time_message(self.time + self.clock_offset)))
 
     # ---- lockstep
+
+    def pass_time(self) -> None:
+        """Let a period pass; nothing is published."""
+        self.time += self.period
+        self.elapsed += self.period
 
     def step(self, **changes: Any) -> JointState:
         """Let a period pass, publish a state, and wait until it is answered, with a command where the node commands."""
         if self._gave_desired and self.desired is None:
-            self.time += self.period
+            self.pass_time()
             self.send(**changes)  # the node waits with it for its desired state, until the next state comes
         self._gave_desired = self.desired is not None
-        self.time += self.period
+        self.pass_time()
         before, commands = len(self.commands), self.mode not in ("", "monitor")
         state = self.send(**changes)
         deadline = time.monotonic() + PATIENCE
@@ -244,7 +266,7 @@ class Driver:
 
     def _step_once(self, timeout: float, **changes: Any) -> bool:
         """Publish the next state; return whether it was answered within a wall time, s."""
-        self.time += self.period
+        self.pass_time()
         return self._wait(self.send(**changes), timeout)
 
     def play(self, states: int, **changes: Any) -> list[np.ndarray]:
@@ -268,8 +290,15 @@ class Driver:
     def tick(self, periods: int = 1) -> None:
         """Let periods pass without states. The node has read each before the next begins."""
         for _ in range(periods):
-            self.time += self.period
+            self.pass_time()
             self._tell_time()
+            self.barrier()
+
+    def offer(self, states: int = 1, **changes: Any) -> None:
+        """Publish some states that may be rejected. The node has read each before the next comes."""
+        for _ in range(states):
+            self.pass_time()
+            self.send(**changes)
             self.barrier()
 
     def barrier(self) -> None:
