@@ -1,7 +1,7 @@
 """One test for each kind of fault, while the node commands: it goes on living, and no command breaks the four rules.
 
-Afterwards the node is right again within one second of good states, by their stamps. A hundred of each kind, in each mode,
-are played to the runtime in virtual time, in test/unit/runtime.
+Afterwards the node is right again within one second of good states, by their stamps. A hundred of each kind, in each
+mode, are played to the runtime in virtual time, in test/unit/runtime.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ Fault = Callable[[Driver], None]
 def driver() -> Iterator[Driver]:
     """One node, which goes through all faults."""
     listener = Listener()
-    driver = Driver.of(listener, ObedientArm())
+    driver = Driver.of(listener, ObedientArm(), ramp_time=0.0, force_rate=10000.0)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
     yield driver
@@ -46,8 +46,8 @@ def rules(driver) -> CommandRules:
 
 
 def repeated(**changes) -> Fault:
-    """Return a fault of the message that lasts for a fifth of a second."""
-    return lambda driver: driver.offer(20, **changes)
+    """Return a fault of some messages in a row."""
+    return lambda driver: driver.offer(8, **changes)
 
 
 def shifted_stamps(*steps: float) -> Fault:
@@ -218,7 +218,7 @@ MODES = {"targets stop": "force", "targets that cannot be used": "feed_forward"}
 def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
     """Each kind in one of the modes; the modes take turns."""
     mode = MODES.get(fault, ACTIVE_MODES[list(FAULTS).index(fault) % len(ACTIVE_MODES)])
-    driver.desired, driver.wrench = resting_at_home, force(x=5.0, z=8.0)
+    driver.desired, driver.wrench = resting_at_home, force(x=50.0, y=80.0, z=-50.0)
     driver.play(5)
     assert len(driver.enter(mode)) == 30
     try:

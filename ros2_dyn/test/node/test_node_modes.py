@@ -1,4 +1,4 @@
-"""The modes through the node: what leaves on ~/command, ~/mode and ~/set_mode, and what the node sees of the other side.
+"""The modes through the node: ~/command, ~/mode and ~/set_mode, and what the node knows of the controller.
 
 What each mode decides is tested in virtual time, in test/unit/runtime.
 """

@@ -1,4 +1,4 @@
-"""The four rules for every command, judged by the messages: finite, limited, slewed, and on a state that is not stale."""
+"""The four rules for every command, judged by the messages: finite, limited, slewed, on a state that is not stale."""
 
 from __future__ import annotations
 

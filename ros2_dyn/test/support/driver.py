@@ -1,7 +1,7 @@
 """The driver of an arm as the node sees it, in lockstep with the node, in simulated or system time.
 
-The driver owns the simulated time. It publishes the time, the targets and a state, and waits for the node's answer before
-it goes on. What the node does then depends on the states alone, not on the speed of the machine.
+The driver owns the simulated time. It publishes the time, the targets and a state, and waits for the node's answer.
+What the node does then depends on the states alone, not on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODEL = mock_arm()
 NAMES = list(MODEL.joint_names)
 HOME = np.array([0.3, -1.2, 1.4, -1.8, -1.57, 0.2])
 URDF = MOCK_ARM.read_text(encoding="utf-8")
-START = 1000 * 10**9
+START = 10**6 * 10**9
 """Simulated time at the start, ns."""
 RESEND_TIME = 2.0
 """Wall time, s, after which a state is published again: it may have been lost, for the node's queue is best effort."""
@@ -206,7 +206,7 @@ class Driver:
         """Publish the time, the targets and the state at this instant, with some of its fields changed."""
         self._tell_time()
         stamp = time_message(self.time)
-        if not changes and publisher is None:
+        if not changes and publisher is None and self.clock_offset == 0:
             self.stated_at = self.elapsed
         if self.desired is not None:
             message = JointTrajectory(joint_names=NAMES, points=[self.desired()])

@@ -106,10 +106,13 @@ class Listener:
         while (left := deadline - time.monotonic()) > 0:
             self.executor.spin_once(timeout_sec=left)
 
-    def knows_failsafe(self, topic: str) -> bool:
-        """Whether the failsafe process of the node `dynamics` has been discovered on a topic for commands."""
+    def known_failsafes(self, topic: str) -> int:
+        """Return how many failsafe processes of the node `dynamics` are known to publish on a topic.
+
+        The middleware knows those that were killed for a while.
+        """
         publishers = self.node.get_publishers_info_by_topic(topic)
-        return any(info.node_name == "dynamics" + NODE_SUFFIX for info in publishers)
+        return sum(info.node_name == "dynamics" + NODE_SUFFIX for info in publishers)
 
     def until(self, condition: Callable[[], Any], problem: str, timeout: float = PATIENCE) -> None:
         """Spin until a condition holds."""
