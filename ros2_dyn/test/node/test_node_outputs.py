@@ -35,8 +35,8 @@ def driver() -> Iterator[Driver]:
     """A node with friction, of which all outputs are subscribed to."""
     listener = Listener()
     parameters = words(urdf_file=str(MOCK_ARM), joints=NAMES, viscous_friction=VISCOUS, coulomb_friction=[1.0] * 6)
-    process = Process("ros2_dyn.ros.dynamics_node", *parameters, *words(default_acceleration="zero"))
-    driver = Driver(listener, process, arm=StandingArm(speed=0.5))
+    process = Process("ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, clock_timeout=3600.0))
+    driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     listener.listen(WRENCH, type=WrenchStamped)
     listener.listen(MARKERS, type=MarkerArray)
@@ -49,9 +49,10 @@ def driver() -> Iterator[Driver]:
 
 @pytest.fixture(autouse=True)
 def _no_target(driver) -> Iterator[None]:
-    """Leave nothing desired."""
+    """Leave nothing desired, and let what was desired become too old."""
     yield
     driver.desired = None
+    driver.play(20)
 
 
 def newest(driver: Driver, state, *topics: str) -> list:

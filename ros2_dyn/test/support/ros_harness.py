@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import rclpy
+from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -72,12 +73,13 @@ class Process:
 
 
 class Listener:
-    """A node of the test's own that publishes, subscribes and calls."""
+    """A node of the test's own that publishes, subscribes and calls; in a context of its own, beside others."""
 
     def __init__(self) -> None:
-        rclpy.init()
-        self.node = rclpy.create_node("listener")
-        self.executor = SingleThreadedExecutor()
+        self._context = Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node("listener", context=self._context)
+        self.executor = SingleThreadedExecutor(context=self._context)
         self.executor.add_node(self.node)
         self.received: dict[str, list] = {}
 
@@ -85,7 +87,7 @@ class Listener:
         """End it."""
         self.executor.shutdown()
         self.node.destroy_node()
-        rclpy.shutdown()
+        rclpy.shutdown(context=self._context)
 
     def listen(self, *topics: str, type: Any = JointState, qos: Any = 100) -> list:
         """Keep every message of some topics; return the list of those of the last."""
