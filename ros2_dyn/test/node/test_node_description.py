@@ -1,6 +1,7 @@
 """Where the robot comes from: parameters, files, and the topic robot_description, also while states come."""
 
 import pytest
+import yaml
 from numpy.testing import assert_allclose
 
 from robots import MOCK_ARM, joint, link, robot
@@ -19,7 +20,7 @@ STATE = JointState(name=NAMES, position=HOME)
 
 
 def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start):
-    """It is latched, so that it may have been published before the node; the robot before stays until the next is ready."""
+    """It may have been published before the node began; the robot before stays until the next is ready."""
     driver = Driver(listener)
     driver.describe()
     driver.process = start("ros2_dyn.ros.dynamics_node")
@@ -42,9 +43,11 @@ def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start
     driver.close()
 
 
-def test_description_as_a_parameter(listener, start):
+def test_description_as_a_parameter(listener, start, tmp_path):
     """As text, as launch files give it."""
-    start("ros2_dyn.ros.dynamics_node", "-p", f"robot_description:={URDF}")
+    file = tmp_path / "parameters.yaml"
+    file.write_text(yaml.safe_dump({"/**/dynamics": {"ros__parameters": {"robot_description": URDF}}}))
+    start("ros2_dyn.ros.dynamics_node", "--params-file", str(file))
     answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=STATE)
     assert_allclose(answer.gravity, gravity(MODEL, HOME), rtol=0, atol=1e-10)
 

@@ -167,28 +167,3 @@ def test_rviz_shows_topics_that_exist(driver):
     driver.listener.until(lambda: topics.items() <= found().items(), "topics that RViz shows are missing")
     messages = newest(driver, driver.step(), *(f"dynamics/{name}" for name in EFFORTS))
     assert all(message.header.frame_id == MODEL.base_link for message in messages)
-
-
-def test_ordinary_executor_gives_the_same_outputs_as_the_hot_loop(listener, start):
-    """Bit by bit, with desired states and without."""
-    for name, value in (("hot", "1"), ("ordinary", "0")):
-        remaps = ("-r", f"__ns:=/{name}", "-r", "joint_states:=/joint_states")
-        remaps += ("-r", "~/desired:=/dynamics/desired", "-r", "~/desired_wrench:=/dynamics/desired_wrench")
-        start("ros2_dyn.ros.dynamics_node", *remaps, *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=value)
-    topics = [f"dynamics/{name}" for name in EFFORTS[:3]]
-    for topic in topics:
-        listener.listen(f"hot/{topic}", f"ordinary/{topic}")
-    driver = Driver(listener, arm=StandingArm(speed=0.5), answers="/hot/dynamics/gravity")
-
-    def come(count: int):
-        return lambda: min(map(len, listener.received.values())) >= count
-
-    listener.until(lambda: driver.recovers(0.01, 0.05) and come(1)(), "no efforts")
-    for desired in (None, lambda: point((), (), QDD)):
-        driver.desired = desired
-        for _ in range(20):
-            state = driver.step()
-            rows = [newest(driver, state, f"hot/{topic}", f"ordinary/{topic}") for topic in topics]
-            assert all(hot == ordinary for hot, ordinary in rows)
-    tau = rnea(MODEL, state.position, state.velocity, QDD)
-    assert_allclose(rows[0][0].effort, tau, rtol=0, atol=1e-10)

@@ -1,4 +1,4 @@
-"""The node's services: their fields, at a given state and at the measured one, and what they answer to wrong requests."""
+"""The node's services: their fields, at a given state and at the measured one, and their answers to wrong requests."""
 
 from collections.abc import Iterator
 
@@ -176,7 +176,7 @@ def test_payload_on_another_link(driver):
     assert answer.success, answer.message
     loaded = MODEL.carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3), "forearm_link"))
     assert_allclose(weight(driver), gravity(loaded, HOME), rtol=0, atol=1e-10)
-    assert driver.listener.call(SetPayload, "dynamics/set_payload").success
+    assert driver.listener.call(SetPayload, "dynamics/set_payload", link="forearm_link").success
 
 
 def test_trajectory_is_answered_with_the_effort_of_every_point(driver):
