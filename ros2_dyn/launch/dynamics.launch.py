@@ -21,14 +21,20 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "robot_description", default_value="", description="Robot as URDF text, instead of the topic of that name."
     ),
-    DeclareLaunchArgument("urdf_file", default_value="", description="Robot as a URDF or xacro file, instead of the topic."),
+    DeclareLaunchArgument(
+        "urdf_file", default_value="", description="Robot as a URDF or xacro file, instead of the topic."
+    ),
     DeclareLaunchArgument(
         "joint_states", default_value="joint_states", description="Topic of the measured joint states."
     ),
     DeclareLaunchArgument("desired", default_value="~/desired", description="Topic of the desired states."),
-    DeclareLaunchArgument("desired_wrench", default_value="~/desired_wrench", description="Topic of the wrench for mode force."),
     DeclareLaunchArgument(
-        "command", default_value="~/command", description="Command topic of an effort controller: <controller>/commands."
+        "desired_wrench", default_value="~/desired_wrench", description="Topic of the wrench for mode force."
+    ),
+    DeclareLaunchArgument(
+        "command",
+        default_value="~/command",
+        description="Command topic of an effort controller: <controller>/commands.",
     ),
     DeclareLaunchArgument(
         "use_sim_time", default_value="false", choices=["true", "false"], description="Use the time of /clock."
