@@ -58,7 +58,7 @@ class StateFreshness:
         """
         if not self.is_young(age):
             side = "behind" if age > 0 else "ahead of"
-            self._problem = f"its stamp is {abs(age):.3f} s {side} the clock" if age < inf else "it has no stamp"
+            self._problem = "it has no stamp" if age == inf else f"its stamp is {abs(age):.3f} s {side} the clock"
         elif self._detect_frozen and self._repeats(q, qd):
             self._problem = "it repeats the same numbers, though with velocities"
         else:
