@@ -451,3 +451,29 @@ def test_a_desired_wrench_that_cannot_be_used_is_rejected(sample, reason):
     made = rig()
     (event,) = made.runtime.on_desired_wrench(sample, made.now).events
     assert (event.topic, event.kind) == ("~/desired_wrench", reason)
+
+
+def test_a_mode_is_refused_where_the_newest_states_repeat_their_numbers_with_velocities():
+    made = rig()
+    made.step(2, position=HOME.tolist(), velocity=[0.1] * 3)
+    reply = made.set_mode("gravity")
+    assert "joint_states repeats the same numbers, though with velocities" in str(reply.error)
+    made.step(2)
+    assert made.set_mode("gravity").error is None
+
+
+def test_a_mode_ends_where_states_that_repeat_the_one_of_its_entry_go_on():
+    made = rig()
+    made.step(1, position=HOME.tolist(), velocity=[0.1] * 3)
+    assert made.set_mode("gravity").error is None
+    made.step(20, position=HOME.tolist(), velocity=[0.1] * 3)
+    assert made.runtime.mode == "monitor"
+    assert "it repeats the same numbers" in made.runtime.reason
+    assert not made.violations
+
+
+def test_a_mode_ends_where_states_come_without_stamps():
+    made = rig()
+    enter(made, "gravity")
+    made.step(20, stamp=0)
+    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "state stale: it has no stamp")

@@ -77,7 +77,7 @@ def test_campaign_without_faults_or_with_a_negative_seed_is_rejected(faults, see
         world_seeds(seed, faults)
 
 
-def test_random_worlds_have_every_kind_of_fault_and_many_settings():
+def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
     settings, kinds = set(), set()
     for seed in range(40):
         world = random_world(seed, 0)
@@ -85,8 +85,8 @@ def test_random_worlds_have_every_kind_of_fault_and_many_settings():
         kinds.add(world.options.driver.rate)
     assert len(settings) == 6
     assert len(kinds) >= 4
-    seen = {r[2] for seed in (1, 2, 3) for r in play_world(seed).records if r[1] == "fault begins"}
-    assert len(seen) > len(FAULTS) / 2
+    seen = {record[2] for record in play_world(1).records if record[1] == "fault begins"}
+    assert 10 < len(seen) <= len(FAULTS)
 
 
 # --- arms -------------------------------------------------------------------------------------------------------
