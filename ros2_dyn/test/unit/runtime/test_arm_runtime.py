@@ -250,7 +250,7 @@ def test_the_newest_description_is_used_whichever_is_ready_first(runtime):
 @pytest.mark.parametrize("xml", [HEAVIER, "<robot"], ids=["good", "broken"])
 def test_settings_that_change_while_a_description_is_being_loaded_apply_to_what_is_used(runtime, xml):
     (work,) = runtime.use_description(xml, NOW).work
-    other = with_settings(gravity=(0.0, 0.0, 9.81))
+    other = with_settings(gravity=(0.0, 0.0, 9.81), tip_link="forearm_link")
     assert runtime.change_settings(other, NOW).work == ()
     run_work(runtime, runtime.on_work_done(work.run(), NOW), NOW)
     used = description(HEAVIER if xml == HEAVIER else URDF)
