@@ -109,6 +109,7 @@ class ArmRuntime:
         self._stages: Stages | None = None
         self._modes = ModeManager()
         self._load: Work | None = None
+        self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
@@ -332,6 +333,7 @@ class ArmRuntime:
         """Take notice that a failsafe process is armed, or why not, and enter the modes that wait for it."""
         waiting, self._entering = self._entering, []
         if problem is not None:
+            self._modes.armed = None
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
@@ -458,6 +460,7 @@ class ArmRuntime:
 
     def use_description(self, description: RobotModel | str, now: float) -> Update:
         """Take another robot, or the text of its URDF. The one before stays until the newest one is ready."""
+        self._description = description
         payload = None if self._stages is None else self._stages.robot.payload
         return self._request_load(_loader(description, self.settings, payload))
 
@@ -470,9 +473,13 @@ class ArmRuntime:
         if self.commands:
             self.settings.check_unlocked(settings, self.mode)
         stages = self._stages
-        if stages is None or settings == self.settings:
-            self.settings = settings
+        if settings == self.settings:
             return self._update()
+        if stages is None:
+            self.settings = settings
+            if self._description is None or self._load is not None:
+                return self._update()
+            return self._request_load(_loader(self._description, settings, None))  # it may fit these
         robot = stages.robot
         model = checked_model(robot.description, settings)
         self.settings = settings

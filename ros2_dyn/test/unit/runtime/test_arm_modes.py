@@ -250,6 +250,21 @@ def test_the_failsafe_process_is_armed_once_for_the_same_configuration():
     assert_allclose(configs[0].slew_rate, 10.0 * 0.8 * SMALL_ARM.effort_limit)
 
 
+def test_the_failsafe_process_is_armed_again_after_another_configuration_has_failed():
+    made, configs = rig(), []
+    values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED}
+    made.set_mode("gravity")
+    made.set_mode("monitor")
+    made.step(20)
+    made.arm_failsafe = no_failsafe
+    made.take(made.runtime.change_settings(Settings(**values, effort_scale=0.7), made.now))
+    assert "did not start" in made.refusal("gravity")
+    made.take(made.runtime.change_settings(Settings(**values), made.now))
+    made.arm_failsafe = configs.append
+    assert made.set_mode("gravity").error is None
+    assert len(configs) == 1
+
+
 def test_no_failsafe_process_is_needed_where_commands_are_to_end_at_once():
     made = rig(stop_behaviour="none")
     made.arm_failsafe = lambda config: pytest.fail("it was asked for")

@@ -293,6 +293,14 @@ def test_settings_change_all_or_none(runtime):
     assert runtime.robot.tip_link == "forearm_link"
 
 
+def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
+    runtime = ArmRuntime(None, Settings(joints=["nose"]))
+    update = run_work(runtime, runtime.use_description(URDF, NOW), NOW)
+    assert [event.kind for event in update.events] == ["robot rejected"]
+    run_work(runtime, runtime.change_settings(SETTINGS, NOW), NOW)
+    assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
+
+
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):
     bare = dict.fromkeys(("viscous_friction", "coulomb_friction"), (0.0,) * 3)
     other = with_settings(**bare, armature=(10.0, 20.0, 30.0))
