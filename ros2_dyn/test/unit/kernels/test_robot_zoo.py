@@ -57,7 +57,6 @@ PART = {
     "finger_edu.urdf",
     "iris.urdf",  # four joints on one body
     "ur5_robot.urdf",  # an arm
-    "xarm7.urdf",  # a redundant arm
     "panda.urdf",  # a gripper of prismatic joints, one of which mimics the other
     "bolt.urdf",  # two legs
     "bolt.urdf on a floating",
