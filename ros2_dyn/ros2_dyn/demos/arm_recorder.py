@@ -62,6 +62,8 @@ class ArmRecorder:
         """Whether states and forces are no longer recorded."""
         self.mode, self.mode_at = "", 0.0
         """The node's mode, and the time of the newest state when it was received, s."""
+        self.commands = 0
+        """Number of commands."""
         self.states_since_command = 0
         """Number of states since the newest command."""
         self._handle_state = on_state
@@ -111,6 +113,7 @@ class ArmRecorder:
         return (jacobian(self.model, state.q) @ state.qd)[:3]
 
     def _on_command(self, _: Float64MultiArray) -> None:
+        self.commands += 1
         self.states_since_command = 0
 
     def _on_state(self, message: JointState) -> None:

@@ -318,6 +318,7 @@ class ArmRuntime:
             error = InputError("mode", f"expected one of monitor, {', '.join(ACTIVE_MODES)}; got '{mode}'")
             return self._update(replies=(Reply(request, error),))
         try:
+            self._check_no_load(mode)
             self._modes.check_entry(mode, now)
         except ModeRefused as refused:
             return self._update(replies=(Reply(request, refused),))
@@ -341,8 +342,14 @@ class ArmRuntime:
             return self._update(replies=tuple(Reply(request, ModeRefused(mode, error)) for mode, request in waiting))
         return self._update(replies=tuple(self._enter(mode, request, now) for mode, request in waiting))
 
+    def _check_no_load(self, mode: Mode) -> None:
+        """Check that no robot is being made: a mode must not begin under parameters that are about to change."""
+        if self._load is not None:
+            raise ModeRefused(mode, "another robot or other parameters are being prepared: ask again")
+
     def _enter(self, mode: Mode, request: Hashable, now: float) -> Reply:
         try:
+            self._check_no_load(mode)
             self._events.append(Event("mode entered", self._modes.enter(mode, now), "info"))
         except ModeRefused as refused:
             return Reply(request, refused)
@@ -367,6 +374,8 @@ class ArmRuntime:
             if stages is None or stages.robot is not robot:
                 error = InputError("link", "the robot or parameters changed meanwhile: ask again")
                 return self._update(replies=(Reply(request, error),))
+            if done.error is not None:
+                return self._update(replies=(Reply(request, done.error),))
             loaded: RobotDynamics = done.value
             loaded.payload.change(payload.parameters, payload.ramp_time, later)
             stages.robot = loaded
@@ -404,6 +413,7 @@ class ArmRuntime:
         assert self._stages is not None
         assert self._stages.monitor is not None
         self._stages.monitor.reset()
+        self._modes.forget_collision()
         return self._update(replies=(Reply(request),))
 
     def watching(self) -> CollisionUpdate:
@@ -471,7 +481,9 @@ class ArmRuntime:
             and (settings.tip_link or model.default_tip) == robot.tip_link
             and settings.detect_collisions == robot.settings.detect_collisions
         )
-        if kernels_fit and self._load is None:
+        if self._load is not None:
+            return self._update()  # the robot that is being made is made again with these
+        if kernels_fit:
             return self._update(replies=self._install(RobotDynamics(robot.description, settings, robot.payload)))
         return self._request_load(_loader(robot.description, settings, robot.payload))
 
@@ -488,18 +500,22 @@ class ArmRuntime:
             return self._update()  # a newer robot is being made
         self._load = None
         if done.error is not None:
-            kept = f"; '{self._stages.robot.model.name}' is kept" if self._stages is not None else ""
-            return self._update(Event("robot rejected", f"robot_description rejected: {done.error}{kept}", "error"))
+            current = None if self._stages is None else self._stages.robot
+            kept = "" if current is None else f"; '{current.model.name}' is kept"
+            self._events.append(Event("robot rejected", f"robot_description rejected: {done.error}{kept}", "error"))
+            if current is None or current.settings == self.settings:
+                return self._update()
+            return self._request_load(_loader(current.description, self.settings, current.payload))
         robot: RobotDynamics = done.value
-        current = None if self._stages is None else self._stages.robot.payload
+        payload = None if self._stages is None else self._stages.robot.payload
         other_payload = (
-            current is not None
-            and current is not robot.payload
-            and any(current.target)
-            and robot.can_carry(current.link)
+            payload is not None
+            and payload is not robot.payload
+            and any(payload.target)
+            and robot.can_carry(payload.link)
         )
         if robot.settings != self.settings or other_payload:  # they changed meanwhile
-            return self._request_load(_loader(robot.description, self.settings, current))
+            return self._request_load(_loader(robot.description, self.settings, payload))
         return self._update(replies=self._install(robot))
 
     def _install(self, robot: RobotDynamics) -> tuple[Reply, ...]:

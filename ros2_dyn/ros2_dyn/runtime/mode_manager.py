@@ -169,6 +169,11 @@ class ModeManager:
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
 
+    def forget_collision(self) -> None:
+        """Take notice that the collision was reset after the newest state."""
+        if self._latest is not None:
+            self._latest = self._latest._replace(collision=False)
+
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
         if self._supervisor is not None and self._supervisor.modes.is_active:

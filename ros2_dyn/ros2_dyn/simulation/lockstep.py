@@ -30,8 +30,7 @@ class Lockstep:
       period late. This ends by itself as soon as a true answer arrives before the step after it.
     - The state is lost on its way, or the node rejects it: as if the commands had ended. The next command resumes.
     - A step that publishes no state, as with lost or delayed states, is not awaited.
-    - Commands count whether or not a controller takes them: a node that already commands is in step when its controller
-      is switched on.
+    - The controller that takes commands is switched off: the caller calls `end`, and nothing is awaited from then on.
     """
 
     def __init__(self, period: float, pace: float, timeout: float) -> None:
@@ -69,8 +68,12 @@ class Lockstep:
         self.awaits_command = published and self._flows and self._timeout > 0
 
     def commanded(self) -> None:
-        """Note that a command has arrived."""
+        """Note that a command has arrived, for a controller that takes it."""
         self._flows, self.awaits_command = True, False
+
+    def end(self) -> None:
+        """Note that no controller takes commands any more."""
+        self._flows = self.awaits_command = False
 
     def delay(self, now: float) -> float:
         """Return the time until the next step is due if no command arrives, s; 0: it is due now.

@@ -290,33 +290,42 @@ def test_a_subscription_may_be_destroyed_meanwhile(run, listener, by_hand):
 # ---- the period
 
 
-def test_it_is_due_each_period_of_real_time_while_the_clock_stands_still():
-    steady = [0.0]
-    periodic = Periodic(0.01, print, lambda: True, lambda: 5.0, lambda: steady[0])
-    due = []
-    for i in range(1000):
-        steady[0] = 0.001 * i
-        due.append(periodic.due())
-    assert sum(due) == pytest.approx(100, abs=1)
+class Ticker:
+    """Something periodic, and a real time that the test sets."""
+
+    def __init__(self, pace: float) -> None:
+        self.steady, self.calls, self.active = 0.0, 0, True
+        clock = lambda: 5.0 + pace * self.steady  # noqa: E731
+        self.periodic = Periodic(0.01, self.tick, lambda: self.active, clock, lambda: self.steady)
+
+    def tick(self) -> None:
+        """Count."""
+        self.calls += 1
+
+    def at(self, steady: float) -> int:
+        """Return how often it was called up to a time."""
+        self.steady = steady
+        self.periodic.call_if_due()
+        return self.calls
 
 
-def test_it_is_due_each_period_of_a_clock_that_runs_faster():
-    steady = [0.0]
-    periodic = Periodic(0.01, print, lambda: True, lambda: 5 * steady[0], lambda: steady[0])
-    due = []
-    for i in range(1000):
-        steady[0] = 0.0005 * i
-        due.append(periodic.due())
-    assert sum(due) == pytest.approx(250, rel=0.1)
+@pytest.mark.parametrize(("pace", "calls"), [(0.0, 100), (0.1, 100), (1.0, 100), (5.0, 500), (-1.0, 100)])
+def test_it_is_called_each_period_of_real_time_or_of_a_clock_that_runs_faster(pace, calls):
+    ticker = Ticker(pace)
+    for i in range(10_000):
+        ticker.at(1e-4 * i)
+    assert ticker.calls == pytest.approx(calls, rel=0.1)
 
 
-def test_it_is_not_made_up_for_after_a_pause():
-    steady, active = [0.0], [True]
-    periodic = Periodic(0.01, print, lambda: active[0], lambda: steady[0], lambda: steady[0])
-    steady[0] = 100.0
-    assert [periodic.due(), periodic.due(), periodic.left() > 0.0] == [True, False, True]
-    active[0] = False
-    assert [periodic.due(), periodic.left()] == [False, float("inf")]
+def test_a_period_that_was_missed_is_not_made_up_for():
+    ticker = Ticker(1.0)
+    assert [ticker.at(100.0), ticker.at(100.0), ticker.periodic.left() > 0.0] == [1, 1, True]
+
+
+def test_it_is_not_called_while_it_is_not_wanted():
+    ticker = Ticker(1.0)
+    ticker.active = False
+    assert [ticker.at(100.0), ticker.periodic.left()] == [0, float("inf")]
 
 
 # ---- the end

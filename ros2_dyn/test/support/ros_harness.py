@@ -1,47 +1,70 @@
-"""What tests of nodes need: processes, and a node that publishes, listens and calls."""
+"""What tests of nodes need: processes, and a node that publishes, subscribes and calls."""
 
+from __future__ import annotations
+
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import Any
 
 import rclpy
+from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
-from ros2_dyn.ros.last_will import SUFFIX
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
+from ros2_dyn.ros.failsafe import NODE_SUFFIX
+
 PATIENCE = 30.0
-"""Seconds that discovery and start-up may take on a busy machine."""
+"""Wall time, s, that anything may take on a busy machine."""
 
 
 class Process:
     """A node in a process of its own."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(self, module: str, *arguments: str, **environment: str) -> None:
+        """Start it.
+
+        Args:
+            module: the Python module of the node.
+            arguments: ROS arguments.
+            environment: variables that differ from those of the test.
+        """
         command = [sys.executable, "-m", module, "--ros-args", *arguments]
         self._printed = tempfile.TemporaryFile("w+")  # noqa: SIM115 (a pipe that nobody reads would block it in the end)
-        self.process = subprocess.Popen(command, stdout=self._printed, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=self._printed, stderr=subprocess.STDOUT, text=True, env=os.environ | environment
+        )
 
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
         return self.process.poll() is None
 
-    def stop(self) -> str:
-        """Interrupt it; what it printed."""
-        self.process.send_signal(2)
-        return self.ended(10)
-
-    def ended(self, timeout: float = PATIENCE) -> str:
-        """Wait for its end; what it printed."""
-        try:
-            self.process.wait(timeout)
-        finally:
-            self.kill()
-        with self._printed as printed:
+    @property
+    def printed(self) -> str:
+        """What it has printed so far."""
+        with open(self._printed.fileno(), encoding="utf-8", closefd=False) as printed:
             printed.seek(0)
             return printed.read()
+
+    def stop(self) -> str:
+        """Interrupt it; return what it printed."""
+        if self.alive:
+            self.process.send_signal(signal.SIGINT)
+        return self.ended()
+
+    def ended(self) -> str:
+        """Wait for its end; return what it printed."""
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            self.kill()
+        return self.printed
 
     def kill(self) -> None:
         """End it at once."""
@@ -50,55 +73,79 @@ class Process:
 
 
 class Listener:
-    """A node of the test's own, that publishes, listens and calls."""
+    """A node of the test's own that publishes, subscribes and calls; in a context of its own, beside others."""
 
     def __init__(self) -> None:
-        rclpy.init()
-        self.node = rclpy.create_node("listener")
-        self.executor = SingleThreadedExecutor()
+        self._context = Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node("listener", context=self._context)
+        self.executor = SingleThreadedExecutor(context=self._context)
         self.executor.add_node(self.node)
         self.received: dict[str, list] = {}
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End it."""
         self.executor.shutdown()
         self.node.destroy_node()
-        rclpy.shutdown()
+        rclpy.shutdown(context=self._context)
 
-    def listen(self, *topics: str, type=JointState) -> None:
-        """Keep every message of some topics."""
+    def listen(self, *topics: str, type: Any = JointState, qos: Any = 100) -> list:
+        """Keep every message of some topics; return the list of those of the last."""
         for topic in topics:
             self.received[topic] = []
-            self.node.create_subscription(type, topic, self.received[topic].append, 100)
+            self.node.create_subscription(type, topic, self.received[topic].append, qos)
+        return self.received[topics[-1]]
 
-    def publisher(self, type, topic: str, qos=10):
-        """A publisher that somebody listens to."""
+    def publisher(self, type: Any, topic: str, qos: Any = 10) -> Any:
+        """Return a publisher that has a subscriber."""
         publisher = self.node.create_publisher(type, topic, qos)
         self.until(lambda: publisher.get_subscription_count() > 0, f"nobody subscribed to {topic}")
         return publisher
 
     def spin(self, seconds: float) -> None:
-        """Let messages come and go."""
+        """Let messages come and go for a wall time, s."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self.executor.spin_once(timeout_sec=left)
 
-    def knows_last_will(self, topic: str) -> bool:
-        """Whether the process that speaks last on a topic for commands of the node `dynamics` has been found."""
-        publishers = self.node.get_publishers_info_by_topic(topic)
-        return any(info.node_name == "dynamics" + SUFFIX for info in publishers)
+    def known_failsafes(self, topic: str) -> int:
+        """Return how many failsafe processes of the node `dynamics` are known to publish on a topic.
 
-    def until(self, condition: Callable[[], bool], problem: str) -> None:
-        """Spin until something is the case."""
-        deadline = time.monotonic() + PATIENCE
+        The middleware knows those that were killed for a while.
+        """
+        publishers = self.node.get_publishers_info_by_topic(topic)
+        return sum(info.node_name == "dynamics" + NODE_SUFFIX for info in publishers)
+
+    def until(self, condition: Callable[[], Any], problem: str, timeout: float = PATIENCE) -> None:
+        """Spin until a condition holds."""
+        deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, problem
             self.executor.spin_once(timeout_sec=0.05)
 
-    def call(self, type, name: str, **request):
-        """Call a service and wait for its answer."""
-        client = self.node.create_client(type, name)
-        self.until(client.service_is_ready, f"no service {name}")
-        future = client.call_async(type.Request(**request))
+    def call(self, type: Any, name: str, **request: Any) -> Any:
+        """Call a service and return its response."""
+        future = self.call_async(type, name, **request)
         self.until(future.done, f"no answer from {name}")
         return future.result()
+
+    def call_async(self, type: Any, name: str, **request: Any) -> Any:
+        """Call a service; return the future of its response."""
+        known = [client for client in self.node.clients if client.srv_name == name]
+        client = known[0] if known else self.node.create_client(type, name)
+        self.until(client.service_is_ready, f"no service {name}")
+        return client.call_async(type.Request(**request))
+
+
+def words(**parameters: Any) -> list[str]:
+    """Return the ROS arguments that set parameters of a node."""
+    return [word for name, value in parameters.items() for word in ("-p", f"{name}:={_text(value)}")]
+
+
+def parameter_messages(**parameters: Any) -> list[Any]:
+    """Return parameters as messages."""
+    return [Parameter(name, value=value).to_parameter_msg() for name, value in parameters.items()]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value).replace("'", "")

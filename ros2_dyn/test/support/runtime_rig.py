@@ -87,6 +87,8 @@ class RuntimeRig:
         self.q, self.qd = HOME.copy(), np.zeros(3)
         self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
         """What the controller holds, N m."""
+        self.noise = 1e-5, 1e-3
+        """Standard deviation of the noise of positions and velocities, rad and rad/s."""
         self.measured: Callable[[], np.ndarray] = lambda: self.held
         """The measured effort, N m."""
         self.center = HOME.copy()
@@ -132,7 +134,7 @@ class RuntimeRig:
     def sample(self, **changes) -> JointSample:
         """Return the state of this instant."""
         self._move()
-        noise = self.rng.normal(size=(2, 3)) * [[1e-5], [1e-3]]
+        noise = self.rng.normal(size=(2, 3)) * np.reshape(self.noise, (2, 1))
         stamp = self.stamp(self.driver_offset - self.delay)
         sample = JointSample(
             stamp,
@@ -230,10 +232,11 @@ class RuntimeRig:
 
     def _judge(self, effort: np.ndarray, at: float) -> None:
         self.commanded += 1
-        limit = self.settings.effort_scale * SMALL_ARM.effort_limit
+        order = [NAMES.index(name) for name in self.settings.command_joints or self.settings.joints]
+        limit = self.settings.effort_scale * SMALL_ARM.effort_limit[order]
         age = at - self.valid_at
         self._history.append(f"{at:.4f} s, state {1e3 * age:.1f} ms old, {self.modes[-1]}: {np.round(effort, 3)}")
-        steps = np.abs(effort - self.held) / (self.settings.slew_rate * limit * MAX_SLEW_STEP)
+        steps = np.abs(effort - self.held[order]) / (self.settings.slew_rate * limit * MAX_SLEW_STEP)
         for kind, violated in (
             ("not finite", not np.all(np.isfinite(effort))),
             ("above the limit", bool(np.any(np.abs(effort) > limit * (1 + 1e-12)))),
@@ -243,7 +246,8 @@ class RuntimeRig:
             if violated:
                 self.violations[kind] += 1
                 self.examples.append(f"{kind}, held {np.round(self.held, 3)}; last of\n  " + "\n  ".join(self._history))
-        self.held = effort
+        self.held = self.held.copy()
+        self.held[order] = effort
 
     # ---- requests
 

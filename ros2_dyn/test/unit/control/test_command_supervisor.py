@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import ACTIVE_MODES
 from supervisor_loop import FROZEN, HOLD, LIMITS, PERIOD, SAFE, STOP_BEHAVIOURS, SupervisorLoop
+from tiers import FULL
 
 # --- modes
 
@@ -293,7 +294,7 @@ def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, 
     rng = np.random.default_rng(seed)
     loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=float(rng.choice([0.0, 0.1])))
     before, sent, elapsed = None, 0, 0.0
-    for _ in range(5000):
+    for _ in range(5000 if FULL else 2000):
         event = rng.random()
         if event < 0.03:
             if not loop.supervisor.commands:
@@ -320,4 +321,4 @@ def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, 
             assert np.all(np.abs(command) <= LIMITS.effort)
             assert np.all(np.abs(command - before) <= min(elapsed, MAX_SLEW_STEP) * LIMITS.slew_rate + 1e-9)
             before, elapsed = command, 0.0
-    assert sent > 500
+    assert sent > 200

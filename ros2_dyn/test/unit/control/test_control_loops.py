@@ -169,7 +169,7 @@ def fine_rig(model) -> Rig:
 
 
 @pytest.mark.parametrize(("stiffness", "greatest"), [(2e4, 1.2 * FORCE), (5e4, 1.6 * FORCE)])
-@pytest.mark.parametrize("push", part(PUSHES, 1, 3))
+@pytest.mark.parametrize("push", part(PUSHES, 1))
 def test_force_on_an_elastic_wall_is_reached_without_a_bounce(fine_rig, push, stiffness, greatest):
     """The wall is hit at 0.1 m/s; the tip moves back with a fifth of that at most."""
     q, direction = PUSHES[push]
@@ -215,7 +215,7 @@ REST = 10.0 if FULL else 3.0
 """Time for which the tip is watched after the hand has let go, s."""
 
 
-@pytest.mark.parametrize("direction", part(DIRECTIONS, 3, 5))
+@pytest.mark.parametrize("direction", part(DIRECTIONS, 5))
 def test_hand_leads_the_arm_lightly_and_the_tip_stays_where_it_is_left(rig, direction):
     """A hand at 0.2 m/s needs 5 N at most; the tip that is let go moves by 1 mm at most.
 
@@ -302,7 +302,7 @@ def test_soft_wall_of_a_joint_holds_against_a_hand(rig, joint, side):
     check_pressed(pressed)
 
 
-@pytest.mark.parametrize("direction", part([*DIRECTIONS[:5], (-1, 0, 0), (1, -1, 1)], 2, 6))
+@pytest.mark.parametrize("direction", part([*DIRECTIONS[:5], (-1, 0, 0), (1, -1, 1)], 6))
 def test_soft_walls_of_several_joints_hold_against_a_hand(rig, direction):
     """Limits are 0.5 rad to both sides, so that several joints stop the hand."""
     way = np.array(direction) / np.linalg.norm(direction)

@@ -124,6 +124,15 @@ def test_without_a_timeout_nothing_is_awaited():
     assert lockstep.delay(0.0) == 0
 
 
+def test_nothing_is_awaited_after_the_controller_was_switched_off():
+    lockstep = Lockstep(PERIOD, 0.0, TIMEOUT)
+    lockstep.commanded()
+    lockstep.stepped(True, 0.0)
+    lockstep.end()
+    assert lockstep.delay(0.0) <= PERIOD
+    assert lockstep.unanswered == 0
+
+
 def test_simulated_time_is_a_period_a_step():
     lockstep = Lockstep(PERIOD, 0.0, 0.0)
     assert isnan(lockstep.real_pace(1.0))

@@ -1,0 +1,77 @@
+"""Where the robot comes from: parameters, files, and the topic robot_description, also while states come."""
+
+import pytest
+import yaml
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM, joint, link, robot
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from ros2_dyn_interfaces.srv import GetDynamics
+from sensor_msgs.msg import JointState
+
+from driver import HOME, MODEL, NAMES, URDF, Driver
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.model import RobotModel
+from ros_harness import words
+
+STATE = JointState(name=NAMES, position=HOME)
+
+
+def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start):
+    """It may have been published before the node began; the robot before stays until the next is ready."""
+    driver = Driver(listener)
+    driver.describe()
+    driver.process = start("ros2_dyn.ros.dynamics_node")
+    driver.begin()
+    driver.step()
+    assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
+    for wrong, why in (("<robot", "robot_description rejected"), (floating, "floating")):
+        driver.describe(wrong)
+        driver.until(lambda why=why: why in driver.process.printed, "it is not rejected")
+        driver.step()
+        assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert "'mock_arm' is kept" in driver.process.printed
+    heavier = URDF.replace('<mass value="3.7"/>', '<mass value="5.7"/>')
+    assert heavier != URDF
+    driver.describe(heavier)
+    expected = gravity(RobotModel.from_urdf(heavier), HOME)
+    driver.until(lambda: abs(driver.answers[-1].effort[1] - expected[1]) < 1e-10, "the old robot stays")
+    assert_allclose(driver.answers[-1].effort, expected, rtol=0, atol=1e-10)
+    driver.close()
+
+
+def test_description_as_a_parameter(listener, start, tmp_path):
+    """As text, as launch files give it."""
+    file = tmp_path / "parameters.yaml"
+    file.write_text(yaml.safe_dump({"/**/dynamics": {"ros__parameters": {"robot_description": URDF}}}))
+    start("ros2_dyn.ros.dynamics_node", "--params-file", str(file))
+    answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=STATE)
+    assert_allclose(answer.gravity, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+
+
+def test_xacro_file_is_expanded(listener, start, tmp_path):
+    """A broken one ends the node with one line."""
+    pytest.importorskip("xacro", reason="xacro is not installed")
+    text = URDF.replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1)
+    good, bad = tmp_path / "arm.urdf.xacro", tmp_path / "bad.urdf.xacro"
+    good.write_text(text, encoding="utf-8")
+    bad.write_text('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="${no}"/></robot>')
+    start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={good}")
+    broken = start("ros2_dyn.ros.dynamics_node", "-p", f"urdf_file:={bad}")
+    answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=STATE)
+    assert_allclose(answer.gravity, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert "xacro cannot expand it" in broken.ended()
+    assert broken.process.returncode == 1
+
+
+def test_part_of_a_robot(listener, start):
+    """The other joints are locked."""
+    arm = NAMES[:3]
+    start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM), joints=arm[::-1]))
+    state = JointState(name=arm, position=HOME[:3])
+    answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=state)
+    assert list(answer.joint_names) == arm
+    assert_allclose(answer.gravity, gravity(MODEL.reduced(arm), HOME[:3]), rtol=0, atol=1e-10)

@@ -1,0 +1,245 @@
+"""One test for each kind of fault, while the node commands: it goes on living, and no command breaks the four rules.
+
+Afterwards the node is right again within one second of good states, by their stamps. A hundred of each kind, in each
+mode, are played to the runtime in virtual time, in test/unit/runtime.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from ros2_dyn_interfaces.srv import SetMode
+from sensor_msgs.msg import JointState
+
+from command_rules import CommandRules
+from driver import COMMANDED_NODE, HOME, MODEL, NAMES, URDF, Driver, ObedientArm, force, point, resting_at_home
+from robots import joint, link, robot
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.dynamics import gravity, rnea
+from ros_harness import Listener
+
+NAN, INF = float("nan"), float("inf")
+EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
+Fault = Callable[[Driver], None]
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """One node, which goes through all faults."""
+    listener = Listener()
+    driver = Driver.of(listener, ObedientArm(), ramp_time=0.0, force_rate=10000.0)
+    listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
+    driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
+    yield driver
+    driver.close()
+    listener.close()
+
+
+@pytest.fixture(scope="module")
+def rules(driver) -> CommandRules:
+    """The judge of all commands."""
+    return CommandRules(driver, COMMANDED_NODE["state_timeout"])
+
+
+def repeated(**changes) -> Fault:
+    """Return a fault of some messages in a row."""
+    return lambda driver: driver.offer(8, **changes)
+
+
+def shifted_stamps(*steps: float) -> Fault:
+    """Return steps of the stamps, s, with the clock as it was."""
+
+    def inject(driver: Driver) -> None:
+        for step in steps:
+            driver.time += round(1e9 * step)
+            driver.clock_offset -= round(1e9 * step)
+            driver.offer(5)
+
+    return inject
+
+
+def set_clock(seconds: float) -> Fault:
+    """Return a step of the simulated time, s: of clock and stamps."""
+
+    def inject(driver: Driver) -> None:
+        driver.time += round(1e9 * seconds)
+        driver.offer(5)
+
+    return inject
+
+
+def set_clock_alone(seconds: float) -> Fault:
+    """Return a step of the clock, s; the stamps go on as before."""
+
+    def inject(driver: Driver) -> None:
+        driver.clock_offset += round(1e9 * seconds)
+        for _ in range(5):
+            driver.offer(header=driver.state().header)
+
+    return inject
+
+
+def reordered(driver: Driver) -> None:
+    """Publish each two states the wrong way round."""
+    for _ in range(10):
+        first = driver.state().header
+        driver.pass_time()
+        driver.offer()
+        driver.offer(header=first)
+
+
+def doubled(driver: Driver) -> None:
+    """Publish each state three times."""
+    for _ in range(10):
+        driver.pass_time()
+        for _ in range(3):
+            driver.send()
+        driver.barrier()
+
+
+def two_drivers(driver: Driver) -> None:
+    """Publish the same joints from elsewhere, with a lag."""
+    other = driver.listener.node.create_publisher(JointState, "joint_states", 10)
+    for _ in range(20):
+        header = driver.state().header
+        driver.offer()
+        driver.send(other, header=header, position=HOME + 0.1)
+    driver.listener.node.destroy_publisher(other)
+
+
+def burst(driver: Driver) -> None:
+    """Publish a thousand states at once."""
+    for _ in range(1000):
+        driver.time += driver.period // 100
+        driver.elapsed += driver.period // 100
+        driver.send()
+
+
+def frozen(driver: Driver) -> None:
+    """Repeat the same numbers under new stamps."""
+    state = driver.state()
+    driver.offer(60, position=state.position, velocity=state.velocity, effort=state.effort)
+
+
+def restarted_driver(driver: Driver) -> None:
+    """Let the driver end, and begin anew elsewhere."""
+    driver.listener.node.destroy_publisher(driver._states)
+    driver.tick(20)
+    driver.arm.q = HOME + 0.1
+    driver._states = driver.listener.publisher(JointState, "joint_states")
+
+
+def no_target(driver: Driver) -> None:
+    """Let the target stop; the mode does, too."""
+    driver.desired = driver.wrench = None
+    driver.until(lambda: driver.mode == "stopped", "it goes on without a target")
+
+
+def unusable_targets(driver: Driver) -> None:
+    """Desire what makes no sense."""
+    for accelerations in ([], [1.0], [NAN] * 6, [INF] * 6, [1e308] * 6):
+        driver.desired = lambda values=accelerations: point(HOME, np.zeros(6), values)
+        driver.wrench = force("nowhere", x=NAN)
+        driver.offer(5)
+    driver.desired = None
+
+
+def toggled_modes(driver: Driver) -> None:
+    """Ask for two modes in turn, faster than they answer."""
+    answers = []
+    for i in range(20):
+        mode = ("hand_guiding", "monitor", "gravity")[i % 3]
+        answers.append(driver.listener.call_async(SetMode, "dynamics/set_mode", mode=mode))
+        driver.offer(2)
+    driver.listener.until(lambda: all(answer.done() for answer in answers), "no answers")
+
+
+def other_descriptions(driver: Driver) -> None:
+    """Describe robots that are none or do not fit, a heavier one, and the first again."""
+    floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
+    other = robot(link("a"), link("b", 1.0), joint("elbow_joint", "revolute", "a", "b"))
+    heavier = URDF.replace('<mass value="8.393"/>', '<mass value="9.7"/>')
+    for xml in ("", "<robot", floating, heavier, other, URDF):
+        driver.describe(xml)
+        driver.offer(5)
+
+
+def rejected_parameters(driver: Driver) -> None:
+    """Set what cannot be."""
+    for name, value in (("gravity", [NAN, 0.0, 0.0]), ("tip_link", "hand"), ("state_timeout", -1.0)):
+        assert not driver.set(**{name: value}).successful
+        driver.step()
+
+
+FAULTS: dict[str, Fault] = {
+    "states stop": lambda driver: driver.tick(60),
+    "states are late": lambda driver: driver.tick(30),
+    "states are frozen": frozen,
+    "the driver restarts": restarted_driver,
+    "two drivers": two_drivers,
+    "no names": repeated(name=[]),
+    "a joint named twice": repeated(name=[NAMES[0]] * 6),
+    "none of the joints": repeated(name=["finger"], position=[0.1], velocity=[0.1], effort=[]),
+    "half of the joints": repeated(name=NAMES[:3], position=HOME[:3], velocity=[0.1] * 3, effort=[]),
+    "too few positions": repeated(position=[0.1] * 4),
+    "too many velocities": repeated(velocity=[0.1] * 7),
+    "no velocities": repeated(velocity=[]),
+    "too few efforts": repeated(effort=[1.0]),
+    "NaN position": repeated(position=[NAN] * 6),
+    "infinite position": repeated(position=[0.1] * 5 + [INF]),
+    "NaN velocity": repeated(velocity=[NAN] * 6),
+    "NaN effort": repeated(effort=[NAN] * 6),
+    "huge position": repeated(position=[1e300] * 6),
+    "huge velocity": repeated(velocity=[1e200] * 6),
+    "no stamps": repeated(header=JointState().header),
+    "doubled states": doubled,
+    "reordered states": reordered,
+    "a burst of states": burst,
+    "stamps go back a little": shifted_stamps(-0.03, 0.03),
+    "stamps go back far": shifted_stamps(-30.0),
+    "stamps jump ahead": shifted_stamps(3600.0, -3600.0),
+    "the clock jumps ahead": set_clock(100.0),
+    "the clock jumps back": set_clock(-100.0),
+    "the clock leaves the stamps": set_clock_alone(5.0),
+    "targets stop": no_target,
+    "targets that cannot be used": unusable_targets,
+    "modes toggled": toggled_modes,
+    "robot descriptions": other_descriptions,
+    "rejected parameters": rejected_parameters,
+}
+MODES = {"targets stop": "force", "targets that cannot be used": "feed_forward"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
+    """Each kind in one of the modes; the modes take turns."""
+    mode = MODES.get(fault, ACTIVE_MODES[list(FAULTS).index(fault) % len(ACTIVE_MODES)])
+    driver.desired, driver.wrench = resting_at_home, force(x=50.0, y=80.0, z=-50.0)
+    driver.play(5)
+    assert len(driver.enter(mode)) == 30
+    try:
+        FAULTS[fault](driver)
+    finally:
+        driver.arm.q, driver.clock_offset = HOME, 0
+        driver.desired = driver.wrench = None
+    assert driver.recovers(), "not right within one second of good states"
+    driver.set_mode("monitor")
+    driver.play(60)
+    check_efforts(driver)
+    assert rules.violations == []
+    assert driver.process.alive
+
+
+def check_efforts(driver: Driver) -> None:
+    """Check the efforts of the next state, and that all that came before are finite."""
+    state, received = driver.step(), driver.listener.received
+    last = {name: received[f"dynamics/{name}"] for name in EFFORTS}
+    driver.listener.until(lambda: all(m[-1].header.stamp == state.header.stamp for m in last.values()), "no efforts")
+    q, qd = np.array(state.position), np.array(state.velocity)
+    assert_allclose(last["gravity"][-1].effort, gravity(MODEL, q), rtol=0, atol=1e-9)
+    assert_allclose(last["inverse_dynamics"][-1].effort, rnea(MODEL, q, qd, np.zeros(6)), rtol=0, atol=1e-9)
+    assert all(np.all(np.isfinite(message.effort)) for messages in last.values() for message in messages)

@@ -1,0 +1,129 @@
+"""What the node reads: messages of any layout and order, from any publisher, through the hot loop and without it."""
+
+from itertools import cycle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from rcl_interfaces.msg import Log
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+
+from driver import MODEL, NAMES, Driver, StandingArm, point
+from ros2_dyn.dynamics import gravity, rnea
+from ros_harness import words
+
+QDD = np.array([1.0, 2.0, -1.0, 0.5, -0.5, 3.0])
+HOT_LOOP = pytest.mark.parametrize("hot_loop", ["1", "0"], ids=["hot loop", "executor"])
+LAYOUTS = {
+    "frame": lambda m: {"header": Header(stamp=m.header.stamp, frame_id="a frame")},
+    "reversed": lambda m: {f: getattr(m, f)[::-1] for f in ("name", "position", "velocity", "effort")},
+    "longer": lambda m: {
+        "name": [*m.name, "a"],
+        **{f: [*getattr(m, f), 1.0] for f in ("position", "velocity", "effort")},
+    },
+    "no efforts": lambda m: {"effort": []},
+    "a name of the same length": lambda m: {
+        "name": [*m.name[1:], "x" * len(m.name[0])],
+        **{f: [*getattr(m, f)[1:], 7.0] for f in ("position", "velocity")},
+    },
+    "as usual": lambda m: {},
+}
+"""Changes of a message; the first five leave another layout, order or size."""
+
+
+@HOT_LOOP
+def test_messages_of_other_layouts_amid_the_stream_are_read_right(listener, start, hot_loop):
+    """Of another frame, order, size, without efforts, and of the same size with other names."""
+    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=hot_loop)
+    arm = StandingArm(speed=0.5)
+    driver = Driver(listener, process, arm=arm)
+    driver.begin()
+    for i, (layout, change) in zip(range(60), cycle(LAYOUTS.items())):
+        arm.q = arm.q + 0.01 * np.sin(i + np.arange(6))
+        driver.pass_time()
+        changes = change(driver.state())
+        driver.time -= driver.period
+        if layout == "a name of the same length":  # one joint is missing: its newest position is used
+            driver.offer(1, **changes)
+            continue
+        driver.step(**changes)
+        assert_allclose(driver.answers[-1].effort, gravity(MODEL, arm.q), rtol=0, atol=1e-10, err_msg=layout)
+    driver.close()
+
+
+@pytest.mark.parametrize("reliability", [ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT])
+def test_states_of_reliable_and_best_effort_publishers_are_read(listener, begin, reliability):
+    """Drivers publish either."""
+    driver = begin()
+    qos = QoSProfile(depth=1, reliability=reliability, durability=DurabilityPolicy.VOLATILE)
+    listener.node.destroy_publisher(driver._states)
+    driver._states = listener.node.create_publisher(JointState, "joint_states", qos)
+    assert driver.recovers(10.0)
+    driver.close()
+
+
+def test_late_subscriber_gets_outputs(listener, begin):
+    """The node notices it while it runs; before, the topic cost nothing."""
+    driver = begin()
+    driver.play(50)
+    late = listener.listen("dynamics/coriolis")
+    driver.until(lambda: late, "nothing for the late subscriber")
+    driver.close()
+
+
+def test_rejected_messages_are_counted_and_logged_at_most_once_a_second(listener, begin):
+    """By the stamps of the log: a driver gone wrong at 1 kHz does not fill it."""
+    driver = begin()
+    logs = listener.listen("/rosout", type=Log)
+    warnings = lambda: [log for log in logs if "rejected a message on joint_states" in log.msg]  # noqa: E731
+
+    def two_warnings() -> bool:
+        driver.offer(1, position=[np.nan] * 6)
+        return len(warnings()) >= 2
+
+    listener.until(two_warnings, "no warnings")
+    first, second = ((log.stamp.sec + 1e-9 * log.stamp.nanosec, log.msg) for log in warnings()[:2])
+    assert second[0] - first[0] > 0.99
+    assert "position: not finite: joint 'shoulder_pan_joint' has nan (" in second[1]
+    assert int(second[1].split("(")[-1].split()[0]) > 2
+    assert driver.recovers()
+    driver.close()
+
+
+def test_ordinary_executor_gives_the_same_outputs_as_the_hot_loop(listener, start):
+    """Bit by bit, with desired states and without."""
+    for name, value in (("hot", "1"), ("ordinary", "0")):
+        remaps = ("-r", f"__ns:=/{name}", "-r", "joint_states:=/joint_states")
+        remaps += ("-r", "~/desired:=/dynamics/desired", "-r", "~/desired_wrench:=/dynamics/desired_wrench")
+        start("ros2_dyn.ros.dynamics_node", *remaps, *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=value)
+    topics = [f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis")]
+    for topic in topics:
+        listener.listen(f"hot/{topic}", f"ordinary/{topic}")
+    driver = Driver(listener, arm=StandingArm(speed=0.5), answers="/hot/dynamics/gravity")
+
+    def come(count: int):
+        return lambda: min(map(len, listener.received.values())) >= count
+
+    listener.until(lambda: driver.recovers(0.01, 0.05) and come(1)(), "no efforts")
+    for desired in (None, lambda: point((), (), QDD)):
+        driver.desired = desired
+        for _ in range(20):
+            state = driver.step()
+            rows = [newest(listener, state, f"hot/{topic}", f"ordinary/{topic}") for topic in topics]
+            assert all(hot == ordinary for hot, ordinary in rows)
+    tau = rnea(MODEL, state.position, state.velocity, QDD)
+    assert_allclose(rows[0][0].effort, tau, rtol=0, atol=1e-10)
+
+
+def newest(listener, state: JointState, *topics: str) -> list[JointState]:
+    """Return the messages on some topics under the stamp of a state."""
+    received = [listener.received[topic] for topic in topics]
+    listener.until(lambda: all(m[-1].header.stamp == state.header.stamp for m in received), "no output")
+    return [messages[-1] for messages in received]

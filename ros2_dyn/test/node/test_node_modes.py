@@ -1,0 +1,169 @@
+"""The modes through the node: ~/command, ~/mode and ~/set_mode, and what the node knows of the controller.
+
+What each mode decides is tested in virtual time, in test/unit/runtime.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from std_msgs.msg import Float64MultiArray, String
+
+from driver import HOME, MODEL, NAMES, URDF, Driver, StandingArm, force, point
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.dynamics import gravity, rnea, static_torque
+from ros2_dyn.ros.node_base import LATCHED
+from ros_harness import Listener
+
+STEP = 10.0 * 0.8 * MODEL.effort_limit * MAX_SLEW_STEP
+"""Maximum step between commands: slew_rate times effort_scale times the limit times the longest time step, N m."""
+G = gravity(MODEL, HOME)
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Driver]:
+    """One node for all tests."""
+    listener = Listener()
+    dampings = {f"{mode}_damping": 0.0 for mode in ("gravity", "guiding", "force")}
+    driver = Driver.of(listener, StandingArm(speed=0.0), force_rate=1000.0, **dampings)
+    yield driver
+    driver.close()
+    listener.close()
+
+
+@pytest.fixture
+def driver(node) -> Iterator[Driver]:
+    """The node in monitor, at home, without targets."""
+    yield node
+    node.arm.q, node.arm.effort = HOME, None
+    node.desired = node.wrench = None
+    assert node.set_mode("monitor").success
+    node.play(90)  # what was commanded no longer counts as what the joints exert
+    assert node.play(5) == []
+
+
+def test_each_mode_commands_its_effort(driver):
+    """Once for each state, without a step above the slew limit; monitor ramps out and ends it."""
+    driver.desired = lambda: point(HOME, np.zeros(6), np.ones(6))
+    driver.wrench = force("wrist_3_link", x=3.0, z=-10.0)
+    push = static_torque(MODEL, HOME, [3.0, 0, -10.0, 0, 0, 0], frame="wrist_3_link")
+    expected = {
+        "gravity": G,
+        "hand_guiding": G,
+        "feed_forward": rnea(MODEL, HOME, np.zeros(6), np.ones(6)),
+        "force": G + push,
+    }
+    assert driver.play(10) == []
+    everything, modes = [], len(driver.modes)
+    for mode, effort in expected.items():
+        commands = driver.enter(mode)
+        assert len(commands) == 30
+        assert_allclose(commands[-1], effort, rtol=0, atol=1e-9)
+        everything += commands
+    assert np.linalg.norm(push) > 1
+    assert driver.set_mode("monitor").success
+    everything += driver.play(30)
+    assert np.max(np.abs(np.diff(everything, axis=0)) / STEP) <= 1
+    assert driver.play(10) == []
+    assert driver.modes[modes:] == [*expected, "monitor"]
+    assert_allclose(everything[-1], G, rtol=0, atol=1e-9)  # what the controller goes on with
+
+
+def test_the_mode_is_published_for_late_subscribers(driver):
+    """It is latched."""
+    driver.enter("gravity")
+    late = driver.listener.listen("dynamics/mode", type=String, qos=LATCHED)
+    driver.listener.until(lambda: late, "no mode")
+    assert [message.data for message in late] == ["gravity"]
+
+
+def test_rejected_modes_leave_the_arm_uncommanded(driver):
+    """The response gives the reason, for the checks of the runtime and for those of the connection."""
+
+    def rejected(mode: str) -> str:
+        response = driver.set_mode(mode)
+        assert not response.success
+        assert driver.mode == "monitor"
+        assert driver.play(5) == []
+        return response.message
+
+    assert "expected one of monitor, gravity, hand_guiding, feed_forward, force; got 'dance'" in rejected("dance")
+    assert "it follows ~/desired, and none is usable" in rejected("feed_forward")
+    driver.arm.effort = np.full(6, 100.0)
+    driver.play(5)
+    assert "joint 'wrist_1_joint' exerts 100 N m or N, effort_scale allows 22.4" in rejected("gravity")
+
+
+def test_a_second_publisher_of_commands_rejects_a_mode(driver):
+    """It is named; the mode can be entered when it is gone."""
+    other = driver.listener.node.create_publisher(Float64MultiArray, "dynamics/command", 1)
+    try:
+        messages = set()
+
+        def rejected() -> bool:
+            response = driver.set_mode("gravity")
+            messages.add(response.message)
+            return not response.success
+
+        driver.until(rejected, "the other publisher is not seen")
+        assert "'listener' publishes on /dynamics/command, too: two commanders would fight" in " ".join(messages)
+    finally:
+        driver.listener.node.destroy_publisher(other)
+    driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
+
+
+def test_commands_end_when_the_controller_is_gone(driver):
+    """Nobody receives them."""
+    driver.enter("gravity")
+    node = driver.listener.node
+    node.destroy_subscription(driver._controller)
+    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
+    response = driver.set_mode("gravity")
+    assert "there is no subscriber on /dynamics/command: remap ~/command" in response.message
+    driver._controller = node.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1000)
+    driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
+
+
+def test_commands_are_in_the_order_of_command_joints(driver):
+    """Which may be some of the joints; the message changes its size."""
+    try:
+        assert driver.set(command_joints=[NAMES[i] for i in (5, 1, 2)]).successful
+        commands = driver.enter("gravity")
+        assert_allclose(commands[-1], G[[5, 1, 2]], rtol=0, atol=1e-9)
+        assert driver.set_mode("monitor").success
+        driver.play(30)
+    finally:
+        assert driver.set(command_joints=NAMES).successful
+    assert_allclose(driver.enter("gravity")[-1], G, rtol=0, atol=1e-9)
+
+
+def test_states_without_a_successor_end_commands(driver):
+    """At the effort that carries the arm, by the simulated time; they do not begin again by themselves."""
+    driver.wrench = force(z=20.0)
+    driver.play(5)
+    driver.enter("force")
+    count = len(driver.commands)
+    driver.tick(60)
+    assert driver.mode == "monitor"
+    assert_allclose(driver.commands[-1], G, rtol=0, atol=1e-6)
+    assert len(driver.commands) > count + 2
+    assert driver.play(5) == []
+
+
+def test_a_new_description_ends_a_mode(driver):
+    """A robot of the same joints stops with the new model's effort; one of other joints ends commands."""
+    driver.enter("gravity")
+    driver.describe(URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>'))
+    driver.until(lambda: driver.mode == "stopped", "no stop")
+    heavier = driver.play(50)[-1]
+    assert abs(heavier[1] - G[1]) > 0.5
+    driver.describe()
+    driver.play(5)
+    driver.describe(URDF.replace("wrist_3_joint", "last_joint"))
+    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
+    driver.describe()
+    driver.begin()

@@ -1,0 +1,149 @@
+"""The node's parameters through ROS: what is declared, what may change when, and what ends the node at its start."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
+from rclpy.parameter import parameter_value_to_python
+from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian
+
+from driver import COMMANDED_NODE, HOME, MODEL, NAMES, Driver, StandingArm
+from ros2_dyn.dynamics import gravity, jacobian
+from ros2_dyn.runtime.settings import ABOUT, Settings
+from ros_harness import Listener, words
+
+CONFIG = Path(MOCK_ARM).with_name("dynamics.yaml")
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """A node that commands nothing yet."""
+    listener = Listener()
+    driver = Driver.of(listener, StandingArm(speed=0.0), gravity_damping=0.0)
+    yield driver
+    driver.close()
+    listener.close()
+
+
+def values(listener: Listener) -> dict[str, object]:
+    """Return the parameters of the node."""
+    names = list(ABOUT)
+    answer = listener.call(GetParameters, "dynamics/get_parameters", names=names)
+    return {name: parameter_value_to_python(value) for name, value in zip(names, answer.values)}
+
+
+def as_declared(value: object) -> object:
+    """Return a default as ROS 2 gives it: lists, and None for one that is not set."""
+    return list(value) or None if isinstance(value, tuple) else value
+
+
+def test_declared_parameters_are_those_of_the_settings(listener, start):
+    """Names, defaults, ranges, descriptions, and whether they are read-only; the shipped file changes none of them."""
+    start("ros2_dyn.ros.dynamics_node", "--params-file", str(CONFIG))
+    listed = set(listener.call(ListParameters, "dynamics/list_parameters").result.names)
+    of_ros = {name for name in listed if name == "use_sim_time" or name.startswith(("qos_", "start_type"))}
+    assert listed - of_ros == set(ABOUT)
+    defaults = Settings()
+    assert values(listener) == {name: as_declared(getattr(defaults, name)) for name in ABOUT}
+    answer = listener.call(DescribeParameters, "dynamics/describe_parameters", names=list(ABOUT))
+    for descriptor, (name, about) in zip(answer.descriptors, ABOUT.items()):
+        assert (descriptor.name, descriptor.description, descriptor.read_only) == (name, about.text, about.read_only)
+        ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
+        assert [(r.from_value, r.to_value) for r in ranges] == ([] if about.high is None else [(about.low, about.high)])
+
+
+def test_parameters_change_as_a_whole_or_not_at_all(driver):
+    """What is rejected gives the reason and leaves the efforts as before."""
+    upside_down = gravity(MODEL, HOME, (0, 0, 9.81))
+    assert driver.set(gravity=[0.0, 0.0, 9.81]).successful
+    kept = driver.listener.call(GetDynamics, "dynamics/get_dynamics")  # at the measured state, which is still known
+    assert_allclose(kept.gravity, upside_down, rtol=0, atol=1e-10)
+    for changes, reason in (
+        ({"gravity": [0.0, 0.0, -1.0], "tip_link": "hand"}, "no link 'hand'"),
+        ({"gravity": [1.0]}, "gravity: expected 3 numbers"),
+        ({"default_acceleration": "guessed"}, "default_acceleration: expected one of zero, estimated; got 'guessed'"),
+        ({"joints": ["elbow_joint", "nose"]}, "no joint 'nose'"),
+        ({"armature": [1.0, 2.0]}, "armature: expected 0 numbers as `joints` has, got 2"),
+        ({"urdf_file": "/other.urdf"}, "read"),
+    ):
+        before = values(driver.listener)
+        result = driver.set(**changes)
+        assert not result.successful
+        assert reason in result.reason
+        assert values(driver.listener) == before
+    driver.step()
+    assert_allclose(driver.answers[-1].effort, upside_down, rtol=0, atol=1e-10)
+    assert driver.set(gravity=[0.0, 0.0, -9.80665]).successful
+
+
+def test_limits_stay_and_gains_change_while_a_mode_commands(driver):
+    """A locked parameter is rejected until monitor is entered; commands go on meanwhile."""
+    driver.enter("gravity")
+    for change in ({"effort_scale": 0.9}, {"state_timeout": 2.0}, {"command_joints": NAMES[::-1]}):
+        result = driver.set(**change)
+        assert not result.successful
+        assert "cannot be changed while mode gravity commands: enter monitor first" in result.reason
+        assert len(driver.play(2)) == 2
+    assert driver.set(gravity_damping=2.0).successful
+    assert len(driver.play(10)) == 10
+    assert driver.set_mode("monitor").success
+    driver.play(90)
+    assert driver.set(effort_scale=0.9).successful
+    assert driver.set(effort_scale=0.8, gravity_damping=0.0).successful
+
+
+def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
+    """While they are compiled, each state is answered with a command; then they are used, still without a gap."""
+    gate = tmp_path / "gate"
+    gate.touch()
+    parameters = words(**COMMANDED_NODE, urdf_file=str(MOCK_ARM))
+    process = start("gated_node", *parameters, GATE=str(gate))
+    driver = Driver(listener, process, arm=StandingArm(speed=0.0), simulated=True)
+    driver.begin()
+    driver.play(10)
+    driver.enter("gravity")
+    gate.unlink()
+    assert driver.set(tip_link="forearm_link").successful
+    driver.listener.until(lambda: "compiling" in process.printed, "no kernels are compiled")
+    assert len(driver.play(50)) == 50
+    assert "tip link 'forearm_link'" not in process.printed
+    gate.touch()
+    before, states = len(driver.commands), 0
+    while "tip link 'forearm_link'" not in process.printed:
+        driver.step()
+        states += 1
+    driver.play(20)
+    assert len(driver.commands) - before == states + 20
+    assert driver.mode == "gravity"
+    answer = listener.call(GetJacobian, "dynamics/get_jacobian")
+    assert_allclose(np.reshape(answer.jacobian, (6, 6)), jacobian(MODEL, HOME, "forearm_link"), rtol=0, atol=1e-12)
+    driver.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-p", "urdf_file:=/nowhere.urdf"], "file '/nowhere.urdf': cannot be read"),
+        (["-p", "robot_description:=<robot/>"], "robot: it has no root link"),
+        (["-p", f"urdf_file:={MOCK_ARM}", "-p", "tip_link:=hand"], "link: the robot 'mock_arm' has no link 'hand'"),
+        (["-p", "gravity:=[0.0, 9.81]"], "gravity: expected 3 numbers, got [0.0, 9.81]"),
+        (["-p", "desired_timeout:=-1.0"], "desired_timeout"),
+        (["-p", "desired_timeout:=soon"], "desired_timeout"),
+        (["--params-file", "/nowhere.yaml"], "/nowhere.yaml"),
+    ],
+)
+def test_wrong_parameter_ends_the_node_with_one_line(start, arguments, problem):
+    """It names the parameter and what was expected; the exit status is 1."""
+    process = start("ros2_dyn.ros.dynamics_node", *arguments)
+    printed = process.ended()
+    assert process.process.returncode == 1
+    (line,) = printed.strip().splitlines()
+    assert problem in line

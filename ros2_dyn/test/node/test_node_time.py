@@ -1,0 +1,144 @@
+"""The node in simulated time: faster and slower than real time, and a clock that stands still or is set."""
+
+from collections.abc import Iterator
+
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import qos_profile_sensor_data
+from ros2_dyn_interfaces.srv import SetMode
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory
+
+from driver import HOME, MODEL, NAMES, Driver, StandingArm, force, resting_at_home
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.ros.node_base import LATCHED
+from ros_harness import Listener, Process, words
+
+STATES = 30
+"""States for which each mode is to command at each pace."""
+FRICTION = {
+    "armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
+    "viscous_friction": [5.0, 5.0, 4.0, 1.0, 1.0, 1.0],
+    "coulomb_friction": [12.0, 12.0, 9.0, 2.4, 2.4, 2.4],
+}
+
+
+class SimulatedController:
+    """A test's part of a simulation: it gives targets at each state's stamp, and keeps commands and modes."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self.stamps: list[int] = []
+        self.commands = listener.listen("effort_controller/commands", type=Float64MultiArray)
+        self.modes = listener.listen("dynamics/mode", type=String, qos=LATCHED)
+        self._desired = listener.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
+        self._wrenches = listener.node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
+        listener.node.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
+
+    def _on_state(self, state: JointState) -> None:
+        self.stamps.append(state.header.stamp.sec * 10**9 + state.header.stamp.nanosec)
+        desired = JointTrajectory(header=state.header, joint_names=NAMES, points=[resting_at_home()])
+        self._desired.publish(desired)
+        wrench = force(z=5.0)
+        wrench.header.stamp = state.header.stamp
+        self._wrenches.publish(wrench)
+
+    def states(self, count: int) -> None:
+        """Wait for a number of states."""
+        end = len(self.stamps) + count
+        self.listener.until(lambda: len(self.stamps) >= end, "the simulation stands still")
+
+    def enter(self, mode: str) -> None:
+        """Enter a mode; targets may need a moment."""
+        answer = self.listener.call(SetMode, "dynamics/set_mode", mode=mode)
+        assert answer.success, answer.message
+        self.listener.until(lambda: self.modes[-1].data == mode, f"mode {mode} is not published")
+
+
+@pytest.mark.parametrize("pace", [0.1, 5.0])
+def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
+    """Ages and time-outs are of the simulation's clock: at a tenth of real time a tick of 4 ms takes 40 ms."""
+    arm = Process(
+        "ros2_dyn.ros.mock_arm_node",
+        *words(publish_clock=True, pace=pace, lockstep=True, controller="effort_controller", home=HOME.tolist()),
+        *words(**FRICTION),
+    )
+    node = Process(
+        "ros2_dyn.ros.dynamics_node",
+        *("-r", "~/command:=/effort_controller/commands"),
+        *words(use_sim_time=True, clock_timeout=3600.0, joints=NAMES, ramp_time=0.02, transition_velocity=0.05),
+        *words(tracking_stiffness=[200.0] * 6, tracking_damping=[20.0] * 6, **FRICTION),
+    )
+    try:
+        simulated = SimulatedController(listener)
+        gravities = listener.listen("dynamics/gravity")
+        listener.until(lambda: len(gravities) > 20, "no states")
+        for mode in ACTIVE_MODES:
+            simulated.enter(mode)
+            before = len(simulated.commands)
+            simulated.states(STATES)
+            assert simulated.modes[-1].data == mode, node.printed
+            listener.until(lambda before=before: len(simulated.commands) - before >= STATES - 2, "few commands")
+    finally:
+        printed = node.stop(), arm.stop()
+    assert "Traceback" not in printed[0] + printed[1]
+    assert "commands end" not in printed[0]
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """A node that notices after a second that the clock stands still."""
+    listener = Listener()
+    driver = Driver.of(listener, StandingArm(speed=0.0), clock_timeout=1.0, gravity_damping=0.0)
+    yield driver
+    driver.close()
+    listener.close()
+
+
+def mode_status(driver: Driver) -> str:
+    """Return the message of the next diagnostics of the mode."""
+    reports = driver.listener.listen("/diagnostics", type=DiagnosticArray)
+    driver.listener.until(lambda: reports, "no diagnostics")
+    (status,) = [status for status in reports[-1].status if status.name == "dynamics: mode"]
+    return status.message
+
+
+@pytest.mark.parametrize("mode", ["gravity", "force"])
+def test_commands_end_when_the_clock_stands_still(driver, mode):
+    """At the effort that carries the arm, by real time; no mode is entered until the clock goes on."""
+    driver.wrench = force(z=20.0)
+    driver.play(5)
+    driver.enter(mode)
+    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
+    assert_allclose(driver.commands[-1], gravity(MODEL, HOME), rtol=0, atol=1e-6)
+    assert "monitor, since state stale" in mode_status(driver)
+    rejected = driver.set_mode(mode)
+    assert not rejected.success
+    assert "behind this node's clock" in rejected.message
+    driver.play(30)
+    assert len(driver.enter(mode)) == 30
+    assert driver.set_mode("monitor").success
+    driver.play(90)
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, -0.5, 20.0])
+def test_clock_that_is_set_stops_the_mode(driver, seconds):
+    """Whether back or ahead; what was commanded goes over to the safe effort, and the mode can be entered again."""
+    driver.enter("hand_guiding")
+    driver.time += round(1e9 * seconds)
+    driver.offer()
+    driver.listener.until(lambda: driver.mode != "hand_guiding", "the mode goes on")
+    assert f"clock jumped: /clock was set by {seconds + 0.01:+.3f} s" in driver.process.printed
+    driver.offer(60)  # stamps that lie less than a second back are late messages
+    assert driver.recovers()
+    driver.play(30)
+    assert len(driver.enter("hand_guiding")) == 30
+    assert driver.set_mode("monitor").success
+    driver.play(90)

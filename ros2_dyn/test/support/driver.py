@@ -1,0 +1,363 @@
+"""The driver of an arm as the node sees it, in lockstep with the node, in simulated or system time.
+
+The driver owns the simulated time. It publishes the time, the targets and a state, and waits for the node's answer.
+What the node does then depends on the states alone, not on the speed of the machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from ros2_dyn_interfaces.srv import SetMode
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robots import MOCK_ARM, mock_arm
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.messages import nanoseconds, time_message
+from ros2_dyn.ros.node_base import LATCHED
+from ros_harness import PATIENCE, Listener, Process, parameter_messages, words
+
+MODEL = mock_arm()
+NAMES = list(MODEL.joint_names)
+HOME = np.array([0.3, -1.2, 1.4, -1.8, -1.57, 0.2])
+URDF = MOCK_ARM.read_text(encoding="utf-8")
+START = 10**6 * 10**9
+"""Simulated time at the start, ns."""
+RESEND_TIME = 2.0
+"""Wall time, s, after which a state is published again: it may have been lost, for the node's queue is best effort."""
+COMMANDED_NODE: dict[str, Any] = {
+    "use_sim_time": True,
+    "clock_timeout": 3600.0,  # a busy machine must not look like a clock that stands still
+    "state_timeout": 0.5,
+    "target_timeout": 0.5,
+    "desired_timeout": 0.5,
+    "ramp_time": 0.05,
+}
+"""Parameters of a node that a test commands in lockstep."""
+
+
+class Arm(Protocol):
+    """What the driver measures."""
+
+    def measure(self, t: float) -> tuple[Any, Any, Any]:
+        """Return positions, velocities and efforts at a time, s, each of shape (n,); efforts may be empty."""
+
+    def command(self, effort: list[float]) -> None:
+        """Take the newest command, N m or N."""
+
+
+class StandingArm:
+    """An arm that stays where it is, whatever is commanded. Its velocities never repeat, so that it is not frozen."""
+
+    def __init__(self, q: Any = HOME, speed: float = 0.01, model: RobotModel = MODEL) -> None:
+        self.q, self.speed, self.model = np.array(q), speed, model
+        self.effort: Any = None
+        """Measured efforts, N m or N; None: those that carry it."""
+
+    def measure(self, t: float) -> tuple[Any, Any, Any]:
+        """See `Arm`."""
+        qd = self.speed * np.cos(t + np.arange(self.model.n))
+        return self.q, qd, gravity(self.model, self.q) if self.effort is None else self.effort
+
+    def command(self, effort: list[float]) -> None:
+        """See `Arm`."""
+
+
+class ObedientArm(StandingArm):
+    """A standing arm whose joints exert what is commanded."""
+
+    def command(self, effort: list[float]) -> None:
+        """See `Arm`."""
+        if len(effort) == self.model.n:
+            self.effort = effort
+
+
+class SwingingArm:
+    """An arm that swings about home with efforts that fit its motion, pushed from outside if wanted."""
+
+    RATE = np.array([2.0, 3.0, 2.5, 4.0, 5.0, 3.5])
+    """Angular frequencies, rad/s."""
+
+    def __init__(self, inverse_dynamics: Callable[[Any, Any, Any], Any], amplitude: float = 0.3) -> None:
+        self.inverse_dynamics, self.amplitude = inverse_dynamics, amplitude
+        self.push: Callable[[np.ndarray], Any] = lambda q: np.zeros(len(q))
+        """External effort at joint positions, N m or N."""
+        self.q = HOME
+
+    def measure(self, t: float) -> tuple[Any, Any, Any]:
+        """See `Arm`."""
+        w, a = self.RATE, self.amplitude
+        self.q, qd, qdd = HOME + a * np.sin(w * t), a * w * np.cos(w * t), -a * w**2 * np.sin(w * t)
+        return self.q, qd, self.inverse_dynamics(self.q, qd, qdd) - self.push(self.q)
+
+    def command(self, effort: list[float]) -> None:
+        """See `Arm`."""
+
+
+class Driver:
+    """Publishes the states of an arm, and keeps what the node publishes."""
+
+    def __init__(
+        self,
+        listener: Listener,
+        process: Process | None = None,
+        *,
+        arm: Arm | None = None,
+        simulated: bool = False,
+        period: float = 0.01,
+        answers: str = "dynamics/gravity",
+    ) -> None:
+        """Create it.
+
+        Args:
+            listener: the test's node.
+            process: the node that it drives.
+            arm: what it measures; a `StandingArm` for None.
+            simulated: whether it publishes /clock, too.
+            period: of the states, s.
+            answers: topic of joint states whose messages answer states, under the same stamp.
+        """
+        self.listener, self.process = listener, process
+        self.arm: Any = StandingArm() if arm is None else arm
+        self.time, self.period = START, round(1e9 * period)
+        self.elapsed = 0
+        """Time that has passed, ns, whatever the clocks show."""
+        self.stated_at = 0
+        """Value of `elapsed` at the newest state with nothing wrong."""
+        self.clock_offset = 0
+        """Time on /clock minus that of the stamps, ns."""
+        self.answers = listener.listen(answers)
+        self.commands: list[list[float]] = []
+        self.modes: list[str] = []
+        self.desired: Callable[[], JointTrajectoryPoint] | None = None
+        """Returns what is desired along with each state."""
+        self.wrench: WrenchStamped | None = None
+        """What is desired along with each state."""
+        self._gave_desired = False
+        self.on_command: list[Callable[[list[float]], None]] = [lambda effort: self.arm.command(effort)]
+        node = listener.node
+        self._states = node.create_publisher(JointState, "joint_states", 10)
+        self._clock = node.create_publisher(Clock, "/clock", 10) if simulated else None
+        self._desired = node.create_publisher(JointTrajectory, "dynamics/desired", 10)
+        self._wrenches = node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
+        self._descriptions = node.create_publisher(String, "robot_description", LATCHED)
+        self._controller = node.create_subscription(Float64MultiArray, "dynamics/command", self._on_command, 1000)
+        node.create_subscription(String, "dynamics/mode", lambda m: self.modes.append(m.data), LATCHED)
+
+    @classmethod
+    def of(cls, listener: Listener, arm: Arm | None = None, period: float = 0.01, **parameters: Any) -> Driver:
+        """Start a node that is to be commanded, and its driver; wait until they have found each other."""
+        parameters = COMMANDED_NODE | parameters
+        process = Process("ros2_dyn.ros.dynamics_node", *words(**parameters))
+        driver = cls(listener, process, arm=arm, simulated=parameters["use_sim_time"], period=period)
+        driver.describe()
+        driver.begin()
+        driver.play(10)
+        return driver
+
+    def begin(self) -> None:
+        """Publish states until the node answers and all connections are there."""
+
+        def connected() -> bool:
+            targets = self._desired.get_subscription_count() and self._wrenches.get_subscription_count()
+            return bool(targets and self.modes and self._step_once(0.05))
+
+        self.listener.until(connected, "the node does not answer")
+
+    def close(self) -> str:
+        """Stop the node; return what it printed. It must end in order."""
+        assert self.process is not None
+        printed = self.process.stop()
+        assert "Traceback" not in printed, printed
+        assert self.process.process.returncode == 0, printed
+        return printed
+
+    @property
+    def mode(self) -> str:
+        """The mode that the node has published last."""
+        return self.modes[-1] if self.modes else ""
+
+    # ---- what is published
+
+    def describe(self, xml: str = URDF) -> None:
+        """Publish a robot description."""
+        self._descriptions.publish(String(data=xml))
+
+    def state(self, **changes: Any) -> JointState:
+        """Return the state at this instant, with some fields changed."""
+        q, qd, effort = self.arm.measure(1e-9 * self.time)
+        message = JointState(name=NAMES, position=q, velocity=qd, effort=effort)
+        message.header.stamp = time_message(self.time)
+        for field, value in changes.items():
+            setattr(message, field, value)
+        return message
+
+    def send(self, publisher: Any = None, **changes: Any) -> JointState:
+        """Publish the time, the targets and the state at this instant, with some of its fields changed."""
+        self._tell_time()
+        stamp = time_message(self.time)
+        if not changes and publisher is None and self.clock_offset == 0:
+            self.stated_at = self.elapsed
+        if self.desired is not None:
+            message = JointTrajectory(joint_names=NAMES, points=[self.desired()])
+            message.header.stamp = stamp
+            self._desired.publish(message)
+        if self.wrench is not None:
+            self.wrench.header.stamp = stamp
+            self._wrenches.publish(self.wrench)
+        state = self.state(**changes)
+        (publisher or self._states).publish(state)
+        return state
+
+    def _tell_time(self) -> None:
+        if self._clock is not None:
+            self._clock.publish(Clock(clock=time_message(self.time + self.clock_offset)))
+
+    # ---- lockstep
+
+    def pass_time(self) -> None:
+        """Let a period pass; nothing is published."""
+        self.time += self.period
+        self.elapsed += self.period
+
+    def step(self, **changes: Any) -> JointState:
+        """Let a period pass, publish a state, and wait until it is answered, with a command where the node commands."""
+        if self._gave_desired and self.desired is None:
+            self.pass_time()
+            self.send(**changes)  # the node waits with it for its desired state, until the next state comes
+        self._gave_desired = self.desired is not None
+        self.pass_time()
+        before, commands = len(self.commands), self.mode not in ("", "monitor")
+        state = self.send(**changes)
+        deadline = time.monotonic() + PATIENCE
+        while not self._wait(state, RESEND_TIME, before if commands else None):
+            assert time.monotonic() < deadline, "the state is not answered"
+            self._states.publish(state)
+        return state
+
+    def _wait(self, state: JointState, timeout: float, commands: int | None = None) -> bool:
+        """Return whether a state is answered within a wall time, s."""
+
+        def done() -> bool:
+            if not self.answered(state.header.stamp):
+                return False
+            return commands is None or len(self.commands) > commands or self.mode == "monitor"
+
+        deadline = time.monotonic() + timeout
+        while not done():
+            if (left := deadline - time.monotonic()) <= 0:
+                return False
+            self.listener.executor.spin_once(timeout_sec=left)
+        return True
+
+    def answered(self, stamp: Time) -> bool:
+        """Return whether a state of a stamp has been answered."""
+        return any(message.header.stamp == stamp for message in self.answers[-8:])
+
+    def _step_once(self, timeout: float, **changes: Any) -> bool:
+        """Publish the next state; return whether it was answered within a wall time, s."""
+        self.pass_time()
+        return self._wait(self.send(**changes), timeout)
+
+    def play(self, states: int, **changes: Any) -> list[np.ndarray]:
+        """Step through a number of states; return the commands that came."""
+        before = len(self.commands)
+        for _ in range(states):
+            self.step(**changes)
+        return [np.array(command) for command in self.commands[before:]]
+
+    def until(self, condition: Callable[[], Any], problem: str) -> None:
+        """Step until a condition holds."""
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, problem
+            self.step()
+
+    def recovers(self, seconds: float = 1.0, timeout: float = 0.3) -> bool:
+        """Publish good states for some simulated time, s; return whether one was answered within a wall time, s."""
+        return any(self._step_once(timeout) for _ in range(round(1e9 * seconds) // self.period))
+
+    def tick(self, periods: int = 1) -> None:
+        """Let periods pass without states. The node has read each before the next begins."""
+        for _ in range(periods):
+            self.pass_time()
+            self._tell_time()
+            self.barrier()
+
+    def offer(self, states: int = 1, **changes: Any) -> None:
+        """Publish some states that may be rejected. The node has read each before the next comes."""
+        for _ in range(states):
+            self.pass_time()
+            self.send(**changes)
+            self.barrier()
+
+    def barrier(self) -> None:
+        """Wait until the node has been through its lock, twice: what it decided before has been published."""
+        for _ in range(2):
+            self.listener.call(GetParameters, "dynamics/get_parameters", names=["use_sim_time"])
+
+    # ---- requests, at one instant of the simulated time
+
+    def set_mode(self, mode: str) -> SetMode.Response:
+        """Ask for a mode; return the response. No time passes."""
+        response = self.listener.call(SetMode, "dynamics/set_mode", mode=mode)
+        if response.success:
+            self.listener.until(lambda: self.mode == mode, f"mode {mode} is not published")
+        return response
+
+    def enter(self, mode: str, states: int = 30) -> list[np.ndarray]:
+        """Enter a mode, and step until its ramp is over; return the commands."""
+        response = self.set_mode(mode)
+        assert response.success, response.message
+        commands = self.play(states)
+        assert self.mode == mode
+        return commands
+
+    def set(self, **parameters: Any) -> Any:
+        """Set parameters of the node; return the result. No time passes."""
+        name = "dynamics/set_parameters_atomically"
+        messages = parameter_messages(**parameters)
+        return self.listener.call(SetParametersAtomically, name, parameters=messages).result
+
+    # ---- what comes
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        self.commands.append(list(message.data))
+        for take in self.on_command:
+            take(self.commands[-1])
+
+
+def stamp_of(message: Any) -> int:
+    """Return the stamp of a message, ns."""
+    return nanoseconds(message.header.stamp)
+
+
+def point(positions: Any = (), velocities: Any = (), accelerations: Any = ()) -> JointTrajectoryPoint:
+    """Return a desired state."""
+    return JointTrajectoryPoint(
+        positions=list(positions), velocities=list(velocities), accelerations=list(accelerations)
+    )
+
+
+def force(frame: str = "", **components: float) -> WrenchStamped:
+    """Return a desired wrench."""
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    for name, value in components.items():
+        setattr(message.wrench.force, name, value)
+    return message
+
+
+def resting_at_home() -> JointTrajectoryPoint:
+    """Return a desired state that a standing arm is at."""
+    return point(HOME, np.zeros(6), np.zeros(6))
