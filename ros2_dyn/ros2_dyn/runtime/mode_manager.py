@@ -16,7 +16,7 @@ from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
@@ -57,6 +57,8 @@ class ModeManager:
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
+        self._numbers: tuple[Array, Array] | None = None
+        self._frozen = False
         self._periods: deque[float] = deque(maxlen=PERIODS)
         self._hold: Array | None = None
         self._sent: Array | None = None
@@ -111,6 +113,9 @@ class ModeManager:
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
         self._latest = observed
+        measured = observed.state.measured
+        before, self._numbers = self._numbers, (np.array(measured.q), np.array(measured.qd))
+        self._frozen = repeats(before, self._numbers)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
@@ -183,7 +188,7 @@ class ModeManager:
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
-        age = now - observed.state.measured.measured_at
+        age = now - observed.state.measured.measured_at if observed.stamped else inf
         return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
 
     def _period(self) -> float:
@@ -225,6 +230,8 @@ class ModeManager:
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
+        if settings.detect_frozen and self._frozen:
+            raise ModeRefused(mode, "joint_states repeats the same numbers, though with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
@@ -241,7 +248,7 @@ class ModeManager:
         supervisor, robot = self._supervisor, self._robot
         assert supervisor is not None
         assert robot is not None
-        supervisor.enter(mode, applied, age, now)
+        supervisor.enter(mode, applied, age, now, self._numbers)
         self._hold = hold
         self._laws.begin(now)
         joints = [robot.model.joint_names[i] for i in self._order]
