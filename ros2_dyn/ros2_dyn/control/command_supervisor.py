@@ -89,7 +89,9 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(self, mode: Mode, applied: ArrayLike, age: float, now: float) -> None:
+    def enter(
+        self, mode: Mode, applied: ArrayLike, age: float, now: float, numbers: tuple[Array, Array] | None = None
+    ) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
@@ -97,10 +99,11 @@ class CommandSupervisor:
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
             age: age of the newest state, s.
             now: time, s.
+            numbers: positions and velocities of the newest state, each (n,); a state that repeats them is frozen.
         """
         if not self.commands:
             self._limiter.start(applied, now)
-            self._freshness.restart(now, age)
+            self._freshness.restart(now, age, numbers)
         self.modes.enter(mode)
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)

@@ -57,9 +57,13 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
     process with status 1.
     """
     signal.signal(signal.SIGINT, _interrupted)
-    node = None
     try:
         rclpy.init()
+    except (RuntimeError, ValueError) as error:  # such as a parameter file that does not exist
+        get_logger("ros2_dyn").fatal(str(error).splitlines()[0])
+        return 1
+    node = None
+    try:
         node = make_node()
         gc.freeze()  # what exists now lives as long as the node: scanning it would cause latency spikes
         spin(node)

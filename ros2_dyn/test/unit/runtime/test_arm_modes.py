@@ -193,6 +193,20 @@ def test_states_of_another_clock_are_refused(offset, side):
     assert f"s {side} this node's clock" in made.refusal("gravity")
 
 
+def test_a_frozen_driver_is_refused():
+    made = rig(0)
+    made.noise = 0.0, 0.0
+    made.step(12, velocity=[0.0, 0.1, 0.0])
+    assert "the driver is frozen" in made.set_mode("gravity").error.problem
+
+
+def test_commands_end_when_states_lose_their_stamps():
+    made = rig()
+    enter(made, "gravity")
+    made.step(15, stamp=0)
+    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "state stale: it has no stamp")
+
+
 def test_states_without_stamps_are_refused():
     made = rig()
     made.step(3, stamp=0)
