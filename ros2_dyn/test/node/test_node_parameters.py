@@ -1,5 +1,7 @@
 """The node's parameters through ROS: what is declared, what may change when, and what ends the node at its start."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,7 +105,7 @@ def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
     gate = tmp_path / "gate"
     gate.touch()
     parameters = words(**COMMANDED_NODE, urdf_file=str(MOCK_ARM))
-    process = start("gated_node", *parameters, GATE=str(gate))
+    process = start("gated_node", *parameters, GATE=str(gate), PYTHONPATH=os.pathsep.join(sys.path))
     driver = Driver(listener, process, arm=StandingArm(speed=0.0), simulated=True)
     driver.begin()
     driver.play(10)
