@@ -8,7 +8,7 @@ package_name = "ros2_dyn"
 
 setup(
     name=package_name,
-    version="0.1.0",
+    version="0.2.0",
     packages=find_packages(exclude=["test"]),
     package_data={package_name: ["py.typed"]},
     data_files=[
@@ -23,7 +23,7 @@ setup(
     zip_safe=False,
     maintainer="ros2_dyn maintainers",
     maintainer_email="maintainers@ros2-dyn.example",
-    description="Rigid-body dynamics for any URDF arm, as a library and as a ROS 2 node.",
+    description="Rigid-body dynamics of any URDF robot arm: a Python library and a ROS 2 node.",
     license="Apache-2.0",
     entry_points={
         "console_scripts": [

@@ -15,12 +15,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.outputs import EFFORTS
+from ros2_dyn.ros.outputs import EFFORT_TOPICS
 
 PATIENCE = 30.0
 """Seconds that a node may take to start and to be found."""
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-FIRST, OTHERS = EFFORTS[0], EFFORTS[1:]
+FIRST, OTHERS = EFFORT_TOPICS[0], EFFORT_TOPICS[1:]
 
 
 class Driver:

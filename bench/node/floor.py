@@ -9,15 +9,15 @@ from array import array
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros2_dyn.ros.pairing import KEPT
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import run_node
-from ros2_dyn.ros.outputs import EFFORTS
+from ros2_dyn.ros.outputs import EFFORT_TOPICS
 from ros2_dyn.ros.wrench_markers import WrenchMarkers
+from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 MARKER_RATE = 20.0
 
@@ -36,10 +36,10 @@ class Floor(Node):
         for message, link in zip(self._wrenches, links):
             message.header.frame_id = link
         self._markers = WrenchMarkers(links, 0.002, MARKER_RATE)
-        self._efforts = [self.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORTS]
+        self._efforts = [self.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORT_TOPICS]
         self._out = [self.create_publisher(WrenchStamped, f"~/joint_wrench/{name}", 10) for name in model.joint_names]
         self._marker_out = self.create_publisher(MarkerArray, "~/wrench_markers", 10)
-        self._desired = self.create_subscription(JointTrajectory, "~/desired", lambda _: None, KEPT)
+        self._desired = self.create_subscription(JointTrajectory, "~/desired", lambda _: None, QUEUE_SIZE)
         self.create_subscription(JointTrajectory, "~/desired_trajectory", lambda _: None, 10)
         self.create_subscription(WrenchStamped, "~/desired_wrench", lambda _: None, 1)
         self.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)

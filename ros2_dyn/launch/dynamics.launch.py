@@ -1,4 +1,4 @@
-"""The node `dynamics`, to be started beside the driver of any arm; on request robot_state_publisher and RViz, too."""
+"""Launch the node `dynamics` beside the driver of any arm; optionally robot_state_publisher and RViz."""
 
 from pathlib import Path
 
@@ -19,25 +19,31 @@ ARGUMENTS = [
         description="Parameter file of the node.",
     ),
     DeclareLaunchArgument(
-        "robot_description", default_value="", description="The robot as URDF text, instead of the topic of that name."
-    ),
-    DeclareLaunchArgument("urdf_file", default_value="", description="The robot as a URDF file, instead of the topic."),
-    DeclareLaunchArgument(
-        "joint_states", default_value="joint_states", description="Topic with the measured joint states."
-    ),
-    DeclareLaunchArgument("desired", default_value="~/desired", description="Topic with the desired accelerations."),
-    DeclareLaunchArgument("desired_wrench", default_value="~/desired_wrench", description="Topic for the mode force."),
-    DeclareLaunchArgument(
-        "command", default_value="~/command", description="Topic of an effort controller: <controller>/commands."
+        "robot_description", default_value="", description="Robot as URDF text, instead of the topic of that name."
     ),
     DeclareLaunchArgument(
-        "use_sim_time", default_value="false", choices=["true", "false"], description="Follow the topic /clock."
+        "urdf_file", default_value="", description="Robot as a URDF or xacro file, instead of the topic."
+    ),
+    DeclareLaunchArgument(
+        "joint_states", default_value="joint_states", description="Topic of the measured joint states."
+    ),
+    DeclareLaunchArgument("desired", default_value="~/desired", description="Topic of the desired states."),
+    DeclareLaunchArgument(
+        "desired_wrench", default_value="~/desired_wrench", description="Topic of the wrench for mode force."
+    ),
+    DeclareLaunchArgument(
+        "command",
+        default_value="~/command",
+        description="Command topic of an effort controller: <controller>/commands.",
+    ),
+    DeclareLaunchArgument(
+        "use_sim_time", default_value="false", choices=["true", "false"], description="Use the time of /clock."
     ),
     DeclareLaunchArgument(
         "robot_state_publisher",
         default_value="false",
         choices=["true", "false"],
-        description="Start robot_state_publisher as well; needs robot_description or urdf_file.",
+        description="Start robot_state_publisher; needs robot_description or urdf_file.",
     ),
     DeclareLaunchArgument(
         "rviz",
@@ -51,11 +57,11 @@ RVIZ_TOPICS = [
     "robot_description",
     *(f"dynamics/{name}" for name in ("wrench_markers", "external_wrench", "inverse_dynamics", "gravity")),
 ]
-"""What the RViz configuration names by absolute names, which a namespace has to replace."""
+"""Topics with absolute names in the RViz configuration; they are remapped so that a namespace applies."""
 
 
 def nodes(context: LaunchContext) -> list[Node]:
-    """The nodes that are asked for; a description that is not given here is left to the parameter file."""
+    """Return the requested nodes. A robot description that is no launch argument is left to the parameter file."""
     texts = {name: LaunchConfiguration(name).perform(context) for name in ("robot_description", "urdf_file")}
     sim_time = {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
     namespace, joint_states = LaunchConfiguration("namespace"), ("joint_states", LaunchConfiguration("joint_states"))
@@ -104,17 +110,17 @@ def nodes(context: LaunchContext) -> list[Node]:
 
 
 def is_true(context: LaunchContext, name: str) -> bool:
-    """The value of an argument."""
+    """Return whether a launch argument is `true`."""
     return LaunchConfiguration(name).perform(context) == "true"
 
 
 def read(path: str) -> str:
-    """The URDF text of a URDF or xacro file."""
+    """Return the URDF text of a URDF or xacro file."""
     if not path:
         raise RuntimeError("robot_state_publisher:=true needs robot_description:=... or urdf_file:=...")
     return expand(path) if path.endswith(".xacro") else Path(path).read_text(encoding="utf-8")
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Called by `ros2 launch`."""
+    """Return the launch description."""
     return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=nodes)])

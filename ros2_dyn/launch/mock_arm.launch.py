@@ -1,4 +1,4 @@
-"""The mock arm, and the node `dynamics` that follows it."""
+"""Launch the mock arm and the node `dynamics`."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
@@ -10,7 +10,7 @@ from launch_ros.substitutions import FindPackageShare
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Called by `ros2 launch`."""
+    """Return the launch description."""
     share = FindPackageShare("ros2_dyn")
     return LaunchDescription(
         [

@@ -87,7 +87,9 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(self, mode: Mode, applied: ArrayLike, age: float, now: float) -> None:
+    def enter(
+        self, mode: Mode, applied: ArrayLike, age: float, now: float, numbers: tuple[Array, Array] | None = None
+    ) -> None:
         """Begin to command, from what the joints exert now.
 
         Args:
@@ -95,10 +97,11 @@ class CommandSupervisor:
             applied: efforts, N m or N, shape (n,), within the limits; not used where commands leave already.
             age: of the newest state, s.
             now: time, s.
+            numbers: positions and velocities of the newest state, each (n,); a state that repeats them is not new.
         """
         if not self.commands:
             self._limiter.start(applied, now)
-            self._freshness.restart(now, age)
+            self._freshness.restart(now, age, numbers)
         self.modes.enter(mode)
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,6 +55,6 @@ def rate_limited_wrench(wrench: ArrayLike, target: ArrayLike, force_step: float,
     """
     wrench, change = np.array(wrench, dtype=float), np.subtract(target, wrench)
     for part, step in ((slice(3), force_step), (slice(3, 6), moment_step)):
-        size = np.linalg.norm(change[part])
+        size = hypot(*change[part])  # unlike a sum of squares it does not overflow
         wrench[part] += change[part] * min(1.0, step / size) if size > 0 else 0.0
     return wrench

@@ -31,9 +31,9 @@ class StateFreshness:
         self._problem = ""
         self._numbers: tuple[Array, Array] | None = None
 
-    def restart(self, now: float, age: float) -> None:
-        """Begin with a state of an age, s."""
-        self.state_at, self._problem, self._numbers = now - age, "", None
+    def restart(self, now: float, age: float, numbers: tuple[Array, Array] | None = None) -> None:
+        """Begin with a state of an age, s, and its positions and velocities, where the next ones may repeat them."""
+        self.state_at, self._problem, self._numbers = now - age, "", numbers
 
     def is_young(self, age: float) -> bool:
         """Return whether a command may be based on a state of an age, s; never for a NaN."""
@@ -58,7 +58,7 @@ class StateFreshness:
         """
         if not self.is_young(age):
             side = "behind" if age > 0 else "ahead of"
-            self._problem = f"its stamp is {abs(age):.3f} s {side} the clock"
+            self._problem = f"its stamp is {abs(age):.3f} s {side} the clock" if age < inf else "it has no stamp"
         elif self._detect_frozen and self._repeats(q, qd):
             self._problem = "it repeats the same numbers, though with velocities"
         else:
@@ -70,6 +70,11 @@ class StateFreshness:
         return self._problem or f"none for {now - self.state_at:.3f} s"
 
     def _repeats(self, q: Array, qd: Array) -> bool:
-        same = self._numbers is not None and all(map(np.array_equal, self._numbers, (q, qd)))
-        self._numbers = (q, qd)
-        return same and bool(np.any(qd))
+        before, self._numbers = self._numbers, (q, qd)
+        return repeats(before, self._numbers)
+
+
+def repeats(before: tuple[Array, Array] | None, numbers: tuple[Array, Array]) -> bool:
+    """Return whether positions and velocities repeat those before, with velocities other than zero."""
+    same = before is not None and all(map(np.array_equal, before, numbers))
+    return same and bool(np.any(numbers[1]))

@@ -9,8 +9,9 @@ from rclpy.node import Node
 from ros2_dyn_interfaces.srv import SetMode, SwitchController
 from sensor_msgs.msg import JointState
 
-from ros2_dyn.demos.arm_recorder import ArmRecorder
+from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample
 from ros2_dyn.demos.demo import Demo
+from ros2_dyn.demos.desired_publisher import DesiredPublisher, resting
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.errors import ProcessError
 
@@ -20,14 +21,20 @@ ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
 """Rotor inertias as seen from the joints, kg m^2: the arm has them, and the node knows them."""
 RATE = 250.0
 """Rate of the joint states, Hz."""
-TRIES, RETRY_PERIOD = 10, 0.5
-"""How often a mode is requested that the node refuses, and the wall time between two requests, s."""
-STATES_WITHOUT_COMMAND = 25
-"""Number of states without a command after which the commands have ended."""
+LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
+"""Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
+TRIES = 10
+"""Number of times that the node may leave its first mode before the arm waits for its commands."""
+STATES = 25
+"""Number of states, with or without commands, after which commands have begun or ended."""
 
 
 class ArmDemo(Demo):
-    """A demo of one mode. The arm publishes `/clock` and waits for commands, so a busy machine only makes it slower."""
+    """A demo of one mode, in lockstep: a slow or busy machine makes it slower, and changes nothing else.
+
+    The arm publishes `/clock` and waits after each state for the node's command. The node waits for the desired state
+    of the same stamp, which the demo publishes after it has recorded the measured one. So none of the three is late.
+    """
 
     mode: str
     """The mode that is shown."""
@@ -40,12 +47,14 @@ class ArmDemo(Demo):
         """
         self.node = Node("demo")
         self.arm = ArmRecorder(self.node, self.on_state)
+        self.target = DesiredPublisher(self.node, self.arm.model)
         self.status = "Waiting for the arm and the node."
         """What is happening, in a line."""
-        self._pace = pace
+        self._pace = float(pace)
 
-    def on_state(self) -> None:
-        """Act on a new state of the arm."""
+    def on_state(self, state: Sample) -> None:
+        """Answer a state of the arm."""
+        self.target.publish(state.stamp)
 
     @abstractmethod
     def metrics(self) -> dict[str, object]:
@@ -61,7 +70,9 @@ class ArmDemo(Demo):
         runner.simulated_time = lambda: float("inf")
         if self.arm.mode not in ("", "monitor"):
             runner.call(SetMode, "dynamics/set_mode", mode="monitor")
-            runner.wait_until(lambda: self.arm.states_since_command > STATES_WITHOUT_COMMAND, "end of commands")
+            hold = SwitchController.Request.TRAJECTORY
+            runner.call(SwitchController, "mock_arm/switch_controller", controller=hold)  # it does not wait any more
+            runner.wait_until(lambda: self.arm.states_since_command > STATES, "end of commands")
 
     def report(self) -> dict[str, object]:
         """See `Demo`."""
@@ -83,22 +94,31 @@ class ArmDemo(Demo):
         """
         runner.simulated_time = lambda: self.arm.t
         runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
+        self.target.desired = resting(self.arm.state.q)
         runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
-        self.enter(runner, "gravity")
-        runner.call_checked(SwitchController, "mock_arm/switch_controller", controller="effort_controller")
+        for tries_left in reversed(range(TRIES)):
+            try:
+                self._begin_lockstep(runner)
+                break
+            except ProcessError:
+                if not tries_left:
+                    raise
         self.enter(runner, mode)
         self.arm.start_pace()
+
+    def _begin_lockstep(self, runner: DemoRunner) -> None:
+        """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
+        self.enter(runner, "gravity")
+        runner.call_checked(SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT)
+        begun = self.arm.commands
+        runner.wait_until(lambda: self.arm.commands >= begun + STATES, "commands")
 
     def enter(self, runner: DemoRunner, mode: str) -> None:
         """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""
         runner.check = lambda: None
-        for tries_left in reversed(range(TRIES)):  # it refuses late states, too, which a busy machine may cause
-            response = runner.call(SetMode, "dynamics/set_mode", mode=mode)
-            if response.success:
-                break
-            if not tries_left:
-                raise ProcessError("dynamics", f"it refuses: {response.message}")
-            runner.wait(RETRY_PERIOD)
+        response = runner.call(SetMode, "dynamics/set_mode", mode=mode)
+        if not response.success:
+            raise ProcessError("dynamics", f"it refuses: {response.message}")
         runner.wait_until(lambda: self.arm.mode == mode, f"mode {mode}")
 
         def check() -> None:
@@ -111,10 +131,11 @@ class ArmDemo(Demo):
 
     def processes(self, mock_arm: Mapping[str, object], dynamics: Mapping[str, object]) -> dict[str, list[str]]:
         """Return the commands of both processes, with parameters that are added to the common ones or replace them."""
-        time = {"publish_clock": True, "lockstep": True, "pace": float(self._pace)}
+        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
         # The arm holds its position at the start: nothing moves until the node commands.
         arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
-        node = {"use_sim_time": True, "joints": self.arm.model.joint_names, "armature": ARMATURE}
+        node = {"use_sim_time": True, "clock_timeout": CLOCK_TIMEOUT, "joints": self.arm.model.joint_names}
+        node |= {"armature": ARMATURE}
         remap = ["-r", "~/command:=/effort_controller/commands"]
         return {
             "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *_arguments(node | dict(dynamics))],

@@ -44,16 +44,15 @@ class Sample(NamedTuple):
 class ArmRecorder:
     """What the arm and the node have published since the demo began. All times are simulated, s."""
 
-    def __init__(self, node: Node, on_state: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, node: Node, on_state: Callable[[Sample], None]) -> None:
         """Subscribe.
 
         Args:
             node: the demo's node.
-            on_state: called after each state.
+            on_state: called with each state, after it was recorded.
         """
         share = Path(get_package_share_directory("ros2_dyn"))
         self.model = RobotModel.from_urdf_file(share / "config" / "mock_arm.urdf")
-        self.on_state = on_state
         self.states: list[Sample] = []
         self.forces: list[tuple[float, Array]] = []
         """Times and the sum of the contact forces, N, in the base frame, shape (3,)."""
@@ -63,8 +62,11 @@ class ArmRecorder:
         """Whether states and forces are no longer recorded."""
         self.mode, self.mode_at = "", 0.0
         """The node's mode, and the time of the newest state when it was received, s."""
+        self.commands = 0
+        """Number of commands."""
         self.states_since_command = 0
         """Number of states since the newest command."""
+        self._handle_state = on_state
         self._rested_since = 0.0
         self._pace_from = self._pace_to = (0.0, 0.0)
         node.create_subscription(JointState, "joint_states", self._on_state, QUEUE)
@@ -111,21 +113,24 @@ class ArmRecorder:
         return (jacobian(self.model, state.q) @ state.qd)[:3]
 
     def _on_command(self, _: Float64MultiArray) -> None:
+        self.commands += 1
         self.states_since_command = 0
 
     def _on_state(self, message: JointState) -> None:
         self.states_since_command += 1
-        if self.finished:
-            return
         stamp = message.header.stamp
         state = Sample(seconds(stamp), np.array(message.position), np.array(message.velocity), stamp)
+        if not self.finished:
+            self._record(state)
+        self._handle_state(state)
+
+    def _record(self, state: Sample) -> None:
         if not self.states or np.max(np.abs(state.qd)) > REST_VELOCITY:
             self._rested_since = state.t
         self._pace_to = state.t, time.monotonic()
         if not self.states:
             self.start_pace()
         self.states.append(state)
-        self.on_state()
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         if self.finished:

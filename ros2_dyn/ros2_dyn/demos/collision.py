@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from ros2_dyn.demos.arm_demo import ArmDemo
 from ros2_dyn.demos.collision_recorder import CollisionRecorder, shares
-from ros2_dyn.demos.desired_publisher import DesiredPublisher, Lap, resting
+from ros2_dyn.demos.desired_publisher import Lap, resting
 from ros2_dyn.demos.feed_forward import DAMPING, STIFFNESS
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.demos.status_table import Row, status_table
@@ -44,7 +44,6 @@ class CollisionDemo(ArmDemo):
             pace: see `ArmDemo`.
         """
         super().__init__(pace)
-        self._target = DesiredPublisher(self.node, self.arm.model)
         self._collision = CollisionRecorder(self.node)
         self._duration = duration
         self._stopped_at: float | None = None
@@ -54,17 +53,15 @@ class CollisionDemo(ArmDemo):
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
         gains = {"tracking_stiffness": STIFFNESS, "tracking_damping": DAMPING}
-        return self.processes({}, gains | {"collision_threshold": THRESHOLD, "stop_behaviour": "gravity"})
+        return self.processes({}, gains | {"collision_threshold": THRESHOLD, "stop_behaviour": "hold_gravity"})
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""
         arm, collision = self.arm, self._collision
-        runner.wait_until(lambda: arm.at_rest, "joint_states of an arm at rest")
-        self._target.desired = resting(arm.state.q)
         self.hand_over(runner, "feed_forward")
         runner.wait_until(lambda: collision.newest is not None and bool(arm.forces), "dynamics/collision")
         lap = Lap(arm.model, arm.state.q, arm.t + 0.1, self._duration)
-        self._target.desired = lap.at
+        self.target.desired = lap.at
         self.status = "The arm follows a motion, and nothing touches it."
         push_at = lap.start + PUSH_AFTER * self._duration
         runner.wait_until(lambda: arm.t >= push_at, "states", simulated=2 * self._duration)
@@ -89,21 +86,17 @@ class CollisionDemo(ArmDemo):
     def _begin_again(self, runner: DemoRunner) -> None:
         arm = self.arm
         self.status = "~/reset_collision, and feed_forward again from where the arm is."
-        self._target.desired = resting(arm.state.q)
+        self.target.desired = resting(arm.state.q)
         received_at = arm.t + 0.1  # the node has received the new target by then
         runner.wait_until(lambda: arm.t >= received_at, "states")
         runner.call_checked(Trigger, "dynamics/reset_collision")
-        runner.wait_until(lambda: not self._collision.stop, "end of the collision")
+        runner.wait_until(self._collision.is_over, "end of the collision")
         self.enter(runner, "feed_forward")
         lap = Lap(arm.model, arm.state.q, arm.t + 0.1, self._duration / 2)
-        self._target.desired = lap.at
+        self.target.desired = lap.at
         runner.wait_until(lambda: arm.t >= lap.end, "states", simulated=2 * self._duration)
         self._entered_again = True
         self.status = "Done."
-
-    def on_state(self) -> None:
-        """See `ArmDemo`."""
-        self._target.publish(self.arm.state.stamp)
 
     def table(self) -> RenderableType:
         """See `Demo`."""
@@ -139,4 +132,6 @@ class CollisionDemo(ArmDemo):
         """See `Demo`."""
         if self._collision.false_alarms:
             return "there was an alarm before anything touched the arm"
+        if self._stopped_at is None or self._stopped_at < self.arm.contacts[0]:
+            return "the mode ended before anything touched the arm"
         return None if self._mode_after == "stopped" else f"the mode after the collision is {self._mode_after}"

@@ -57,7 +57,7 @@ class DesiredPublisher:
         self._out = node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._names = list(model.joint_names)
         self.desired: Desired | None = None
-        """The desired motion; None: nothing is published."""
+        """The desired motion; None: none yet, and nothing is published."""
 
     def publish(self, stamp: Time) -> None:
         """Publish the desired state at a stamp; the node pairs it with the measured state of the same stamp."""

@@ -10,7 +10,8 @@ from rclpy.parameter import Parameter
 from rich.console import RenderableType
 
 from ros2_dyn.demos.arm_demo import ArmDemo
-from ros2_dyn.demos.desired_publisher import DesiredPublisher, Lap, resting
+from ros2_dyn.demos.arm_recorder import Sample
+from ros2_dyn.demos.desired_publisher import Lap
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.demos.status_table import Row, status_table
 from ros2_dyn.errors import ProcessError
@@ -41,7 +42,6 @@ class FeedForwardDemo(ArmDemo):
             pace: see `ArmDemo`.
         """
         super().__init__(pace)
-        self._target = DesiredPublisher(self.node, self.arm.model)
         self._duration = duration
         self._errors: dict[str, list[Array]] = {"pd": [], "feed_forward": []}
         self._lap: Lap | None = None
@@ -54,10 +54,8 @@ class FeedForwardDemo(ArmDemo):
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""
-        runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
-        home = self.arm.state.q
-        self._target.desired = resting(home)
         self.hand_over(runner, "feed_forward")
+        home = self.arm.state.q
         self._follow(runner, home, "pd", "A joint PD alone follows: it sags under the weight, and lags behind.")
         self.status = "Now with the model's efforts: feed_forward_gain is set to 1."
         parameter = Parameter("feed_forward_gain", value=1.0).to_parameter_msg()
@@ -73,14 +71,14 @@ class FeedForwardDemo(ArmDemo):
         runner.wait_until(lambda: self.arm.t > settled and self.arm.at_rest, "rest")
         self.status = status
         lap = Lap(self.arm.model, home, self.arm.t + 0.1, self._duration)
-        self._target.desired, self._lap, self._counted = lap.at, lap, name
+        self.target.desired, self._lap, self._counted = lap.at, lap, name
         runner.wait_until(lambda: self.arm.t >= lap.end, "end of the lap", simulated=2 * self._duration)
         self._lap = None
 
-    def on_state(self) -> None:
-        """See `ArmDemo`."""
-        state, lap = self.arm.state, self._lap
-        self._target.publish(state.stamp)
+    def on_state(self, state: Sample) -> None:
+        """See `ArmDemo`; the error is recorded."""
+        super().on_state(state)
+        lap = self._lap
         if lap is not None and lap.start <= state.t < lap.end:
             self._errors[self._counted].append(lap.at(state.t)[0] - state.q)
 

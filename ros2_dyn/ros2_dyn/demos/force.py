@@ -9,6 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 from rich.console import RenderableType
 
 from ros2_dyn.demos.arm_demo import HOME, ArmDemo
+from ros2_dyn.demos.arm_recorder import Sample
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.demos.status_table import Row, status_table
 from ros2_dyn.model.spatial import Array
@@ -44,8 +45,9 @@ class ForceDemo(ArmDemo):
         self._tip = self.arm.tip(np.array(HOME))
         self._done = False
         self._out = self.node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
-        self._target = WrenchStamped()
-        self._target.wrench.force.z = -FORCE
+        self._wrench = WrenchStamped()
+        self._wrench.wrench.force.z = -FORCE
+        self._received = 0
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
@@ -53,11 +55,13 @@ class ForceDemo(ArmDemo):
         wall = {"wall_point": (x, y, z - DISTANCE), "wall_normal": (0.0, 0.0, 1.0), "wall_stiffness": STIFFNESS}
         return self.processes(wall, {})
 
-    def on_state(self) -> None:
-        """See `ArmDemo`."""
-        if len(self.arm.states) % STATES_PER_TARGET == 0:
-            self._target.header.stamp = self.arm.state.stamp
-            self._out.publish(self._target)
+    def on_state(self, state: Sample) -> None:
+        """See `ArmDemo`; the wrench is published first, so that the node has it when it goes on."""
+        self._received += 1
+        if self._received % STATES_PER_TARGET == 0:
+            self._wrench.header.stamp = state.stamp
+            self._out.publish(self._wrench)
+        super().on_state(state)
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.recursions import joint_motions, joint_transforms, project_to_joints
 from ros2_dyn.model import BASE, Payload, RobotModel
@@ -22,6 +23,7 @@ def luh_walker_paul(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
+    external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:
     """Return the joint efforts for an acceleration, computed with 3D vectors.
@@ -31,6 +33,7 @@ def luh_walker_paul(
     model = model.carrying(payload)
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
+    external_f = external_forces(model, q, external)
     motions, rates = joint_motions(model, qd), joint_motions(model, qdd)
     zero = np.zeros(3)
     w: list[Array] = []  # angular velocity
@@ -55,12 +58,13 @@ def luh_walker_paul(
         w_i = w_i + wJ
         vd_com = vd_i + cross(wd_i, I.com) + cross(w_i, cross(w_i, I.com))
         F = I.mass * vd_com
+        n_ext, f_ext = external_f[i][..., :3], external_f[i][..., 3:]
         N = matvec(I.I_com, wd_i) + cross(w_i, matvec(I.I_com, w_i))
         w.append(w_i)
         wd.append(wd_i)
         vd.append(vd_i)
-        f.append(F)
-        n.append(N + cross(I.com, F))
+        f.append(F - f_ext)
+        n.append(N + cross(I.com, F) - n_ext)
 
     # Inwards: the force and moment through each joint, and the effort of its motor (Craig 6.51 to 6.53).
     for i in reversed(range(len(model.joints))):

@@ -1,7 +1,7 @@
 """Messages of the hot topics as samples, read from their serialised bytes without a message object between.
 
 A message is read the ordinary way once. Its layout (where the names and the numbers are) is kept, and later messages of
-the same layout are read with one `struct` call. See "Serialised messages" in docs/architecture.md.
+the same layout are read with one `struct` call.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ class HotLoop:
             period: the period, s.
             callback: what is called.
             when: tells whether it is to be called.
-            now: the clock, s. It may be a simulation's, which stands still or jumps.
+            now: the clock, s, read under the lock. It may be a simulation's, which stands still or jumps.
         """
         self._periodic = Periodic(period, callback, when, now)
         group = PolledCallbackGroup(lambda: not self.reads and when())
@@ -175,8 +175,8 @@ class HotLoop:
                 left = MAX_WAIT if self._periodic is None else min(MAX_WAIT, self._periodic.left())
                 changed = wait_set.wait(left)
                 self._take(hot)
-                if self._periodic is not None and self._periodic.due():
-                    self._call(self._periodic.callback)
+                if self._periodic is not None:
+                    self._call(self._periodic.call_if_due)
                 if executor.waiting:
                     time.sleep(TURN)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from math import ceil
 
 from builtin_interfaces.msg import Duration, Time
@@ -19,7 +20,7 @@ from ros2_dyn.ros.mock_arm_parameters import declare_settings
 from ros2_dyn.ros.mock_arm_services import MockArmServices
 from ros2_dyn.ros.node_base import run_node
 from ros2_dyn.ros.polled_subscription import PolledCallbackGroup, take_all
-from ros2_dyn.simulation.controllers import Controllers, gains_of_inertia
+from ros2_dyn.simulation.controllers import EFFORT, Controllers, gains_of_inertia
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint, read_waypoints
 from ros2_dyn.simulation.lockstep import Lockstep
@@ -63,7 +64,7 @@ class MockArmNode(Node):
             Float64MultiArray, "effort_controller/commands", self._on_awaited_command, 10, callback_group=group
         )
         self.create_subscription(JointTrajectory, "trajectory_controller/joint_trajectory", self._on_trajectory, 10)
-        MockArmServices(self, self.arm, self.controllers)
+        MockArmServices(self, self.arm, self.controllers, self._on_switch)
         self._time: ArmClock
         if settings.publish_clock:
             self._time = PublishedClock(self, steps, self._lockstep, self._advance)
@@ -102,11 +103,17 @@ class MockArmNode(Node):
         self._time.proceed()
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        self._lockstep.commanded()
+        if self.controllers.active == EFFORT:
+            self._lockstep.commanded(time.monotonic())
         try:
             self.controllers.command(message.data)
         except InputError as error:
             self.get_logger().error(f"command refused: {error.problem}", throttle_duration_sec=1.0)
+
+    def _on_switch(self) -> None:
+        if self.controllers.active != EFFORT:
+            self._lockstep.end()
+            self._time.proceed()
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         points = [
@@ -126,8 +133,8 @@ class MockArmNode(Node):
         super().destroy_node()
 
 
-def _nanoseconds(time: Time | Duration) -> int:
-    return int(time.sec) * 10**9 + int(time.nanosec)
+def _nanoseconds(message: Time | Duration) -> int:
+    return int(message.sec) * 10**9 + int(message.nanosec)
 
 
 def main() -> int:

@@ -20,13 +20,23 @@ from ros2_dyn.simulation.simulated_arm import SimulatedArm
 class MockArmServices:
     """`~/switch_controller`, `~/apply_contact` and `~/lead_hand`."""
 
-    def __init__(self, node: Node, arm: SimulatedArm, controllers: Controllers) -> None:
-        """Create the services."""
-        self._arm = arm
-        switch = _answer(lambda request: controllers.switch(request.controller))
-        node.create_service(SwitchController, "~/switch_controller", switch)
+    def __init__(self, node: Node, arm: SimulatedArm, controllers: Controllers, on_switch: Callable[[], None]) -> None:
+        """Create the services.
+
+        Args:
+            node: the node.
+            arm: the arm that is touched.
+            controllers: the arm's controllers.
+            on_switch: called after a controller was switched on.
+        """
+        self._arm, self._controllers, self._on_switch = arm, controllers, on_switch
+        node.create_service(SwitchController, "~/switch_controller", _answer(self._switch))
         node.create_service(ApplyContact, "~/apply_contact", _answer(self._apply_contact))
         node.create_service(LeadHand, "~/lead_hand", _answer(self._lead_hand))
+
+    def _switch(self, request: SwitchController.Request) -> None:
+        self._controllers.switch(request.controller)
+        self._on_switch()
 
     def _apply_contact(self, request: ApplyContact.Request) -> None:
         link, start = self._begin(request)

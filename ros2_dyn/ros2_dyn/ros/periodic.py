@@ -1,4 +1,4 @@
-"""What is to be done periodically, by a clock that may stand still."""
+"""What is done periodically, by a clock that may stand still."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import inf
 
 
 class Periodic:
-    """Tells when something is due: when a period has passed in real time or by a clock, whichever comes first."""
+    """Does something whenever a period has passed in real time or by a clock, whichever comes first."""
 
     def __init__(
         self,
@@ -22,12 +22,12 @@ class Periodic:
 
         Args:
             period: the period, s.
-            callback: what is to be done.
+            callback: does it.
             when: tells whether it is to be done.
             now: the clock, s; it may stand still or jump.
             steady: real time, s.
         """
-        self.callback = callback
+        self._callback = callback
         self._period, self._when, self._now, self._steady = period, when, now, steady
         self._next = steady()
         self._last = now()
@@ -36,13 +36,15 @@ class Periodic:
         """Return the time until it is due, s; infinite where it is not to be done."""
         return self._next - self._steady() if self._when() else inf
 
-    def due(self) -> bool:
-        """Return whether it is due. If so, the next period begins."""
+    def call_if_due(self) -> None:
+        """Do it if it is due; then the next period begins."""
         if not self._when():
-            return False
+            return
         steady, now = self._steady(), self._now()
         if steady < self._next and abs(now - self._last) < self._period:
-            return False
-        self._next = max(self._next, steady - self._period) + self._period
+            return
+        self._next += self._period
+        if self._next <= steady:  # what was missed is not made up for
+            self._next = steady + self._period
         self._last = now
-        return True
+        self._callback()

@@ -63,6 +63,7 @@ class JointStateAssembler:
         self._q = [nan] * len(self.joint_names)
         self._qd = [nan] * len(self.joint_names)
         self._seen_at = [-1e9] * len(self.joint_names)
+        self._measured_at = [-1e9] * len(self.joint_names)
 
     def process(self, sample: JointSample, now: float) -> Assembled:
         """Return the state that a message completes.
@@ -83,19 +84,20 @@ class JointStateAssembler:
         whole = len(self._indices) == len(self.joint_names)
         restarted = self._check_stamp(sample.stamp, whole)
 
-        q, qd, seen_at = self._q[:], self._qd[:], self._seen_at[:]
-        for i, k in self._indices:
-            q[i], qd[i], seen_at[i] = sample.position[k], velocities[k] if velocities else nan, now
-        if not whole:
-            self._check_complete(seen_at, now)
-        self._q, self._qd, self._seen_at = q, qd, seen_at
-        self._last = sample.stamp or self._last
-
         received = round(now * 1e9) if sample.received is None else sample.received
         stamp = sample.stamp or received
+        at = now - 1e-9 * (received - stamp)
+        q, qd, seen_at, measured_at = self._q[:], self._qd[:], self._seen_at[:], self._measured_at[:]
+        for i, k in self._indices:
+            q[i], qd[i], seen_at[i], measured_at[i] = sample.position[k], velocities[k] if velocities else nan, now, at
+        if not whole:
+            self._check_complete(seen_at, now)
+        self._q, self._qd, self._seen_at, self._measured_at = q, qd, seen_at, measured_at
+        self._last = sample.stamp or self._last
+
         effort = self._effort(sample.effort) if whole and len(sample.effort) == len(self._names) else None
         qd = self._complete_velocity(1e-9 * stamp, q, qd)
-        state = MeasuredState(stamp, q, qd, effort, now - 1e-9 * (received - stamp))
+        state = MeasuredState(stamp, q, qd, effort, min(measured_at))
         return Assembled(state, sample.stamp != 0, restarted)
 
     def _find(self, names: Sequence[str]) -> list[tuple[int, int]]:

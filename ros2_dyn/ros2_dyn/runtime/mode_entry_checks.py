@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
@@ -45,8 +45,10 @@ def check_state_stream(mode: Mode, age: float, period: float, stamped: bool, sta
     timeout = COMMAND_AGE_FRACTION * state_timeout
     if not stamped:
         raise ModeRefused(mode, "joint_states has no stamps, so that the age of a state is not known")
+    if period == inf:
+        raise ModeRefused(mode, "only one state has come on joint_states yet")
     if not period * STATES_WITHIN_TIMEOUT <= timeout:
-        needed = STATES_WITHIN_TIMEOUT * period / COMMAND_AGE_FRACTION
+        needed = 1.05 * STATES_WITHIN_TIMEOUT * period / COMMAND_AGE_FRACTION  # it is rounded to two digits
         raise ModeRefused(mode, f"joint_states come every {period:.3g} s: set state_timeout to {needed:.2g} s or more")
     if not abs(age) <= timeout:
         side = "behind" if age > 0 else "ahead of"

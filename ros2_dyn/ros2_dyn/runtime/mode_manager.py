@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from math import inf
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,12 +16,11 @@ from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.mode_entry_checks import (
@@ -32,10 +30,10 @@ from ros2_dyn.runtime.mode_entry_checks import (
     check_state_stream,
     check_target,
 )
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.states import SynchronizedState
+from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_wrench import TargetWrench
 from ros2_dyn.runtime.update import Command, FailsafeConfig
 
@@ -43,21 +41,6 @@ COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
-
-
-class Observed(NamedTuple):
-    """One state with all that the stages before have found."""
-
-    state: SynchronizedState
-    terms: Terms
-    seen: CollisionUpdate | None
-    """External efforts, where they are observed."""
-    collision: bool
-    """Whether a collision is latched."""
-    stamped: bool
-    """Whether its message has a stamp."""
-    now: float
-    """When it was complete, s."""
 
 
 class ModeManager:
@@ -74,6 +57,8 @@ class ModeManager:
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
+        self._numbers: tuple[Array, Array] | None = None
+        self._frozen = False
         self._periods: deque[float] = deque(maxlen=PERIODS)
         self._hold: Array | None = None
         self._sent: Array | None = None
@@ -128,6 +113,9 @@ class ModeManager:
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
         self._latest = observed
+        measured = observed.state.measured
+        before, self._numbers = self._numbers, (np.array(measured.q), np.array(measured.qd))
+        self._frozen = repeats(before, self._numbers)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
@@ -169,6 +157,11 @@ class ModeManager:
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
 
+    def forget_collision(self) -> None:
+        """Take notice that the collision was reset after the newest state."""
+        if self._latest is not None:
+            self._latest = self._latest._replace(collision=False)
+
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
         if self._supervisor is not None and self._supervisor.modes.is_active:
@@ -195,7 +188,7 @@ class ModeManager:
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
-        age = now - observed.state.measured.measured_at
+        age = now - observed.state.measured.measured_at if observed.stamped else inf
         return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
 
     def _period(self) -> float:
@@ -237,6 +230,8 @@ class ModeManager:
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
+        if settings.detect_frozen and self._frozen:
+            raise ModeRefused(mode, "joint_states repeats the same numbers, though with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
@@ -253,7 +248,7 @@ class ModeManager:
         supervisor, robot = self._supervisor, self._robot
         assert supervisor is not None
         assert robot is not None
-        supervisor.enter(mode, applied, age, now)
+        supervisor.enter(mode, applied, age, now, self._numbers)
         self._hold = hold
         self._laws.begin(now)
         joints = [robot.model.joint_names[i] for i in self._order]

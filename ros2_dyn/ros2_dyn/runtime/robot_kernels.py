@@ -29,7 +29,7 @@ class RobotKernels(NamedTuple):
     """Jacobian and pose of the tip."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def robot_kernels(model: RobotModel, payload_link: str, tip_link: str, observed: bool) -> RobotKernels:
     """Compile the kernels of a robot.
 
@@ -48,7 +48,7 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str, observed:
     return RobotKernels(state, effort, terms, mass, link_kernel(model, tip_link))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def link_kernel(model: RobotModel, link: str) -> Kernel:
     """Compile the Jacobian and the pose of a link."""
     return compile_kernel(model, ("jacobian", "pose"), "python", ("q",), link)

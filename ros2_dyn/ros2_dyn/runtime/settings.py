@@ -7,51 +7,23 @@ The node declares its parameters from here, and `config/dynamics.yaml` and `docs
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from math import isfinite
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import CommandEffort, MeasuredEffort
+from ros2_dyn.runtime.parameter import LISTS, About, check_value, parameter
 
-
-class About(NamedTuple):
-    """What is known of a parameter besides its name, type and default."""
-
-    text: str
-    """Its meaning and unit, in sentences."""
-    group: str
-    """The heading that it stands under in the parameter file."""
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    """The values that are allowed; all for an empty tuple."""
-    per_joint: bool = False
-    """Whether it is a list with a number for each joint in `joints`."""
-    signed: bool = False
-    """Whether the numbers of such a list may be negative."""
-    locked: bool = False
-    """Whether it stays as it is while a mode commands."""
-    read_only: bool = False
-    """Whether it is set once, at the start of the node."""
-    example: Any = None
-    """A value for the parameter file, where the default is an empty list."""
-
-
-def _parameter(default: Any, text: str, *, group: str, **about: Any) -> Any:
-    return field(default=default, metadata={"about": About(text, group, **about)})
-
-
-_robot = partial(_parameter, group="Robot")
-_states = partial(_parameter, group="Measured and desired states")
-_collision = partial(_parameter, group="External efforts and collisions")
-_output = partial(_parameter, group="Outputs")
-_command = partial(_parameter, group="Commands: limits, ramps and stops")
-_mode = partial(_parameter, group="Modes")
+_robot = partial(parameter, group="Robot")
+_states = partial(parameter, group="Measured and desired states")
+_collision = partial(parameter, group="External efforts and collisions")
+_output = partial(parameter, group="Outputs")
+_command = partial(parameter, group="Commands: limits, ramps and stops")
+_mode = partial(parameter, group="Modes")
 
 
 @dataclass(frozen=True)
@@ -101,7 +73,7 @@ class Settings:
     )
     transition_velocity: float = _robot(
         0.01,
-        "Velocity over which Coulomb friction changes its sign, rad/s or m/s: more than the noise of the velocities.",
+        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise.",
         low=1e-6,
         high=10.0,
     )
@@ -337,7 +309,7 @@ class Settings:
             elif kind is float and isinstance(value, int) and not isinstance(value, bool):
                 value = float(value)
             object.__setattr__(self, name, value)
-            _check(name, value, ABOUT[name])
+            check_value(name, kind, value, ABOUT[name])
         self._check_lists()
 
     def _check_lists(self) -> None:
@@ -397,7 +369,6 @@ class Settings:
                 raise InputError(name, f"cannot be changed while mode {mode} commands: enter monitor first")
 
 
-LISTS = (tuple[str, ...], tuple[float, ...])
 TYPES: dict[str, Any] = {
     name: str if getattr(kind, "__origin__", None) not in (None, tuple) else kind
     for name, kind in get_type_hints(Settings).items()
@@ -405,30 +376,3 @@ TYPES: dict[str, Any] = {
 """The type of each parameter; one with named choices is a str."""
 ABOUT: dict[str, About] = {each.name: each.metadata["about"] for each in fields(Settings)}
 """What is known of each parameter."""
-
-
-def _check(name: str, value: Any, about: About) -> None:
-    """Raise InputError unless a value is one that the parameter may have."""
-    kind = TYPES[name]
-    if kind in LISTS:
-        for item in value:
-            _check_item(name, item, about, str if kind == LISTS[0] else float)
-    elif not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-        raise InputError(name, f"expected {kind.__name__}, got {value!r}")
-    elif kind in (int, float):
-        low, high = about.low, about.high
-        if not isfinite(value) or (low is not None and value < low) or (high is not None and value > high):
-            raise InputError(name, f"expected a number from {low} to {high}, got {value}")
-    elif about.choices and value not in about.choices:
-        raise InputError(name, f"expected one of {', '.join(about.choices)}; got '{value}'")
-
-
-def _check_item(name: str, item: Any, about: About, kind: type) -> None:
-    if kind is str:
-        if not isinstance(item, str) or (about.choices and item not in about.choices):
-            allowed = f"some of {', '.join(about.choices)}" if about.choices else "names"
-            raise InputError(name, f"expected {allowed}; got {item!r}")
-    elif isinstance(item, bool) or not isinstance(item, (int, float)) or not isfinite(item):
-        raise InputError(name, f"expected finite numbers, got {item!r}")
-    elif about.per_joint and not about.signed and item < 0:
-        raise InputError(name, f"expected numbers that are not negative, got {item}")

@@ -17,7 +17,7 @@ class MeasuredState(NamedTuple):
     effort: list[float] | None = None
     """Measured effort, N m or N, shape (n,); None where the message does not give it for all joints."""
     measured_at: float = 0.0
-    """When it was measured, in the time of `now`, s."""
+    """When the oldest of its joints was measured, in the time of `now`, s."""
 
 
 class DesiredState(NamedTuple):

@@ -68,8 +68,16 @@ class ContactEfforts:
         forces = list(self._point_forces(contacts, t, q, qd))
         if not forces:
             return np.zeros(6)
-        tip, _ = self._point(self.model.default_tip, (0.0, 0.0, 0.0), q)
+        tip = self.position(self.model.default_tip, q)
         return reduce_to_point([f.force for f in forces], [f.position for f in forces], about=tip)
+
+    def position(self, link: str, q: Array) -> Array:
+        """Return the position of a link's origin in the base frame, m, shape (3,).
+
+        Raises:
+            InputError: the robot has no such link.
+        """
+        return self._point(link, (0.0, 0.0, 0.0), q)[0]
 
     def _point_forces(self, contacts: Iterable[Contact], t: float, q: Array, qd: Array) -> Iterator[PointForce]:
         for contact in contacts:

@@ -18,7 +18,7 @@ class LossyChannel(Generic[T]):
     def __init__(
         self, rng: np.random.Generator, drop_rate: float = 0.0, delay: float = 0.0, jitter: float = 0.0
     ) -> None:
-        """Set the losses and delays.
+        """Set the losses and delays, which may be changed at any time.
 
         Args:
             rng: source of the random numbers.
@@ -26,17 +26,21 @@ class LossyChannel(Generic[T]):
             delay: smallest delay of a message, s.
             jitter: largest additional delay, s; the additional delay is uniform.
         """
+        self.drop_rate, self.delay, self.jitter = drop_rate, delay, jitter
         self._rng = rng
-        self._drop_rate, self._delay, self._jitter = drop_rate, delay, jitter
         self._under_way: list[tuple[float, int, T]] = []
         self._count = count()
 
+    def draw_delay(self) -> float | None:
+        """Return the delay of the next message, s; None: it is lost."""
+        lost, extra = self._rng.random(2).tolist()
+        return None if lost < self.drop_rate else self.delay + self.jitter * extra
+
     def send(self, now: float, message: T) -> None:
         """Send a message at time `now`, s."""
-        lost, extra = self._rng.random(2)
-        if lost >= self._drop_rate:
-            due = now + self._delay + self._jitter * extra
-            heapq.heappush(self._under_way, (due, next(self._count), message))
+        delay = self.draw_delay()
+        if delay is not None:
+            heapq.heappush(self._under_way, (now + delay, next(self._count), message))
 
     def due(self, now: float) -> Iterator[T]:
         """Yield and remove the messages that have arrived by `now`, s, in order of arrival."""

@@ -113,10 +113,10 @@ class SimulatedArm:
         self._no_M, self._no_h = np.zeros((model.n, model.n)), np.zeros(model.n)
         self.place(q, qd)
 
-    def place(self, q: ArrayLike, qd: ArrayLike | None = None) -> None:
-        """Place the arm in a state and reset its time to zero."""
-        self.t = 0.0
-        self._steps = 0
+    def place(self, q: ArrayLike, qd: ArrayLike | None = None, t: float = 0.0) -> None:
+        """Place the arm in a state at a time, s, which is rounded to whole steps."""
+        self._steps = round(t / self.step)
+        self.t = self._steps * self.step
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(self.model.n) if qd is None else np.array(qd, dtype=float)
         self._qdd = [0.0] * self.model.n  # of the last step of leapfrog
@@ -133,6 +133,10 @@ class SimulatedArm:
     def contact_wrench(self) -> Array:
         """Return the wrench of all contacts at this instant; see `ContactEfforts.wrench`."""
         return self._contact_efforts.wrench(self.contacts, self.t, self.q, self.qd)
+
+    def tip_position(self) -> Array:
+        """Return the position of the default tip in the base frame, m, shape (3,)."""
+        return self._contact_efforts.position(self.model.default_tip, self.q)
 
     def advance(self, steps: int = 1) -> None:
         """Integrate over a number of steps.

@@ -1,4 +1,4 @@
-"""Robots for the tests: planar arms in closed form, the mock arm, and random trees with nothing special about them."""
+"""Robots for the tests: planar arms with closed forms, the mock arm, and random trees."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MOCK_ARM = Path(__file__).parents[2] / "config" / "mock_arm.urdf"
 
 
 def mock_arm() -> RobotModel:
-    """The six-axis arm of this package."""
+    """Return the six-axis arm of this package."""
     return RobotModel.from_urdf_file(MOCK_ARM)
 
 
 def link(name: str, mass: float = 0.0, com=(0, 0, 0), inertia=(0, 0, 0, 0, 0, 0), rpy=(0, 0, 0)) -> str:
-    """A <link>; `inertia` is ixx ixy ixz iyy iyz izz about the centre of mass, in axes turned by rpy."""
+    """Return a <link>; `inertia` is ixx ixy ixz iyy iyz izz about the centre of mass, in axes rotated by rpy."""
     if mass == 0:
         return f'<link name="{name}"/>'
     keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -28,7 +28,7 @@ def link(name: str, mass: float = 0.0, com=(0, 0, 0), inertia=(0, 0, 0, 0, 0, 0)
 
 
 def joint(name: str, type: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=(0, 0, 1)) -> str:
-    """A <joint>, with limits where URDF demands them."""
+    """Return a <joint>, with limits where URDF requires them."""
     limit = '<limit lower="-3" upper="3" effort="100" velocity="2"/>' if type in ("revolute", "prismatic") else ""
     return (
         f'<joint name="{name}" type="{type}"><parent link="{parent}"/><child link="{child}"/>'
@@ -37,12 +37,12 @@ def joint(name: str, type: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 
 
 
 def robot(*elements: str) -> str:
-    """A <robot>."""
+    """Return a <robot>."""
     return f'<robot name="test">{"".join(elements)}</robot>'
 
 
 def planar_2r(l1: float, l2: float, first: dict, second: dict) -> str:
-    """Two links that turn about z; frame {3} is the link "tip", l2 out on the second link (Craig's example 5.3)."""
+    """Return two links that turn about z; frame {3} is the link "tip" (Craig's example 5.3)."""
     return robot(
         link("base"),
         link("first", **first),
@@ -55,7 +55,7 @@ def planar_2r(l1: float, l2: float, first: dict, second: dict) -> str:
 
 
 def random_tree(seed: int, joints: int = 8) -> str:
-    """A tree with branches, all simple joint types, any axes, fixed joints and full inertia tensors."""
+    """Return a tree with branches, all simple joint types, any axes, fixed joints and full inertia tensors."""
     rng = np.random.default_rng(seed)
     elements = [random_link(rng, "link0")]
     types = rng.permutation(["revolute", "continuous", "prismatic", "fixed"] * (1 + joints // 4))
@@ -78,9 +78,9 @@ def random_tree(seed: int, joints: int = 8) -> str:
 
 
 def general_tree(seed: int) -> RobotModel:
-    """A random tree on a floating base, with a planar joint, joints that mimic others, friction, springs and rotors."""
+    """Return a random tree on a floating base, with a planar joint, mimic joints, friction, springs and rotors."""
     rng = np.random.default_rng(seed)
-    follows = '<mimic joint="joint1" multiplier="-0.7" offset="0.2"/></joint>'
+    mimic = '<mimic joint="joint1" multiplier="-0.7" offset="0.2"/></joint>'
     parts = [
         random_tree(seed, 4).removesuffix("</robot>"),
         link("world"),
@@ -90,9 +90,9 @@ def general_tree(seed: int) -> RobotModel:
             "sled_joint", "planar", "link2", "sled", rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3), rng.normal(size=3)
         ),
         random_link(rng, "finger"),
-        joint("finger_joint", "revolute", "link3", "finger", axis=rng.normal(size=3)).replace("</joint>", follows),
+        joint("finger_joint", "revolute", "link3", "finger", axis=rng.normal(size=3)).replace("</joint>", mimic),
         random_link(rng, "nail"),
-        joint("nail_joint", "prismatic", "finger", "nail", axis=(1, 2, 3)).replace("</joint>", follows),
+        joint("nail_joint", "prismatic", "finger", "nail", axis=(1, 2, 3)).replace("</joint>", mimic),
         "</robot>",
     ]
     xml = "".join(parts).replace('name="joint1" type="fixed"', 'name="joint1" type="revolute"')
@@ -108,7 +108,7 @@ def general_tree(seed: int) -> RobotModel:
 
 
 def random_link(rng: np.random.Generator, name: str) -> str:
-    """A body with an offset centre of mass and an inertia that a real body can have, in tilted axes."""
+    """Return a <link> with an offset centre of mass and a physically valid inertia, in tilted axes."""
     points = rng.normal(size=(5, 3)) * 0.2  # five points of equal mass
     mass = rng.uniform(0.2, 5)
     I = mass / 5 * sum(p @ p * np.eye(3) - np.outer(p, p) for p in points - points.mean(axis=0))
@@ -117,13 +117,13 @@ def random_link(rng: np.random.Generator, name: str) -> str:
 
 
 def random_state(model: RobotModel, seed: int, *batch: int):
-    """Random q, qd and qdd of shape (*batch, n)."""
+    """Return random q, qd and qdd of shape (*batch, n)."""
     rng = np.random.default_rng(seed)
     return rng.uniform(-2, 2, size=(3, *batch, model.n))
 
 
 def random_positions(model: RobotModel, rng: np.random.Generator) -> np.ndarray:
-    """A random q, with rotations that are rotations."""
+    """Return a random q with valid rotations."""
     q = rng.uniform(-2, 2, size=model.nq)
     for joint, where in zip(model.joints, model.q_slices):
         rotation = q[where][3 if joint.type == "floating" else 2 :]
@@ -137,7 +137,7 @@ def _text(values) -> str:
 
 
 def example_robots() -> Path:
-    """Where the robots of example-robot-data are; a folder that does not exist where they are not installed."""
+    """Return the folder of example-robot-data's robots; one that does not exist where it is not installed."""
     try:
         return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
     except PackageNotFoundError:

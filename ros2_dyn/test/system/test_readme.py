@@ -16,7 +16,7 @@ def test_the_library_example_runs(monkeypatch, capsys):
     text = README.read_text(encoding="utf-8")
     (example,) = re.findall(r"\n((?: {4}.*\n|\n)*? {4}print\(kernel\.source\)\n)", text[text.index("## The library") :])
     exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
-    assert "def kernel(q, qd, qdd, effort, gravity):" in capsys.readouterr().out
+    assert "def kernel(q, qd, qdd, tau, gravity):" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not README.is_file(), reason="the package is tested outside of a checkout of the repository")

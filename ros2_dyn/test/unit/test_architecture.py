@@ -1,57 +1,51 @@
-"""The library is free of ROS, and its rooms have one direction."""
+"""The library is free of ROS, and its rooms have one direction. Rooms and ROS packages are read from the tree."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import ros2_dyn
+from rooms import PACKAGE, arrows, imports, order, room_of, rooms, ros_packages
 
-PACKAGE = Path(ros2_dyn.__file__).parent
-ROOMS = ("model", "dynamics", "kernels", "estimation", "control", "simulation", "ros", "demos", "cli")
-"""From the top down: an upper room never imports a lower one."""
-ROS_MODULES = {"rclpy", "sensor_msgs", "trajectory_msgs", "std_msgs", "rcl_interfaces", "ros2_dyn_interfaces"}
-MAY_IMPORT_ROS = {"ros", "demos"}
-
-
-def imported_modules(file: Path) -> set[str]:
-    """All that a file imports, wherever it does."""
-    modules: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            modules.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: imports are absolute"
-            modules.add(node.module or "")
-            modules.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return modules
+ROS_ROOMS = ("ros", "demos")
+"""The rooms that may import ROS 2."""
+LIBRARY = [room for room in rooms() if room not in (*ROS_ROOMS, "cli")]
+FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def test_the_library_imports_without_ros():
-    """In a fresh Python that refuses to import rclpy or any message."""
+def test_rooms_import_each_other_in_one_direction():
+    ordered = order(arrows())  # raises CycleError
+    assert set(ordered) == set(rooms())
+    data_flow = ["model", "dynamics", "kernels", "estimation", "control", "runtime", "simulation", "ros", "demos"]
+    allowed = {room: set(data_flow[:i]) for i, room in enumerate(data_flow)} | {"cli": set(data_flow)}
+    assert set(allowed) == set(rooms()), "a new room: where does it stand?"
+    assert [arrow for arrow in arrows() if arrow[1] not in allowed[arrow[0]]] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_only_ros_and_demos_import_ros(file: Path):
+    packages = {module.split(".")[0] for module in imports(file)}
+    if room_of(file) not in ROS_ROOMS:
+        assert not packages & ros_packages()
+    else:
+        unknown = packages - ros_packages() - set(sys.stdlib_module_names) - {"numpy", "rich", "ros2_dyn", "xacro"}
+        assert not unknown, "a dependency that package.xml lacks"
+
+
+def test_every_room_but_those_of_ros_imports_where_ros_is_not_installed():
     code = f"""
-import sys
+import importlib, pkgutil, sys
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {ROS_MODULES!r}:
+        if name.split(".")[0] in {ros_packages()!r}:
             raise ImportError(name)
 sys.meta_path.insert(0, Refuse())
-import ros2_dyn.model, ros2_dyn.dynamics, ros2_dyn.kernels, ros2_dyn.simulation.simulated_arm
-assert not {ROS_MODULES!r} & set(sys.modules)
+for room in {LIBRARY!r}:
+    package = importlib.import_module("ros2_dyn." + room)
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
+from ros2_dyn.runtime import ArmRuntime
+assert not {ros_packages()!r} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_rooms_have_one_direction(file):
-    """A file imports from its own room and those above, and ROS only where that is allowed."""
-    relative = file.relative_to(PACKAGE)
-    modules = imported_modules(file)
-    room = relative.parts[0]
-    if room in ROOMS:
-        below = {f"ros2_dyn.{name}" for name in ROOMS[ROOMS.index(room) + 1 :]}
-        assert not {module for module in modules if ".".join(module.split(".")[:2]) in below}
-    if not {str(relative), room} & MAY_IMPORT_ROS:
-        assert not {module.split(".")[0] for module in modules} & ROS_MODULES

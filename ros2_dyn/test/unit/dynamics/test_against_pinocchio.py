@@ -1,4 +1,4 @@
-"""Every algorithm against Pinocchio, on the six-axis arm and on random trees."""
+"""Every algorithm against Pinocchio, for the six-axis arm and for random trees."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ TOLERANCE = 1e-10
 
 
 class Oracle:
-    """Pinocchio's view of a robot, in our joint order."""
+    """Pinocchio's model of a robot, with conversions to and from our joint order."""
 
     def __init__(self, xml: str) -> None:
         self.ours = RobotModel.from_urdf(xml)
@@ -40,14 +40,14 @@ class Oracle:
         self.columns = [joint.idx_v for joint in self.joints]
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Our q as Pinocchio's, which has two numbers, cos and sin, for a continuous joint."""
+        """Return Pinocchio's q, which has two numbers, cos and sin, for a continuous joint."""
         theirs = np.zeros(self.model.nq)
         for value, joint in zip(q, self.joints):
             theirs[joint.idx_q : joint.idx_q + joint.nq] = value if joint.nq == 1 else [np.cos(value), np.sin(value)]
         return theirs
 
     def v(self, v: np.ndarray) -> np.ndarray:
-        """Our velocities or accelerations in their order."""
+        """Return velocities or accelerations in Pinocchio's order."""
         theirs = np.zeros(self.model.nv)
         theirs[self.columns] = v
         return theirs
@@ -55,18 +55,17 @@ class Oracle:
 
 @pytest.fixture(params=ROBOTS)
 def oracle(request) -> Oracle:
-    """One of the robots."""
+    """Return one of the robots."""
     return Oracle(ROBOTS[request.param])
 
 
 def assert_close(ours, theirs):
-    """Relative to the largest number there is."""
+    """Compare relative to the largest number."""
     assert_allclose(ours, theirs, rtol=0, atol=TOLERANCE * max(1.0, np.max(np.abs(theirs))))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_inverse_dynamics(oracle, seed):
-    """rnea, gravity and Coriolis, with any gravity vector."""
+def test_rnea_gravity_and_coriolis_agree_with_pinocchio_under_any_gravity(oracle, seed):
     q, qd, qdd = random_state(oracle.ours, seed)
     pq, pv, pa = oracle.q(q), oracle.v(qd), oracle.v(qdd)
     tilted = np.random.default_rng(seed).normal(size=3) * 9
@@ -78,8 +77,7 @@ def test_inverse_dynamics(oracle, seed):
     assert_close(coriolis(oracle.ours, q, qd), h - g)
 
 
-def test_external_wrenches(oracle):
-    """Wrenches on several links, also on those behind fixed joints."""
+def test_rnea_with_wrenches_on_every_link_agrees_with_pinocchio(oracle):
     q, qd, qdd = random_state(oracle.ours, 4)
     rng = np.random.default_rng(4)
     external = {name: rng.normal(size=6) * 10 for name in oracle.ours.link_names[1:]}
@@ -91,30 +89,26 @@ def test_external_wrenches(oracle):
     assert_close(rnea(oracle.ours, q, qd, qdd, external=external), theirs)
 
 
-def test_mass_matrix(oracle):
-    """The composite-rigid-body algorithm."""
+def test_mass_matrix_agrees_with_pinocchio(oracle):
     q, _, _ = random_state(oracle.ours, 5)
     M = pin.crba(oracle.model, oracle.data, oracle.q(q))
     M = np.triu(M) + np.triu(M, 1).T
     assert_close(mass_matrix(oracle.ours, q), M[np.ix_(oracle.columns, oracle.columns)])
 
 
-def test_forward_dynamics(oracle):
-    """The articulated-body algorithm."""
+def test_forward_dynamics_agrees_with_pinocchio(oracle):
     q, qd, tau = random_state(oracle.ours, 8)
     theirs = pin.aba(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(tau))[oracle.columns]
     assert_close(forward_dynamics(oracle.ours, q, qd, tau), theirs)
 
 
-def test_coriolis_matrix(oracle):
-    """Theirs is that of the Christoffel symbols, too."""
+def test_coriolis_matrix_agrees_with_pinocchio(oracle):
     q, qd, _ = random_state(oracle.ours, 9)
     C = pin.computeCoriolisMatrix(oracle.model, oracle.data, oracle.q(q), oracle.v(qd))
     assert_close(coriolis_matrix(oracle.ours, q, qd), C[np.ix_(oracle.columns, oracle.columns)])
 
 
-def test_regressor(oracle):
-    """Row by joint, ten columns a body; and the parameters that they multiply."""
+def test_regressor_and_its_parameters_agree_with_pinocchio(oracle):
     q, qd, qdd = random_state(oracle.ours, 10)
     Y = pin.computeJointTorqueRegressor(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(qdd))
     ids = [oracle.model.getJointId(name) for name in oracle.ours.joint_names]
@@ -124,16 +118,14 @@ def test_regressor(oracle):
     assert_close(inertial_parameters(oracle.ours), theirs)
 
 
-def test_joint_wrenches(oracle):
-    """What each joint transmits, in its child link's frame."""
+def test_joint_wrenches_agree_with_pinocchio(oracle):
     q, qd, qdd = random_state(oracle.ours, 11)
     pin.rnea(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(qdd))
     theirs = [oracle.data.f[oracle.model.getJointId(name)].vector for name in oracle.ours.joint_names]
     assert_close(joint_wrenches(oracle.ours, q, qd, qdd), np.array(theirs))
 
 
-def test_poses_and_jacobians_of_every_link(oracle):
-    """Forward kinematics, the Jacobian and its derivative, in the axes of the base and of the link."""
+def test_poses_and_jacobians_of_every_link_agree_with_pinocchio(oracle):
     q, qd, _ = random_state(oracle.ours, 6)
     pin.computeJointJacobiansTimeVariation(oracle.model, oracle.data, oracle.q(q), oracle.v(qd))
     pin.computeJointJacobians(oracle.model, oracle.data, oracle.q(q))
@@ -148,8 +140,7 @@ def test_poses_and_jacobians_of_every_link(oracle):
         assert_close(jacobian_dot(oracle.ours, q, qd, name), Jd[:, oracle.columns])
 
 
-def test_energies(oracle):
-    """Kinetic and potential energy; the root link's share, which Pinocchio leaves out, is added to its figure."""
+def test_energies_agree_with_pinocchio(oracle):
     q, qd, _ = random_state(oracle.ours, 7)
     T = pin.computeKineticEnergy(oracle.model, oracle.data, oracle.q(q), oracle.v(qd))
     V = pin.computePotentialEnergy(oracle.model, oracle.data, oracle.q(q)) + 9.81 * oracle.ours.base_inertia.h[2]

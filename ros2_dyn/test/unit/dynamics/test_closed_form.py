@@ -1,4 +1,4 @@
-"""The equation of motion in coefficients, H qdd + C_ijk qd_j qd_k + g (RBDA 5.6), and the Christoffel symbols."""
+"""Coefficients of the equation of motion, H qdd + C_ijk qd_j qd_k + g (RBDA 5.6), and the Christoffel symbols."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,7 @@ from ros2_dyn.model import RobotModel
 L1, L2, M1, M2 = 0.7, 0.4, 3.0, 2.0
 
 
-def test_the_coefficients_of_the_2r_arm():
-    """All of them by name, for point masses at the links' ends (the Lagrangian example)."""
+def test_closed_form_of_the_2r_arm_is_that_of_the_lagrangian():
     model = RobotModel.from_urdf(planar_2r(L1, L2, {"mass": M1, "com": (L1, 0, 0)}, {"mass": M2, "com": (L2, 0, 0)}))
     q = [0.3, 0.8]
     H, C, g = closed_form(model, q, (0, -9.81, 0))
@@ -33,8 +32,7 @@ def test_christoffel_symbols_are_derivatives_of_the_mass_matrix(model):
 
 
 @pytest.mark.parametrize("model", [mock_arm(), general_tree(1)])
-def test_the_sum_is_inverse_dynamics(model):
-    """In a batch, for joints of every type."""
+def test_closed_form_with_every_joint_type_sums_to_inverse_dynamics(model):
     rng = np.random.default_rng(2)
     q = np.stack([random_positions(model, rng) for _ in range(3)])
     qd, qdd = rng.uniform(-2, 2, size=(2, 3, model.n))

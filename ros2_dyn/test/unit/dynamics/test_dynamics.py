@@ -1,4 +1,4 @@
-"""Identities that hold for every robot, and the physics along a motion."""
+"""Identities of every robot, and the physics along a motion."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random
 
 @pytest.fixture(params=ROBOTS)
 def model(request) -> RobotModel:
-    """One of the robots."""
+    """Return one of the robots."""
     return ROBOTS[request.param]
 
 
@@ -47,12 +47,11 @@ def test_inverse_dynamics_is_the_sum_of_its_terms(model):
     tau = (M @ qdd[..., None])[..., 0] + coriolis(model, q, qd) + gravity(model, q, tilted)
     close(rnea(model, q, qd, qdd, tilted), tau)
     wrench = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
-    pushed = tau - static_torque(model, q, wrench, frame=point_link)  # one written in the moving link's own axes
+    pushed = tau - static_torque(model, q, wrench, frame=point_link)  # in the moving link's own axes
     close(rnea(model, q, qd, qdd, tilted, external={point_link: wrench}), pushed)
 
 
 def test_mass_matrix_is_symmetric_positive_and_gives_the_kinetic_energy(model):
-    """``T = 1/2 qd^T M qd``."""
     q, qd, _ = random_state(model, 2)
     M = mass_matrix(model, q)
     close(M, M.T, 1e-15)
@@ -61,7 +60,6 @@ def test_mass_matrix_is_symmetric_positive_and_gives_the_kinetic_energy(model):
 
 
 def test_gravity_is_the_gradient_of_the_potential_energy(model):
-    """``g = dV/dq``, by central differences."""
     q, _, _ = random_state(model, 3)
     step = 1e-6
     gradient = [
@@ -71,8 +69,8 @@ def test_gravity_is_the_gradient_of_the_potential_energy(model):
     close(gravity(model, q), gradient, 1e-8)
 
 
-def test_coriolis_does_no_more_work_than_the_changing_mass_matrix(model):
-    """``qd^T c = 1/2 qd^T Mdot qd``, which is what makes Mdot - 2C skew."""
+def test_power_of_coriolis_is_half_that_of_the_mass_matrix_rate(model):
+    """``qd^T c = 1/2 qd^T Mdot qd``."""
     q, qd, _ = random_state(model, 4)
     step = 1e-6
     M_dot = (mass_matrix(model, q + step * qd) - mass_matrix(model, q - step * qd)) / (2 * step)
@@ -80,7 +78,7 @@ def test_coriolis_does_no_more_work_than_the_changing_mass_matrix(model):
 
 
 def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model):
-    """``C qd = c`` and ``Mdot - 2C`` is skew, that is ``Mdot = C + C^T``."""
+    """``Mdot = C + C^T``, with ``C qd = c``."""
     q, qd, _ = random_state(model, 6)
     C = coriolis_matrix(model, q, qd)
     close(C @ qd, coriolis(model, q, qd))
@@ -89,8 +87,7 @@ def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model):
     close(C + C.T, M_dot, 1e-8)
 
 
-def test_forward_dynamics_inverts_inverse_dynamics(model):
-    """In a batch, with gravity and wrenches from outside."""
+def test_forward_dynamics_with_gravity_and_wrenches_inverts_inverse_dynamics(model):
     q, qd, qdd = random_state(model, 7, 2, 3)
     tilted, external = [1.0, -2.0, -9.0], {model.default_tip: [10.0, -20.0, 5.0, 1.0, 2.0, -3.0]}
     tau = rnea(model, q, qd, qdd, tilted, external)
@@ -98,13 +95,12 @@ def test_forward_dynamics_inverts_inverse_dynamics(model):
 
 
 def test_momentum_is_mass_matrix_times_velocity(model):
-    """``p = M qd``, in a batch."""
     q, qd, _ = random_state(model, 8, 4)
     close(momentum(model, q, qd), (mass_matrix(model, q) @ qd[..., None])[..., 0])
 
 
-def test_momentum_changes_with_the_efforts(model):
-    """``d/dt p = tau - g + C^T qd``: C^T qd is that of the Coriolis matrix, and dT/dq by differences."""
+def test_coriolis_transpose_qd_is_that_of_the_matrix_and_the_gradient_of_kinetic_energy(model):
+    """``d/dt p = tau - g + C^T qd``, and ``C^T qd = dT/dq``."""
     q, qd, _ = random_state(model, 8, 4)
     C = coriolis_matrix(model, q, qd)
     close(coriolis_transpose_qd(model, q, qd), (np.swapaxes(C, -1, -2) @ qd[..., None])[..., 0])
@@ -114,14 +110,12 @@ def test_momentum_changes_with_the_efforts(model):
 
 
 def test_inverse_dynamics_is_linear_in_the_inertial_parameters(model):
-    """``tau = Y pi``, in a batch; the regressor does not depend on the parameters."""
     q, qd, qdd = random_state(model, 9, 2)
     tilted = [1.0, -2.0, -9.0]
     close(regressor(model, q, qd, qdd, tilted) @ inertial_parameters(model), rnea(model, q, qd, qdd, tilted))
 
 
-def test_joint_wrenches_hold_the_robot(model):
-    """Along each axis they are the effort; those on the base carry the weight of all that moves, at rest."""
+def test_joint_wrenches_have_the_effort_along_the_axis_and_carry_the_weight(model):
     q, qd, qdd = random_state(model, 10)
     f = joint_wrenches(model, q, qd, qdd)
     axes = np.array([np.roll(joint.S[:, 0], 3) for joint in model.joints])  # linear first
@@ -137,7 +131,7 @@ def test_joint_wrenches_hold_the_robot(model):
 
 
 def test_power_balance_along_a_motion(model):
-    """``tau . qd = d(T + V)/dt`` on an arbitrary smooth motion."""
+    """``tau . qd = d(T + V)/dt``."""
     w = np.linspace(0.7, 1.9, model.n)
 
     def energy(t):
@@ -151,16 +145,15 @@ def test_power_balance_along_a_motion(model):
         close(rnea(model, q, qd, qdd) @ qd, power, 1e-8)
 
 
-def test_gravity_carries_the_weight_however_the_robot_is_mounted(model):
-    """Turning gravity in the base frame is turning the base the other way: nothing changes along its direction."""
+def test_gravity_efforts_are_linear_in_the_gravity_vector(model):
     q, _, _ = random_state(model, 5)
     close(gravity(model, q, [0, 0, 9.81]), -gravity(model, q))
     x, y, z = (gravity(model, q, 9.81 * e) for e in np.eye(3))
     close(gravity(model, q, [1.5, -2.0, 7.0]), (1.5 * x - 2.0 * y + 7.0 * z) / 9.81)
 
 
-def test_a_body_behind_a_fixed_joint_counts_with_the_body_it_is_fixed_to():
-    """A lumped tool weighs what it weighs: tau = m g r for a mass at distance r from a horizontal axis."""
+def test_body_behind_a_fixed_joint_is_lumped_into_its_parent_body():
+    """``tau = m g r`` for a mass at distance r from a horizontal axis."""
     arm = robot(
         link("base", mass=5.0, com=(0, 0, 1)),
         link("arm"),
@@ -175,16 +168,15 @@ def test_a_body_behind_a_fixed_joint_counts_with_the_body_it_is_fixed_to():
     close(model.base_inertia.com, [0, 0, 1])
 
 
-def test_a_prismatic_joint_lifts_its_load():
-    """``tau = m (g + qdd)`` upwards, and the Jacobian is the axis."""
+def test_prismatic_joint_carries_its_load_and_moves_along_its_axis():
+    """``tau = m (g + qdd)`` upwards."""
     lift = robot(link("base"), link("cart", mass=3.0), joint("lift", "prismatic", "base", "cart"))
     model = RobotModel.from_urdf(lift)
     close(rnea(model, [0.2], [0.5], [2.0]), [3.0 * (9.81 + 2.0)])
     close(jacobian(model, [0.2])[:, 0], [0, 0, 1, 0, 0, 0])
 
 
-def test_wrong_input_is_named():
-    """The error says which argument, what was expected and what came."""
+def test_wrong_input_raises_error_that_names_the_argument():
     model, zero = ROBOTS["mock_arm"], np.zeros(6)
     with pytest.raises(InputError, match=r"qd: expected shape \(\.\.\., 6\), got \(3,\)"):
         rnea(model, zero, np.zeros(3), zero)

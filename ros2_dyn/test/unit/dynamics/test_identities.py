@@ -1,4 +1,6 @@
-"""Identities of rigid-body dynamics for whatever robot and state hypothesis comes up with."""
+"""Identities of rigid-body dynamics for robots and states that hypothesis chooses."""
+
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ speeds = st.sampled_from([0.0, 1e-3, 1.0, 30.0])
 
 
 def given(**strategies):
-    """The same examples each time: a failure is a failure for everybody."""
+    """Return a decorator like `hypothesis.given` with the same examples in every run."""
 
     def decorate(test):
         settings = hypothesis.settings(max_examples=30, deadline=None, derandomize=True, database=None)
@@ -29,7 +31,7 @@ def given(**strategies):
 
 
 def state(model: RobotModel, seed: int, speed: float = 1.0):
-    """Positions, velocities, accelerations and gravity."""
+    """Return positions, velocities, accelerations and gravity."""
     rng = np.random.default_rng(seed)
     return random_positions(model, rng), *(speed * rng.uniform(-2, 2, size=(2, model.n))), rng.normal(size=3) * 10
 
@@ -39,8 +41,7 @@ def close(a, b, scale=1.0):
 
 
 @given(model=robots, seed=numbers)
-def test_the_mass_matrix_is_symmetric_and_positive(model, seed):
-    """And half of what it makes of a velocity is the kinetic energy."""
+def test_mass_matrix_is_symmetric_positive_and_gives_the_kinetic_energy(model, seed):
     q, qd, _, _ = state(model, seed)
     M = dynamics.mass_matrix(model, q)
     assert_allclose(M, M.T, rtol=0, atol=1e-12 * np.max(np.abs(M)))
@@ -50,7 +51,7 @@ def test_the_mass_matrix_is_symmetric_and_positive(model, seed):
 
 @given(model=robots, seed=numbers, speed=speeds)
 def test_inverse_dynamics_is_the_sum_of_its_terms(model, seed, speed):
-    """``rnea = M qdd + C qd + g``, and ``C qd`` are the Coriolis efforts."""
+    """``rnea = M qdd + C qd + g``."""
     q, qd, qdd, tilted = state(model, seed, speed)
     M, C = dynamics.mass_matrix(model, q), dynamics.coriolis_matrix(model, q, qd)
     close(dynamics.rnea(model, q, qd, qdd, tilted), M @ qdd + C @ qd + dynamics.gravity(model, q, tilted))
@@ -58,8 +59,7 @@ def test_inverse_dynamics_is_the_sum_of_its_terms(model, seed, speed):
 
 
 @given(model=robots, seed=numbers, speed=speeds)
-def test_forward_dynamics_inverts_inverse_dynamics(model, seed, speed):
-    """In both directions."""
+def test_forward_dynamics_inverts_inverse_dynamics_in_both_directions(model, seed, speed):
     q, qd, qdd, tilted = state(model, seed, speed)
     tau = dynamics.rnea(model, q, qd, qdd, tilted)
     found = dynamics.forward_dynamics(model, q, qd, tau, tilted)
@@ -69,8 +69,8 @@ def test_forward_dynamics_inverts_inverse_dynamics(model, seed, speed):
 
 
 @given(model=robots, seed=numbers)
-def test_power_balance(model, seed):
-    """What the motors and the surroundings put in is what the energies gain: ``qd . tau + f . v = dT/dt + dV/dt``."""
+def test_power_of_motors_and_wrenches_is_the_rate_of_energy(model, seed):
+    """``qd . tau + f . v = dT/dt + dV/dt``."""
     q, qd, qdd, tilted = state(model, seed)
     push = np.random.default_rng(seed).normal(size=6) * 10
     tau = dynamics.rnea(model, q, qd, qdd, tilted, [dynamics.ExternalWrench(model.default_tip, push, (0.1, 0.2, 0.3))])
@@ -82,8 +82,8 @@ def test_power_balance(model, seed):
 
 
 @given(model=robots, seed=numbers)
-def test_mdot_less_2c_is_skew(model, seed):
-    """``Mdot = C + C^T``, where Mdot is what the derivatives of inverse dynamics say: ``sum_k dM/dq_k qd_k``."""
+def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model, seed):
+    """Mdot is ``sum_k dM/dq_k qd_k`` from the derivatives of inverse dynamics."""
     q, qd, _, _ = state(model, seed)
     zero = np.zeros(model.n)
     # d(M e_j)/dq for each j: the derivative of inverse dynamics with unit acceleration, at rest, without gravity.
@@ -93,15 +93,14 @@ def test_mdot_less_2c_is_skew(model, seed):
 
 
 @given(model=robots, seed=numbers, speed=speeds)
-def test_both_recursions_agree(model, seed, speed):
-    """Spatial vectors with spatial accelerations, 3D vectors with classical ones."""
+def test_3d_recursion_with_a_wrench_agrees_with_the_spatial_one(model, seed, speed):
     x = state(model, seed, speed)
-    close(dynamics.luh_walker_paul(model, *x), dynamics.rnea(model, *x))
+    push = [dynamics.ExternalWrench(model.default_tip, 10 * x[3].repeat(2), (0.1, 0.2, 0.3))]
+    close(dynamics.luh_walker_paul(model, *x, push), dynamics.rnea(model, *x, push))
 
 
 @given(model=robots, seed=numbers)
-def test_the_regressors_times_the_parameters_are_the_effort(model, seed):
-    """Bodies, rotors, friction and springs."""
+def test_regressors_times_parameters_are_the_effort(model, seed):
     q, qd, qdd, tilted = state(model, seed)
     tau = dynamics.rnea(model, q, qd, qdd, tilted) + dynamics.friction(model, qd) + dynamics.spring(model, q)
     rigid = dynamics.regressor(model, q, qd, qdd, tilted) @ dynamics.inertial_parameters(model)
@@ -109,8 +108,7 @@ def test_the_regressors_times_the_parameters_are_the_effort(model, seed):
 
 
 @given(model=robots, seed=numbers)
-def test_a_wrench_may_be_shifted_along_its_body(model, seed):
-    """The same wrench about another point takes the same efforts, and so does the same wrench in other axes."""
+def test_shifted_wrench_takes_the_same_efforts(model, seed):
     q, qd, qdd, tilted = state(model, seed)
     rng = np.random.default_rng(seed)
     push, point = rng.normal(size=6) * 10, rng.normal(size=3)
@@ -123,8 +121,7 @@ def test_a_wrench_may_be_shifted_along_its_body(model, seed):
 
 
 @given(model=robots, seed=numbers)
-def test_power_does_not_depend_on_the_axes(model, seed):
-    """Force times velocity, both written in the axes of any link, is effort times joint velocity."""
+def test_power_of_a_wrench_is_the_same_in_the_axes_of_any_link(model, seed):
     q, qd, _, _ = state(model, seed)
     push = np.random.default_rng(seed).normal(size=6)
     for frame in (None, model.default_tip, model.link_names[-1]):
@@ -132,11 +129,16 @@ def test_power_does_not_depend_on_the_axes(model, seed):
         close(push @ v, dynamics.static_torque(model, q, push, frame=frame) @ qd)
 
 
+@cache
+def identities_kernel(model: RobotModel):
+    """Return the kernel of a robot, compiled once."""
+    return compile_kernel(model, ("tau", "qdd", "coriolis_matrix", "friction"), "python")
+
+
 @given(model=st.sampled_from(TREES[::4]), seed=numbers)
-def test_kernels_compute_what_the_book_computes(model, seed):
-    """For joints of every type, friction and springs among the outputs."""
+def test_kernel_of_any_robot_agrees_with_the_book(model, seed):
     q, qd, qdd, tilted = state(model, seed)
-    kernel = compile_kernel(model, ("tau", "qdd", "coriolis_matrix", "friction"), "python")
+    kernel = identities_kernel(model)
     tau = dynamics.rnea(model, q, qd, qdd, tilted)
     results = kernel(q, qd, qdd, tau, tilted)
     close(results[0], tau)

@@ -23,15 +23,13 @@ def state(seed: int):
     return random_positions(TREE, rng), *rng.uniform(-0.3, 0.3, size=(2, TREE.n))
 
 
-def test_viscous_and_coulomb_friction():
-    """Far from rest dry friction is constant, and the viscous part grows."""
+def test_friction_far_from_rest_is_coulomb_plus_viscous():
     model = one_joint(JointDynamics(viscous=2.0, coulomb=3.0))
     speeds = np.array([[-5.0], [-0.5], [0.0], [0.5], [5.0]])
     assert_allclose(dynamics.friction(model, speeds)[:, 0], [-13, -4, 0, 4, 13], rtol=1e-12)
 
 
 def test_stribeck_friction_falls_from_static_to_coulomb():
-    """Just after breaking away it is the static one; by a factor e nearer to Coulomb's at the Stribeck velocity."""
     model = one_joint(JointDynamics(coulomb=3.0, static=5.0, stribeck_velocity=0.2, transition_velocity=1e-4))
     slow, at, fast = dynamics.friction(model, [[1e-3], [0.2], [2.0]])[:, 0]
     assert_allclose(slow, 5.0, rtol=1e-4)
@@ -39,14 +37,12 @@ def test_stribeck_friction_falls_from_static_to_coulomb():
     assert_allclose(fast, 3.0, rtol=1e-12)
 
 
-def test_friction_only_takes_energy():
-    """It never drives a joint, at any speed, through any gear."""
+def test_friction_takes_energy_at_any_speed():
     speeds = np.random.default_rng(1).normal(size=(500, TREE.n)) * np.logspace(-5, 1, 500)[:, None]
     assert np.all(np.sum(speeds * dynamics.friction(TREE, speeds), axis=-1) > 0)
 
 
-def test_springs_pull_to_their_rest_and_keep_the_energy():
-    """The effort is the derivative of the energy."""
+def test_spring_effort_is_the_derivative_of_its_energy():
     q, _, _ = state(2)
     model = one_joint(JointDynamics(stiffness=4.0, rest=0.3))
     assert_allclose(dynamics.spring(model, [0.5]), [0.8])
@@ -59,8 +55,8 @@ def test_springs_pull_to_their_rest_and_keep_the_energy():
         assert_allclose(dynamics.spring(TREE, q)[row], slope, rtol=1e-8)
 
 
-def test_a_rotor_is_inertia_in_every_algorithm():
-    """A hinge with a point mass and a rotor: (m l^2 + J) qdd, M, momentum, energy, and back."""
+def test_armature_adds_inertia_in_every_algorithm():
+    """A hinge with a point mass and a rotor: the inertia is ``m l^2 + armature``."""
     model = one_joint(JointDynamics(armature=0.7))
     inertia = 2.0 * 0.5**2 + 0.7
     assert_allclose(dynamics.mass_matrix(model, [0.1]), [[inertia]])
@@ -71,8 +67,7 @@ def test_a_rotor_is_inertia_in_every_algorithm():
     assert_allclose(dynamics.kinetic_energy(model, [0.1], [5.0]), 25 * inertia / 2)
 
 
-def test_the_efforts_of_drives_are_linear_in_their_parameters():
-    """Friction, springs and rotors, through gears too; with the rigid part, all of the effort."""
+def test_friction_regressor_times_parameters_is_friction_springs_and_rotors():
     q, qd, qdd = state(3)
     tau = dynamics.friction(TREE, qd) + dynamics.spring(TREE, q) + TREE.armature * qdd
     Y, parameters = dynamics.friction_regressor(TREE, q, qd, qdd), dynamics.friction_parameters(TREE)
@@ -82,16 +77,14 @@ def test_the_efforts_of_drives_are_linear_in_their_parameters():
     assert_allclose(rigid + Y @ parameters, whole, rtol=0, atol=1e-10)
 
 
-def test_a_urdf_gives_viscous_and_coulomb_friction():
-    """As <dynamics damping="..." friction="..."/>."""
+def test_urdf_damping_and_friction_are_viscous_and_coulomb_friction():
     xml = robot(link("a"), link("b", 1.0), joint("hinge", "revolute", "a", "b"))
     model = RobotModel.from_urdf(xml.replace("</joint>", '<dynamics damping="0.5" friction="2"/></joint>'))
     assert model.joints[0].dynamics == JointDynamics(viscous=0.5, coulomb=2.0)
 
 
 @pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
-def test_kernels_know_friction_and_springs(backend):
-    """The functions exp and tanh, in every language."""
+def test_kernel_of_friction_and_springs_agrees_with_the_book(backend):
     if backend == "numba":
         pytest.importorskip("numba", reason="Numba is not installed")
     q, qd, _ = state(4)
@@ -110,14 +103,12 @@ def test_kernels_know_friction_and_springs(backend):
         ({"stribeck_velocity": 0.0}, "stribeck_velocity, transition_velocity: expected positive numbers"),
     ],
 )
-def test_a_wrong_drive_is_named(numbers, problem):
-    """With the number that is wrong."""
+def test_wrong_joint_dynamics_raise_error_that_names_the_number(numbers, problem):
     with pytest.raises(InputError, match=problem):
         JointDynamics(**numbers)
 
 
-def test_only_joints_of_one_degree_of_freedom_have_drives():
-    """And only those that the robot has."""
+def test_joint_dynamics_of_an_unknown_or_floating_joint_raise_error():
     for name in ("elbow", "base_joint"):
         with pytest.raises(
             InputError, match=f"dynamics: the robot 'test' has no joint '{name}' of one degree of freedom; it has joint"

@@ -11,27 +11,26 @@ from ros2_dyn.model import RobotModel
 
 STEP = 1e-6
 FINITE_DIFFERENCES = 1e-8
-"""What central differences with that step are good for: rounding, 1e-16 / STEP, and curvature, STEP^2."""
+"""Error of central differences with that step: rounding, 1e-16 / STEP, and curvature, STEP^2."""
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(4)}
 
 
 @pytest.fixture(params=ROBOTS)
 def model(request) -> RobotModel:
-    """One of the robots."""
+    """Return one of the robots."""
     return ROBOTS[request.param]
 
 
 def twist_by_differences(model, q, qd, link, point):
-    """Velocity of a point and angular velocity of its link, from two poses."""
+    """Return the velocity of a point and the angular velocity of its link, from two poses."""
     before, after = (forward_kinematics(model, q + sign * STEP * qd, link) for sign in (-1, 1))
     v = (after - before) @ np.append(point, 1) / (2 * STEP)
     W = (after - before)[:3, :3] @ forward_kinematics(model, q, link)[:3, :3].T / (2 * STEP)  # skew: Rdot R^T
     return np.array([*v[:3], W[2, 1], W[0, 2], W[1, 0]])
 
 
-def test_jacobian_is_the_derivative_of_the_pose(model):
-    """Of every link, at a point off its origin."""
+def test_jacobian_of_every_link_is_the_derivative_of_its_pose(model):
     q, qd, _ = random_state(model, 1)
     point = np.array([0.1, -0.2, 0.3])
     for link in model.link_names:
@@ -39,8 +38,7 @@ def test_jacobian_is_the_derivative_of_the_pose(model):
         assert_allclose(jacobian(model, q, link, point) @ qd, twist, rtol=0, atol=FINITE_DIFFERENCES)
 
 
-def test_jacobian_in_another_frame_is_turned_only(model):
-    """Expressing it in a frame turns both halves and moves nothing."""
+def test_jacobian_in_another_frame_has_rotated_rows(model):
     q, _, _ = random_state(model, 2)
     tip, frame = model.default_tip, model.link_names[2]
     R = forward_kinematics(model, q, frame)[:3, :3]
@@ -51,8 +49,7 @@ def test_jacobian_in_another_frame_is_turned_only(model):
 
 
 @pytest.mark.parametrize("in_tip_axes", [False, True])
-def test_jacobian_dot_is_the_derivative_of_the_jacobian(model, in_tip_axes):
-    """Of the returned matrix, in the base's axes and in axes that turn."""
+def test_jacobian_dot_in_fixed_and_moving_axes_is_the_derivative_of_the_jacobian(model, in_tip_axes):
     q, qd, _ = random_state(model, 3)
     where = (model.default_tip, [0.1, -0.2, 0.3], model.default_tip if in_tip_axes else None)
     before, after = (jacobian(model, q + sign * STEP * qd, *where) for sign in (-1, 1))
@@ -60,8 +57,7 @@ def test_jacobian_dot_is_the_derivative_of_the_jacobian(model, in_tip_axes):
     assert_allclose(jacobian_dot(model, q, qd, *where), expected, rtol=0, atol=FINITE_DIFFERENCES)
 
 
-def test_static_torque_does_the_work_of_the_wrench(model):
-    """The power of the joints is that of the wrench, whatever frame it is written in (the principle behind J^T)."""
+def test_power_of_static_torque_is_that_of_the_wrench(model):
     q, qd, _ = random_state(model, 4)
     rng = np.random.default_rng(4)
     wrench, point, frame = rng.normal(size=6), rng.normal(size=3), model.link_names[2]
@@ -71,8 +67,7 @@ def test_static_torque_does_the_work_of_the_wrench(model):
     assert_allclose(static_torque(model, q, wrench, point=point, frame=frame) @ qd, power, rtol=1e-12)
 
 
-def test_batches_are_rows_of_single_calls(model):
-    """Every function takes leading axes."""
+def test_batches_agree_with_single_calls(model):
     Q, QD, _ = random_state(model, 5, 2, 3)
     wrench = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
     for function in (forward_kinematics, jacobian):
@@ -83,8 +78,7 @@ def test_batches_are_rows_of_single_calls(model):
     assert forward_kinematics(model, Q, link=model.base_link).shape == (2, 3, 4, 4)
 
 
-def test_wrong_input_is_named():
-    """The error says which argument, what was expected and what came."""
+def test_wrong_input_raises_error_that_names_the_argument():
     model = ROBOTS["mock_arm"]
     with pytest.raises(InputError, match=r"q: expected shape \(\.\.\., 6\), got \(5,\)"):
         jacobian(model, np.zeros(5))

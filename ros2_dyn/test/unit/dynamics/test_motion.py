@@ -1,4 +1,4 @@
-"""Velocity and acceleration carried outwards: the same as the Jacobian's, and as the derivatives of positions."""
+"""Velocity and acceleration of links, against Jacobians and derivatives of positions."""
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ def close(a, b, tolerance=1e-10):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_they_are_what_the_jacobian_gives(name):
-    """``v = J qd`` and ``a = J qdd + Jdot qd``, for every link, a point of it, and axes of any frame; in batches."""
+def test_link_velocity_and_acceleration_agree_with_the_jacobian(name):
+    """``v = J qd`` and ``a = J qdd + Jdot qd``."""
     model = ROBOTS[name]
     q, qd, qdd = random_state(model, 1, 3)
     for link in model.link_names:
@@ -31,8 +31,7 @@ def test_they_are_what_the_jacobian_gives(name):
         close(link_velocity(model, q, qd, link, POINT, model.default_tip), (turned @ qd[..., None])[..., 0])
 
 
-def test_acceleration_is_the_second_derivative_of_position():
-    """Along a motion with constant joint accelerations, by central differences."""
+def test_link_acceleration_is_the_second_derivative_of_position():
     model = ROBOTS["mock_arm"]
     q, qd, qdd = random_state(model, 2)
     dt = 1e-4
@@ -40,8 +39,8 @@ def test_acceleration_is_the_second_derivative_of_position():
     close(link_acceleration(model, q, qd, qdd, point=POINT)[:3], (p[0] - 2 * p[1] + p[2]) / dt**2, 1e-6)
 
 
-def test_the_2r_arm_by_hand():
-    """Outward propagation to frame {3}, in its own axes (Craig's example 5.3)."""
+def test_link_velocity_and_acceleration_of_the_2r_arm_have_their_closed_form():
+    """Craig's example 5.3, in frame {3}."""
     l1, l2 = 0.7, 0.4
     model = RobotModel.from_urdf(planar_2r(l1, l2, {"mass": 3.0, "com": (l1, 0, 0)}, {"mass": 2.0, "com": (l2, 0, 0)}))
     q, (w1, w2) = [0.3, 0.8], (1.5, -0.7)
@@ -49,13 +48,12 @@ def test_the_2r_arm_by_hand():
     close(
         link_velocity(model, q, [w1, w2], frame="tip"), [l1 * s2 * w1, l1 * c2 * w1 + l2 * (w1 + w2), 0, 0, 0, w1 + w2]
     )
-    # At constant speed each link's end falls towards its joint.
+    # At constant speed each link's end accelerates towards its joint.
     along = [-l2 * (w1 + w2) ** 2 - l1 * c2 * w1**2, l1 * s2 * w1**2, 0, 0, 0, 0]
     close(link_acceleration(model, q, [w1, w2], [0, 0], frame="tip"), along)
 
 
-def test_what_is_fixed_to_the_base_rests():
-    """Whatever the joints do."""
+def test_link_fixed_to_the_base_has_zero_velocity_and_acceleration():
     model = ROBOTS["mock_arm"]
     x = random_state(model, 3)
     close(link_velocity(model, *x[:2], "base_link"), np.zeros(6))

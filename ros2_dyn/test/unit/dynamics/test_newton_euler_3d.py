@@ -1,4 +1,4 @@
-"""The original 3D recursion, and the step between its accelerations and the spatial ones."""
+"""The 3D recursion, and the conversion between classical and spatial accelerations."""
 
 import numpy as np
 import pytest
@@ -14,20 +14,18 @@ ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random
 
 @pytest.fixture(params=ROBOTS)
 def model(request) -> RobotModel:
-    """One of the robots."""
+    """Return one of the robots."""
     return ROBOTS[request.param]
 
 
-def test_it_agrees_with_the_spatial_recursion(model):
-    """Two derivations, one result; in batches, with any gravity."""
+def test_3d_recursion_agrees_with_the_spatial_one_under_any_gravity(model):
     x = random_state(model, 1, 3)
     book = rnea(model, *x, [1.0, -2.0, -9.0])
     atol = 1e-11 * np.max(np.abs(book))
     assert_allclose(luh_walker_paul(model, *x, [1.0, -2.0, -9.0]), book, rtol=0, atol=atol)
 
 
-def test_classical_acceleration_is_the_second_derivative_of_position(model):
-    """Of each moving frame's origin along a motion; the spatial acceleration's linear part is not."""
+def test_classical_acceleration_is_the_second_derivative_of_position_unlike_the_spatial_one(model):
     w = np.linspace(0.7, 1.9, model.n)
     t, step = 0.9, 1e-4
     q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)

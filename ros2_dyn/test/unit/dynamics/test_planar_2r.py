@@ -1,4 +1,4 @@
-"""The planar 2R arm: every quantity in closed form, from Craig and from Lagrange."""
+"""The planar 2R arm: every quantity in closed form, from Craig and from the Lagrangian."""
 
 import numpy as np
 import pytest
@@ -15,13 +15,12 @@ STATES = np.random.default_rng(1).uniform(-2, 2, size=(20, 3, 2))
 
 @pytest.fixture
 def point_masses() -> RobotModel:
-    """Each link's mass sits at its end, as in the Lagrangian example."""
+    """Return the arm with each link's mass at its end, as in the Lagrangian example."""
     return RobotModel.from_urdf(planar_2r(L1, L2, {"mass": M1, "com": (L1, 0, 0)}, {"mass": M2, "com": (L2, 0, 0)}))
 
 
 @pytest.mark.parametrize(("q", "qd", "qdd"), STATES)
-def test_lagrangian_terms_of_point_masses(point_masses, q, qd, qdd):
-    """M, c, g and tau of the Lagrangian example, term by term."""
+def test_terms_of_point_masses_are_those_of_the_lagrangian(point_masses, q, qd, qdd):
     c2, s2 = np.cos(q[1]), np.sin(q[1])
     M12 = M2 * (L1 * L2 * c2 + L2**2)
     M = [[M1 * L1**2 + M2 * (L1**2 + 2 * L1 * L2 * c2 + L2**2), M12], [M12, M2 * L2**2]]
@@ -36,11 +35,8 @@ def test_lagrangian_terms_of_point_masses(point_masses, q, qd, qdd):
 
 
 @pytest.mark.parametrize(("q", "qd", "qdd"), STATES)
-def test_bodies_with_offset_centres_and_full_inertia(q, qd, qdd):
-    """The same for real bodies, whose centres of mass lie off the links' axes and out of the plane.
-
-    With r_i the distance of centre i from its joint and a_i its angle, only I_zz enters a planar motion.
-    """
+def test_terms_of_bodies_with_offset_centres_have_their_closed_form(q, qd, qdd):
+    """The centres of mass lie off the links' axes and out of the plane; only I_zz enters a planar motion."""
     (x1, y1), (x2, y2), I1, I2 = (0.3, 0.1), (0.2, -0.15), 0.05, 0.03
     model = RobotModel.from_urdf(
         planar_2r(
@@ -67,8 +63,8 @@ def test_bodies_with_offset_centres_and_full_inertia(q, qd, qdd):
 
 
 @pytest.mark.parametrize(("q", "qd", "qdd"), STATES)
-def test_velocities_and_jacobian_in_frames_0_and_3(point_masses, q, qd, qdd):
-    """The velocity of frame {3} by outward propagation, and the Jacobians in {0} and {3} (Craig's example 5.3)."""
+def test_velocities_and_jacobians_in_frames_0_and_3_have_their_closed_form(point_masses, q, qd, qdd):
+    """Craig's example 5.3."""
     c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[1]), np.sin(q[1])
     c12, s12 = np.cos(q.sum()), np.sin(q.sum())
     J0 = [[-L1 * s1 - L2 * s12, -L2 * s12], [L1 * c1 + L2 * c12, L2 * c12], [0, 0], [0, 0], [0, 0], [1, 1]]
@@ -85,16 +81,16 @@ def test_velocities_and_jacobian_in_frames_0_and_3(point_masses, q, qd, qdd):
 
 
 @pytest.mark.parametrize(("q", "force", "_"), STATES)
-def test_static_torque_of_a_tip_force(point_masses, q, force, _):
-    """The joint torques that exert a force at the tip, by inward propagation of forces (Craig's example 5.7)."""
+def test_static_torque_of_a_tip_force_has_its_closed_form(point_masses, q, force, _):
+    """Craig's example 5.7."""
     fx, fy = force
     c2, s2 = np.cos(q[1]), np.sin(q[1])
     tau = [L1 * s2 * fx + (L2 + L1 * c2) * fy, L2 * fy]
     assert_allclose(static_torque(point_masses, q, [fx, fy, 0, 0, 0, 0], frame="tip"), tau, rtol=0, atol=1e-12)
 
 
-def test_the_arm_is_singular_where_it_is_stretched_or_folded(point_masses):
-    """Det J = l1 l2 sin(theta2)."""
+def test_determinant_of_the_jacobian_is_zero_where_the_arm_is_stretched_or_folded(point_masses):
+    """``det J = l1 l2 sin(theta2)``."""
     for theta2 in (0.0, np.pi, 0.3, -1.2):
         J = jacobian(point_masses, [0.4, theta2])[:2]
         assert_allclose(np.linalg.det(J), L1 * L2 * np.sin(theta2), rtol=0, atol=1e-12)

@@ -16,7 +16,7 @@ STEP = 1e-6
 
 
 def differences(function, x: np.ndarray) -> np.ndarray:
-    """The Jacobian matrix of a function, a column for each number in x."""
+    """Return the Jacobian matrix of a function, a column for each number in x."""
     steps = STEP * np.eye(len(x))
     return np.stack([(function(x + step) - function(x - step)) / (2 * STEP) for step in steps], axis=-1)
 
@@ -26,8 +26,7 @@ def close(ours, theirs):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_derivatives_with_respect_to_the_state(name):
-    """With any gravity, and a wrench that moves with its link."""
+def test_derivatives_by_the_state_agree_with_central_differences(name):
     model = ROBOTS[name]
     q, qd, qdd = random_state(model, 1)
     push = [ExternalWrench(model.default_tip, [10.0, -5.0, 3.0, 1.0, 2.0, -1.0], (0.1, 0.2, -0.3))]
@@ -38,8 +37,7 @@ def test_derivatives_with_respect_to_the_state(name):
     close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, TILTED, push), qdd))
 
 
-def test_derivatives_with_respect_to_the_parameters():
-    """They are the regressor, whose product with a change of the payload's parameters is the change of the effort."""
+def test_derivatives_by_the_payload_are_the_regressor():
     model = ROBOTS["mock_arm"]
     q, qd, qdd = random_state(model, 2)
     kernel = compile_kernel(model, ("tau",), "numpy", ("q", "qd", "qdd", "payload"), link="wrist_3_link")
@@ -47,8 +45,7 @@ def test_derivatives_with_respect_to_the_parameters():
     close(differences(lambda parameters: kernel(q, qd, qdd, parameters)[0], np.full(10, 0.1)), Y)
 
 
-def test_batches():
-    """Leading axes broadcast."""
+def test_derivatives_of_a_batch_agree_with_single_calls():
     model = ROBOTS["tree_0"]
     q, qd, qdd = random_state(model, 3, 4)
     found = rnea_derivatives(model, q, qd[0], qdd)
@@ -56,7 +53,6 @@ def test_batches():
     assert_allclose(found.dtau_dq[2], rnea_derivatives(model, q[2], qd[0], qdd[2]).dtau_dq, rtol=0, atol=1e-12)
 
 
-def test_wrong_input_is_named():
-    """As by `rnea`."""
+def test_wrong_input_raises_error_that_names_the_argument():
     with pytest.raises(InputError, match=r"qd: expected shape \(\.\.\., 6\), got \(5,\)"):
         rnea_derivatives(ROBOTS["mock_arm"], np.zeros(6), np.zeros(5), np.zeros(6))

@@ -1,4 +1,4 @@
-"""Singularities of both kinds, where the geometry says that they are."""
+"""Singularities of both kinds, at places that follow from the geometry."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ L1, L2 = 0.7, 0.4
 PLANAR = RobotModel.from_urdf(planar_2r(L1, L2, {"mass": 3.0, "com": (L1, 0, 0)}, {"mass": 2.0, "com": (L2, 0, 0)}))
 
 
-def test_manipulability_of_the_2r_arm():
-    """``|det J| = l1 l2 |sin theta2|``, for the rows that count; and the product of the singular values."""
+def test_manipulability_of_the_2r_arm_is_the_determinant_of_its_jacobian():
+    """``|det J| = l1 l2 |sin theta2|``."""
     for theta2 in (0.0, 0.3, -1.2):
         J = jacobian(PLANAR, [0.4, theta2])[:2]
         assert_allclose(manipulability(J), L1 * L2 * abs(np.sin(theta2)), rtol=0, atol=1e-12)
@@ -23,8 +23,7 @@ def test_manipulability_of_the_2r_arm():
 
 
 @pytest.mark.parametrize("theta2", [0.0, np.pi, -np.pi])
-def test_a_2r_arm_stretched_or_folded_stands_at_the_edge(theta2):
-    """It cannot move along itself, and all that it can do leads to one side."""
+def test_2r_arm_stretched_or_folded_is_a_boundary_singularity(theta2):
     place = singularity(PLANAR, [0.4, theta2], task="position")
     assert place.kind == "boundary"
     assert place.lost.shape == (1, 6)
@@ -32,21 +31,18 @@ def test_a_2r_arm_stretched_or_folded_stands_at_the_edge(theta2):
     assert singularity(PLANAR, [0.4, 1.0], task="position").kind == "regular"
 
 
-def test_the_elbow_of_a_six_axis_arm_is_a_boundary():
-    """Upper arm and forearm in line."""
+def test_stretched_elbow_of_a_six_axis_arm_is_a_boundary_singularity():
     place = singularity(ARM, [0.3, -1.0, 0.0, -1.1, -1.2, 0.4])
     assert (place.kind, len(place.lost)) == ("boundary", 1)
 
 
 @pytest.mark.parametrize("theta5", [0.0, np.pi])
-def test_the_wrist_of_a_six_axis_arm_is_interior(theta5):
-    """Axes 4 and 6 parallel: the arm may turn them against each other while the tip stays."""
+def test_wrist_with_parallel_axes_is_an_interior_singularity(theta5):
     place = singularity(ARM, [0.3, -1.0, 1.4, -1.1, theta5, 0.4])
     assert (place.kind, len(place.lost)) == ("interior", 1)
 
 
-def test_everywhere_else_it_is_regular():
-    """At random poses no direction is lost."""
+def test_random_poses_are_regular():
     for seed in range(20):
         q, _, _ = random_state(ARM, seed)
         place = singularity(ARM, q)
@@ -54,8 +50,8 @@ def test_everywhere_else_it_is_regular():
         assert_allclose(place.singular_values, singular_values(jacobian(ARM, q)))
 
 
-def test_the_gunner_of_the_book():
-    """Azimuth and elevation: with the barrel upright turning in azimuth does nothing, and it is no edge."""
+def test_upright_barrel_of_azimuth_and_elevation_is_an_interior_singularity():
+    """The gunner of the differential kinematics text."""
     gun = RobotModel.from_urdf(
         robot(
             *(link(name, 1.0) for name in ("base", "mount", "barrel", "muzzle")),
@@ -71,8 +67,7 @@ def test_the_gunner_of_the_book():
     assert_allclose(np.linalg.norm(upright.lost[:, :3] @ sideways), 1.0, rtol=0, atol=1e-9)
 
 
-def test_a_redundant_arm_stretched_out_is_at_the_edge():
-    """Three links in a plane have a motion to spare, which does not bring the tip further out."""
+def test_redundant_arm_stretched_out_is_a_boundary_singularity():
     arm = RobotModel.from_urdf(
         robot(
             *(link(name, 1.0) for name in "abcd"),
@@ -84,23 +79,22 @@ def test_a_redundant_arm_stretched_out_is_at_the_edge():
         )
     )
     assert singularity(arm, [0.2, 0.0, 0.0], task="position").kind == "boundary"
-    # Folded at one joint only the tip has room on both sides.
+    # Folded at one joint only, the tip can move to both sides.
     assert singularity(arm, [0.2, np.pi, 0.0], task="position").kind == "interior"
 
 
-def test_a_wrong_task_is_named():
-    """With what there is."""
+def test_unknown_task_raises_error_that_lists_the_tasks():
     with pytest.raises(InputError, match="task: expected one of pose, position, orientation; got 'speed'"):
         singularity(ARM, np.zeros(6), task="speed")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_collinear_links_in_a_plane(seed):
-    """Links of lengths l_i along the same line, in directions s_i = 1 or -1, reach R = sum s_i l_i.
+def test_collinear_links_in_a_plane_are_of_the_kind_that_sylvesters_law_gives(seed):
+    """Links of lengths l_i on one line, in directions s_i = 1 or -1, reach R = sum s_i l_i.
 
-    To second order the reach changes by -1/2 sum s_i l_i phi_i^2, where the links turn by phi_i and the tip stays in
-    line, sum s_i l_i phi_i = 0. By Sylvester's law that has one sign if all links point one way, or if the longest
-    outweighs all others that point against it.
+    At second order the reach changes by -1/2 sum s_i l_i phi_i^2 with the links' angles phi_i, where the tip stays on
+    the line, sum s_i l_i phi_i = 0. By Sylvester's law of inertia that has one sign if all links point one way, or if
+    the longest exceeds the sum of the others, which point against it.
     """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 6))

@@ -1,4 +1,4 @@
-"""Wrenches: on any point of any link, carried inwards through the joints, reduced to a point."""
+"""Wrenches: on any point of any link, propagated inwards through the joints, reduced to a point."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ POINT = np.array([0.1, -0.2, 0.3])
 
 @pytest.fixture(params=ROBOTS)
 def model(request) -> RobotModel:
-    """One of the robots."""
+    """Return one of the robots."""
     return ROBOTS[request.param]
 
 
@@ -35,8 +35,8 @@ def close(a, b):
     assert_allclose(a, b, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(b))))
 
 
-def test_a_push_at_any_point_in_any_axes_is_the_transposed_jacobian(model):
-    """``tau = ... - J^T f``, and what the motors need not do accelerates the robot."""
+def test_wrench_at_any_point_in_any_axes_acts_by_the_transposed_jacobian(model):
+    """``tau = ... - J^T f``, and forward dynamics inverts it."""
     q, qd, qdd = random_state(model, 1, 3)
     free = rnea(model, q, qd, qdd)
     for link in model.link_names:
@@ -47,8 +47,7 @@ def test_a_push_at_any_point_in_any_axes_is_the_transposed_jacobian(model):
             close(forward_dynamics(model, q, qd, expected, external=push), qdd)
 
 
-def test_several_pushes_add_up():
-    """Also several on one link."""
+def test_several_wrenches_on_one_link_add_up():
     model = ROBOTS["mock_arm"]
     q, qd, qdd = random_state(model, 2)
     one, two = ExternalWrench("tool0", PUSH, POINT), ExternalWrench("tool0", 2 * PUSH, -POINT, "base_link")
@@ -56,8 +55,7 @@ def test_several_pushes_add_up():
     close(rnea(model, q, qd, qdd, external=[one, two]), sum(alone) - rnea(model, q, qd, qdd))
 
 
-def test_the_mapping_is_the_short_form():
-    """A link's name: at its origin, in its axes."""
+def test_wrench_by_link_name_acts_at_the_origin_in_the_axes_of_the_link():
     model = ROBOTS["mock_arm"]
     x = random_state(model, 3)
     close(
@@ -75,14 +73,13 @@ def test_the_mapping_is_the_short_form():
         (ExternalWrench("tool0", PUSH, (0, np.nan, 0)), "point of 'tool0': expected finite numbers"),
     ],
 )
-def test_a_wrong_push_is_named(push, problem):
-    """With the link and what is wrong."""
+def test_wrong_wrench_raises_error_that_names_the_link(push, problem):
     with pytest.raises(InputError, match=problem):
         rnea(ROBOTS["mock_arm"], *random_state(ROBOTS["mock_arm"], 4), external=[push])
 
 
-def test_forces_carried_inwards_through_the_2r_arm():
-    """Force and moment at each joint, in its link's axes, of a force at the tip (Craig's example 5.7)."""
+def test_static_wrenches_of_the_2r_arm_have_their_closed_form():
+    """Craig's example 5.7."""
     l1, l2, (fx, fy) = 0.7, 0.4, (3.0, -2.0)
     model = RobotModel.from_urdf(planar_2r(l1, l2, {"mass": 3.0, "com": (l1, 0, 0)}, {"mass": 2.0, "com": (l2, 0, 0)}))
     q = [0.3, 0.8]
@@ -94,8 +91,7 @@ def test_forces_carried_inwards_through_the_2r_arm():
     close(static_wrenches(model, q, [fx, fy, 0, 0, 0, 0], frame="tip"), expected)
 
 
-def test_static_wrenches_along_the_axes_are_the_static_torque(model):
-    """And nothing goes through joints that do not carry the link."""
+def test_static_wrenches_along_the_axes_are_the_static_torque_and_zero_off_the_path(model):
     q, _, _ = random_state(model, 5)
     f = static_wrenches(model, q, PUSH, point=POINT)
     axes = np.array([np.roll(joint.S[:, 0], 3) for joint in model.joints])
@@ -104,8 +100,7 @@ def test_static_wrenches_along_the_axes_are_the_static_torque(model):
     assert not np.any(f[idle])
 
 
-def test_weight_and_load_add_up_in_the_joints():
-    """What the joints transmit at rest is the weight and the static wrench."""
+def test_joint_wrenches_at_rest_are_weight_plus_static_wrench():
     model = ROBOTS["mock_arm"]
     q, _, _ = random_state(model, 6)
     zero = np.zeros(model.n)
@@ -113,16 +108,14 @@ def test_weight_and_load_add_up_in_the_joints():
     close(loaded, joint_wrenches(model, q, zero, zero) + static_wrenches(model, q, PUSH, "tool0", POINT))
 
 
-def test_a_shifted_wrench_has_the_same_power():
-    """On a body that moves anyhow: force times velocity of the point, and moment times turning."""
+def test_shifted_wrench_has_the_same_power():
     v, w, r = np.array([1.0, 2.0, 3.0]), np.array([-1.0, 0.5, 2.0]), POINT
     there = shift_wrench(PUSH, r)
     close(PUSH[:3] @ v + PUSH[3:] @ w, there[:3] @ (v + np.cross(w, r)) + there[3:] @ w)
     close(shift_wrench(there, -r), PUSH)
 
 
-def test_a_system_of_forces_is_reduced_to_a_point():
-    """Two opposite forces are a couple, the same about every point; three forces by hand; and about another point."""
+def test_system_of_forces_reduces_to_resultant_and_moment():
     couple = reduce_to_point([[0, 5, 0], [0, -5, 0]], [[1, 0, 0], [-1, 0, 0]], about=[7, 8, 9])
     close(couple, [0, 0, 0, 0, 0, 10])
     forces, points = np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 3]]), np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]])
@@ -132,8 +125,7 @@ def test_a_system_of_forces_is_reduced_to_a_point():
     close(reduce_to_point(forces, points, moments, POINT), shift_wrench(at_origin, POINT))
 
 
-def test_every_wrench_with_a_force_is_a_screw():
-    """On its central axis the moment lies along the force."""
+def test_central_axis_of_a_wrench_has_its_moment_along_the_force():
     point, moment = central_axis(PUSH)
     close(np.cross(moment, PUSH[:3]), np.zeros(3))
     close(shift_wrench(PUSH, point)[3:], moment)
@@ -142,16 +134,14 @@ def test_every_wrench_with_a_force_is_a_screw():
         central_axis([0, 0, 0, 1, 2, 3])
 
 
-def test_wrong_forces_are_named():
-    """Each force has its point."""
+def test_forces_and_points_of_different_shapes_raise_error():
     with pytest.raises(
         InputError, match=r"points: expected the shape \(\.\.\., k, 3\) of the forces, \(2, 3\); got \(1, 3\)"
     ):
         reduce_to_point(np.zeros((2, 3)), np.zeros((1, 3)))
 
 
-def test_the_weight_of_a_payload_is_an_external_force():
-    """Written in the base's axes, at its centre of mass."""
+def test_wrench_in_base_axes_and_in_link_axes_takes_the_same_efforts():
     model = ROBOTS["mock_arm"]
     q, _, _ = random_state(model, 7)
     zero = np.zeros(6)

@@ -1,4 +1,4 @@
-"""Observers, thresholds, calibration and where a contact is: against closed forms, and on a simulated arm."""
+"""Observers, thresholds, calibration and contact isolation, against closed forms and on a simulated arm."""
 
 from math import exp, inf, log, pi, sin
 
@@ -24,11 +24,11 @@ K = 40.0
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 
 
-# ---- the filter that all observers are
+# ---- the first-order observer, base of the others
 
 
-def test_a_step_is_followed_as_the_continuous_filter_would():
-    """``r(t) = tau (1 - exp(-K t))`` at each sample, exactly, for samples at any times."""
+def test_observer_follows_a_step_as_the_continuous_filter_does():
+    """``r(t) = tau (1 - exp(-K t))``, for samples at irregular times."""
     rng = np.random.default_rng(1)
     observer, t, x = FirstOrderObserver(K), 0.0, 0.0
     observer.update(t, [x], [0.0])
@@ -38,16 +38,15 @@ def test_a_step_is_followed_as_the_continuous_filter_would():
         assert_allclose(observer.value, [3.0 * (1 - exp(-K * t))], rtol=1e-9)
 
 
-def test_it_is_stable_however_slow_the_samples_are():
-    """An explicit integration needs K dt < 2."""
+def test_observer_is_stable_for_slow_samples():
+    """Explicit integration would need K dt < 2."""
     observer = FirstOrderObserver(1000.0)
     for i in range(20):
         observer.update(0.1 * i, [0.5 * i], [1.0])
     assert_allclose(observer.value, [4.0], rtol=1e-12)
 
 
-def test_noise_becomes_what_is_said():
-    """It is s K."""
+def test_noise_of_the_observer_is_the_inputs_times_the_bandwidth():
     rng, dt, s = np.random.default_rng(2), 1e-3, 0.01
     observer = FirstOrderObserver(K)
     values = []
@@ -57,8 +56,7 @@ def test_noise_becomes_what_is_said():
     assert_allclose(np.std(values[1000:]), s * K, rtol=0.05)
 
 
-def test_samples_that_lie_wrong():
-    """Repeated and late ones are passed over; after a gap, or time set back, all begins anew."""
+def test_observer_ignores_late_samples_and_restarts_after_a_gap_or_a_step_back():
     observer = FirstOrderObserver(K)
     for i in range(100):
         observer.update(0.01 * i, [2.0 * i], [0.0])
@@ -67,7 +65,7 @@ def test_samples_that_lie_wrong():
     assert not observer.update(0.97, [7.0], [0.0])
     assert observer.value == before
     assert observer.restarts == 0
-    assert observer.update(1.03, [206.0], [0.0])  # four periods are bridged
+    assert observer.update(1.03, [206.0], [0.0])  # a gap of four periods is no restart
     assert_allclose(observer.value, [200.0], rtol=1e-6)
     assert observer.update(1.2, [1000.0], [0.0])
     assert (observer.value, observer.restarts) == ([0.0], 1)
@@ -79,7 +77,7 @@ def test_samples_that_lie_wrong():
 
 
 def along(motion, external, dt=1e-3, T=1.0, model=MODEL):
-    """Play a motion t -> (q, qd, qdd), with an external effort t -> (n,), to all observers; what they say, by time."""
+    """Yield t and the values of all observers along a motion t -> (q, qd, qdd) with an external effort t -> (n,)."""
     kernel = compile_kernel(model, OBSERVER_TERMS, "python", ("q", "qd"))
     momentum, force, energy = MomentumObserver(K), DirectObserver(K), EnergyObserver(K)
     for i in range(round(T / dt) + 1):
@@ -95,13 +93,12 @@ def along(motion, external, dt=1e-3, T=1.0, model=MODEL):
 
 
 def swing(t):
-    """All joints move, at different rates."""
+    """Return q, qd and qdd of a motion of all joints at different rates."""
     w = np.array([2.0, 3.0, 2.5, 4.0, 5.0, 3.5])
     return HOME + 0.4 * np.sin(w * t), 0.4 * w * np.cos(w * t), -0.4 * w**2 * np.sin(w * t)
 
 
-def test_all_observers_see_the_external_effort():
-    """Constant from 0.3 s on, in a motion with a right model: its low-passed step; its power, from the energy."""
+def test_all_observers_follow_a_step_of_external_effort():
     e = np.array([3.0, -20.0, 10.0, 1.0, -0.5, 0.2])
     for t, momentum, force, energy in along(swing, lambda t: e * (t >= 0.3)):
         if t < 0.3 - 1e-9:
@@ -117,8 +114,7 @@ def test_all_observers_see_the_external_effort():
     assert_allclose(force, e, atol=1e-9)
 
 
-def test_the_momentum_observer_knows_friction_and_springs_that_it_is_told():
-    """A model with friction explains the efforts of a model with friction."""
+def test_friction_and_gravity_that_observers_are_given_are_no_external_effort():
     observer = MomentumObserver(K)
     for i in range(200):
         observer.observe(1e-3 * i, [3.0], [0.5 * 1e-3 * i], [0.0], [1.0], [1.5])
@@ -132,8 +128,8 @@ def test_the_momentum_observer_knows_friction_and_springs_that_it_is_told():
 # ---- thresholds
 
 
-def test_a_step_is_detected_when_theory_says():
-    """After -ln(1 - e/tau)/K, rounded up to a sample, and the samples that are asked for."""
+def test_step_is_detected_after_the_time_of_the_closed_form():
+    """``-ln(1 - e/tau)/K``, rounded up to a sample, and the additional samples."""
     dt, tau, e = 1e-3, 2.0, 1.0
     for samples in (1, 2, 5):
         observer, detector = FirstOrderObserver(K), CollisionDetector(Thresholds((e,)), samples)
@@ -146,8 +142,7 @@ def test_a_step_is_detected_when_theory_says():
         assert i == np.ceil(-log(1 - e / tau) / K / dt) + samples - 1
 
 
-def test_hysteresis_and_latch():
-    """A joint stands out until it is well below; the collision stays until it is reset."""
+def test_joint_exceeds_until_it_is_below_the_hysteresis_and_collision_until_reset():
     detector = CollisionDetector(Thresholds((1.0, inf)), samples=2, hysteresis=0.5)
     seen = []
     for r in (2.0, 0.9, 2.0, -2.0, 0.9, 0.6, 0.4, 0.9):
@@ -163,8 +158,7 @@ def test_hysteresis_and_latch():
     assert detector.update([2.0, 0.0], [0.0, 0.0])
 
 
-def test_thresholds_grow_with_motion():
-    """By the speed, and by the acceleration where it is known."""
+def test_thresholds_grow_with_speed_and_acceleration():
     thresholds = Thresholds((1.0, 2.0), (0.5, 0.0), (0.0, 0.1))
     assert thresholds.at([-2.0, 3.0]) == [2.0, 2.0]
     assert thresholds.at([-2.0, 3.0], [1.0, -10.0]) == [2.0, 3.0]
@@ -182,7 +176,7 @@ def test_thresholds_grow_with_motion():
 
 
 def low_passed_noise(n, dt, s, seed):
-    """White noise through the filter of the observer."""
+    """Return white noise through the filter of the observer."""
     rng, r, out = np.random.default_rng(seed), 0.0, []
     for x in rng.normal(0, s, n):
         r += (1 - exp(-K * dt)) * (x - r)
@@ -190,8 +184,8 @@ def low_passed_noise(n, dt, s, seed):
     return np.array(out)
 
 
-def test_false_alarms_are_as_rare_as_asked_for():
-    """For noise of known spectrum: calibrated on a minute, asked for 600 an hour, tried on a hundred minutes."""
+def test_calibrated_thresholds_keep_the_rate_of_false_alarms():
+    """Noise of known spectrum, calibrated on a minute for 600 an hour."""
     dt, asked = 2e-3, 600.0
     calibration = Calibration(["a"])
     for i, r in enumerate(low_passed_noise(30_000, dt, 1.0, 1)):
@@ -201,35 +195,33 @@ def test_false_alarms_are_as_rare_as_asked_for():
     alarms = np.count_nonzero((r[:-1] <= e) & (r[1:] > e)) * 3600 / (dt * len(r))
     spread = np.sqrt(np.mean(r**2))
     assert e > 3 * spread
-    assert alarms < 2 * asked  # 1.25 of the greatest of a minute may be the greater bound
+    assert alarms < 2 * asked  # fewer, where the largest residual gives the higher threshold
     assert e < MARGIN * 6 * spread
 
 
-def test_the_shorter_the_motion_the_higher_the_threshold():
-    """Few swings say little about the spread: by chi-squared, twenty values may show 0.64 of it, two hundred 0.88."""
+def test_shorter_motion_gives_higher_thresholds():
+    """By chi-squared, twenty values may have 0.64 of the standard deviation, two hundred 0.88."""
 
-    def threshold(swings: int) -> float:
+    def threshold(crossings: int) -> float:
         calibration = Calibration(["a"])
-        for i in range(40 * swings):
+        for i in range(40 * crossings):
             calibration.update(0.01 * i, [sin(2 * pi * (i + 0.5) / 40)], [1.0])
         (e,) = calibration.thresholds(36.0)
         level = np.sqrt(2 * log(2.5 * 100)) * np.sqrt(0.5)
         return e / level
 
-    for swings in (10, 100):
-        assert_allclose(threshold(swings), np.sqrt(2 * swings / chi2.ppf(0.01, 2 * swings)), rtol=0.06)
+    for n in (10, 100):
+        assert_allclose(threshold(n), np.sqrt(2 * n / chi2.ppf(0.01, 2 * n)), rtol=0.06)
 
 
-def test_what_was_seen_is_no_collision():
-    """Where it is rarer than noise of the same spread: a bump now and then."""
+def test_thresholds_exceed_the_largest_residual_by_the_margin():
     calibration = Calibration(["a"])
     for i in range(3000):
         calibration.update(0.01 * i, [1.0 if i % 100 < 3 else 0.0], [1.0])
     assert_allclose(calibration.thresholds(3600.0), [MARGIN])
 
 
-def test_calibration_refuses_what_is_no_free_motion():
-    """Too short; a joint that never moved; a touch."""
+def test_calibration_with_few_samples_a_still_joint_or_a_jump_raises_error():
 
     def calibration(samples=1000, speed=(1.0, 1.0), touch=0.0):
         c = Calibration(["a", "b"])
@@ -249,11 +241,10 @@ def test_calibration_refuses_what_is_no_free_motion():
             wrong.thresholds(1.0)
 
 
-# ---- where it comes from
+# ---- contact isolation and the wrench at the tip
 
 
-def test_the_wrench_at_the_tip():
-    """Given by the efforts that it causes; withheld near a singularity, and for less than six joints."""
+def test_tip_wrench_follows_from_its_efforts_and_is_withheld_where_it_is_unknown():
     F = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
     J = jacobian(MODEL, HOME)
     found = tip_wrench(J, static_torque(MODEL, HOME, -F) * -1, damping=1e-6)
@@ -266,8 +257,7 @@ def test_the_wrench_at_the_tip():
     assert "3 joints do not determine" in tip_wrench(J[:, :3], np.ones(3)).reason
 
 
-def test_the_link_that_was_touched():
-    """A force at each link: that link, or one further in where the force passes near the axis; never further out."""
+def test_isolated_link_is_the_touched_one_or_further_in():
     rng = np.random.default_rng(3)
     e = np.full(6, 0.5)
     links = MODEL.child_links
@@ -285,8 +275,7 @@ def test_the_link_that_was_touched():
     assert "hardly" in isolate_contact(MODEL, [0.0, 0.6, 0, 0, 0, 0], e).reason
 
 
-def test_two_branches_are_two_contacts():
-    """A robot with two arms that stand out both."""
+def test_contacts_on_two_branches_are_not_isolated():
     model = RobotModel.from_urdf(
         robot(
             link("base"),
@@ -300,8 +289,7 @@ def test_two_branches_are_two_contacts():
 # ---- rates from positions
 
 
-def test_delay_and_noise_gain_are_what_is_said():
-    """Of a velocity that grows steadily, and of white noise."""
+def test_delay_and_noise_gain_of_a_filtered_derivative_are_as_computed():
     dt, cutoff = 2e-3, 15.0
     filtered = FilteredDerivative(cutoff, [False])
     for i in range(1000):

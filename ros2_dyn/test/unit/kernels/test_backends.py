@@ -1,4 +1,4 @@
-"""Every backend computes what the book computes, one state at a time and in batches."""
+"""Every backend agrees with the book, for single states and in batches."""
 
 import json
 import os
@@ -33,7 +33,7 @@ BOOK = {
     "regressor": lambda model, q, qd, qdd, effort: dynamics.regressor(model, q, qd, qdd, TILTED),
 }
 COMPILED = ("tau", "mass_matrix", "qdd", "jacobian")
-"""What Numba is given: vectors, matrices and every input; all outputs at once take a minute to compile."""
+"""Outputs for Numba: vectors, matrices and every input; all outputs at once take a minute to compile."""
 BACKENDS = (
     "python",
     "numpy",
@@ -43,7 +43,7 @@ BACKENDS = (
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path_factory, monkeypatch):
-    """Compiled kernels of the tests are not the user's."""
+    """Keep the compiled kernels of the tests out of the user's cache."""
     monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
 
 
@@ -53,8 +53,7 @@ def assert_close(result, book):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ROBOTS)
-def test_one_state(name, backend):
-    """Outputs of one fused kernel."""
+def test_every_backend_agrees_with_the_book_at_one_state(name, backend):
     model = ROBOTS[name]
     x = [*random_state(model, 1), random_state(model, 2)[0]]
     kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
@@ -63,8 +62,7 @@ def test_one_state(name, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])
-def test_batches_broadcast(backend):
-    """Leading axes of the inputs broadcast against each other, as in the book's functions."""
+def test_inputs_of_different_batches_broadcast(backend):
     model = ROBOTS["mock_arm"]
     q, qd, _ = random_state(model, 3, 4, 5)
     qdd, effort = random_state(model, 4, 5)[0], random_state(model, 5)[0]
@@ -76,8 +74,7 @@ def test_batches_broadcast(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_output_that_depends_on_nothing(backend):
-    """The mass of a cart is the same wherever it is."""
+def test_constant_output_broadcasts_to_the_batch(backend):
     cart = robot(link("base"), link("cart", 3.0), joint("x", "prismatic", "base", "cart"))
     kernel = compile_kernel(RobotModel.from_urdf(cart), ("mass_matrix",), backend)
     assert np.array(kernel([0.5])[0]).tolist() == [[3.0]]
@@ -86,8 +83,7 @@ def test_an_output_that_depends_on_nothing(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])
-def test_any_array_will_do(backend):
-    """Lists, integers, columns of other arrays; and what is left out is zero, gravity that of the earth."""
+def test_lists_integers_and_strided_arrays_are_accepted(backend):
     model = ROBOTS["mock_arm"]
     kernel = compile_kernel(model, ("tau",), backend)
     assert_close(kernel([0, 1, -1, 0, 1, 2])[0], dynamics.gravity(model, [0, 1, -1, 0, 1, 2]))
@@ -97,8 +93,7 @@ def test_any_array_will_do(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])
-def test_wrong_input_is_named(backend):
-    """Compiled code never reads beyond an array."""
+def test_wrong_input_raises_error_that_names_the_input(backend):
     kernel = compile_kernel(ROBOTS["mock_arm"], ("tau",), backend)
     with pytest.raises(InputError, match=r"q: expected shape \(\.\.\., 6\), got \(5,\)"):
         kernel(np.zeros(5))
@@ -110,16 +105,15 @@ def test_wrong_input_is_named(backend):
         kernel(np.zeros(6), gravity=np.array([9.81]))
 
 
-def test_numba_missing_is_said(monkeypatch):
-    """And auto does without it."""
+def test_missing_numba_raises_error_and_auto_falls_back_to_numpy(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match="backend: Numba is not installed"):
         compile_kernel(ROBOTS["mock_arm"], ("tau",), "numba")
     assert compile_kernel(ROBOTS["mock_arm"], ("tau",)).backend == "numpy"
 
 
-def test_compiled_kernels_are_kept_and_shared(tmp_path):
-    """Four processes that start at once on an empty cache agree; one that comes later compiles nothing."""
+def test_four_processes_on_an_empty_cache_agree_and_a_fifth_compiles_nothing(tmp_path):
+    """The four start at once; the cache does not change when the fifth runs."""
     pytest.importorskip("numba", reason="Numba is not installed")
     code = (
         "from ros2_dyn.model import RobotModel; from ros2_dyn.kernels import compile_kernel\n"

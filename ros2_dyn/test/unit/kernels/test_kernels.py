@@ -1,4 +1,4 @@
-"""Traced kernels: the same numbers as the book's functions they were traced from, from less work."""
+"""Traced kernels: the same results as the book's functions, with fewer operations."""
 
 import re
 
@@ -35,13 +35,12 @@ def python_kernel(model, outputs=ALL):
 
 @pytest.fixture(params=ROBOTS)
 def model(request) -> RobotModel:
-    """One of the robots."""
+    """Return one of the robots."""
     return ROBOTS[request.param]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kernel_computes_what_the_book_computes(model, seed):
-    """Every output, fused into one program, with any gravity."""
+def test_fused_kernel_agrees_with_the_book_under_any_gravity(model, seed):
     q, qd, qdd = random_state(model, seed)
     tilted = [1.0, -2.0, -9.0]
     book = {
@@ -57,8 +56,7 @@ def test_a_kernel_computes_what_the_book_computes(model, seed):
         assert_allclose(result, book[name], rtol=0, atol=1e-12 * scale, err_msg=name)
 
 
-def test_velocity_and_acceleration_left_out_are_zero():
-    """And gravity left out is that of the earth."""
+def test_inputs_left_out_are_zero_and_standard_gravity():
     model = ROBOTS["mock_arm"]
     q, qd, _ = (values.tolist() for values in random_state(model, 1))
     (tau,) = python_kernel(model, ("tau",))(q)
@@ -67,8 +65,7 @@ def test_velocity_and_acceleration_left_out_are_zero():
     assert_allclose(tau, gravity(model, q) + coriolis(model, q, qd), rtol=0, atol=1e-12)
 
 
-def test_outputs_share_what_they_have_in_common():
-    """Five outputs cost far less than the sum of five kernels."""
+def test_fused_kernel_has_fewer_operations_than_its_outputs_alone():
     model = ROBOTS["mock_arm"]
 
     def operations(*outputs):
@@ -77,15 +74,13 @@ def test_outputs_share_what_they_have_in_common():
     assert operations(*ALL) < 0.7 * sum(operations(name) for name in ALL)
 
 
-def test_the_robot_is_folded_in():
-    """A six-axis arm with full inertia tensors takes well under the 2000 operations of dense 6x6 algebra."""
+def test_kernel_of_a_six_axis_arm_has_fewer_than_800_operations():
     source = python_kernel(ROBOTS["mock_arm"], ("tau",)).source
     assert len(re.findall(r" [-+*] ", source)) < 800
     assert source.count("cos(") == source.count("sin(") == 6
 
 
-def test_a_long_sum_compiles():
-    """Values used once are written where they are used, but not nested deeper than Python can read."""
+def test_nested_expression_of_2000_operations_compiles():
     tape = Tape()
     x, y = (np.array([tape.symbol("input", name)], dtype=object) for name in ("q0", "qd0"))
     total = x
@@ -100,8 +95,7 @@ def test_a_long_sum_compiles():
     assert_allclose(result, expected, rtol=1e-12)
 
 
-def test_wrong_requests_are_named():
-    """The error lists what there is."""
+def test_unknown_output_or_backend_raises_error_that_lists_the_known():
     model = ROBOTS["mock_arm"]
     with pytest.raises(InputError, match=r"outputs: expected some of tau, gravity, .*; got torque"):
         compile_kernel(model, ("tau", "torque"))
@@ -113,8 +107,7 @@ def test_wrong_requests_are_named():
         python_kernel(model)([0.0] * 5)
 
 
-def test_folding():
-    """Zeros, ones, signs and equal subexpressions vanish while they are written down."""
+def test_symbols_fold_zeros_ones_signs_and_equal_subexpressions():
     tape = Tape()
     x, y = tape.symbol("input", "x"), tape.symbol("input", "y")
     assert x * 0 == 0.0
@@ -134,15 +127,13 @@ def test_folding():
     assert (x / 4.0) is x * 0.25
 
 
-def test_an_algorithm_that_branches_on_a_value_cannot_be_traced():
-    """It would take one branch for good."""
+def test_branch_on_a_symbol_raises_error():
     x = Tape().symbol("input", "x")
     with pytest.raises(TypeError, match="must not branch on a value"):
         bool(x)
 
 
-def test_a_payload_is_given_at_run_time():
-    """In any backend's terms it is `RobotModel.carrying`; zero is none. On any link."""
+def test_payload_input_agrees_with_a_model_that_carries_it():
     model = ROBOTS["mock_arm"]
     q, qd, qdd = random_state(model, 7)
     outputs = ("tau", "gravity", "coriolis", "mass_matrix", "qdd", "momentum", "potential_energy")
@@ -155,8 +146,7 @@ def test_a_payload_is_given_at_run_time():
                 assert_allclose(ours, theirs, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(theirs))), err_msg=name)
 
 
-def test_a_push_is_given_at_run_time():
-    """On the kernel's link; it also moves the robot, and goes through the joints."""
+def test_wrench_input_agrees_with_an_external_wrench():
     model = ROBOTS["mock_arm"]
     q, qd, qdd = random_state(model, 8)
     push = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
@@ -172,8 +162,7 @@ def test_a_push_is_given_at_run_time():
         assert_allclose(ours, theirs, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(theirs))))
 
 
-def test_the_link_of_a_kernel():
-    """Pose and Jacobians are its."""
+def test_pose_and_jacobians_of_a_kernel_are_those_of_its_link():
     model = ROBOTS["mock_arm"]
     q, qd, _ = random_state(model, 9)
     kernel = compile_kernel(model, ("pose", "jacobian", "jacobian_dot"), "numpy", ("q", "qd"), "forearm_link")
@@ -183,8 +172,7 @@ def test_the_link_of_a_kernel():
     assert_allclose(Jd, jacobian_dot(model, q, qd, "forearm_link"), rtol=0, atol=1e-12)
 
 
-def test_a_kernel_says_what_it_is():
-    """Its inputs and outputs by name, its link, its source."""
+def test_kernel_has_its_inputs_outputs_link_backend_and_source_as_attributes():
     kernel = compile_kernel(ROBOTS["mock_arm"], ("gravity", "momentum"), "python", ("q", "qd"))
     assert (kernel.outputs, kernel.inputs) == (("gravity", "momentum"), ("q", "qd"))
     assert (kernel.link, kernel.backend) == ("tool0", "python")
@@ -193,8 +181,7 @@ def test_a_kernel_says_what_it_is():
         kernel([0.0] * 6, qdd=[0.0] * 6)
 
 
-def test_constants_make_a_kernel_shorter():
-    """Gravity that is known, no velocity: what is not an input folds in."""
+def test_fewer_inputs_give_fewer_operations():
     model = ROBOTS["mock_arm"]
 
     def operations(*inputs):
@@ -203,8 +190,7 @@ def test_constants_make_a_kernel_shorter():
     assert operations("q") < 0.3 * operations("q", "qd", "qdd") < 0.3 * operations("q", "qd", "qdd", "gravity")
 
 
-def test_a_large_program_uses_names_again():
-    """Python reaches the first 256 variables quicker than others."""
+def test_large_program_reuses_names():
     model = RobotModel.from_urdf(random_tree(3, 24))
     source = python_kernel(model, ("tau", "mass_matrix")).source
     names = re.findall(r"^    (t\d+) = ", source, re.MULTILINE)
@@ -215,8 +201,7 @@ def test_a_large_program_uses_names_again():
     assert_allclose(M, mass_matrix(model, q), rtol=0, atol=1e-9)
 
 
-def test_an_unknown_input_or_link_is_named():
-    """With what there is."""
+def test_unknown_input_or_link_raises_error_that_lists_the_known():
     model = ROBOTS["mock_arm"]
     with pytest.raises(InputError, match=r"inputs: expected some of q, qd, .*, wrench; got velocity"):
         compile_kernel(model, ("tau",), inputs=("q", "velocity"))

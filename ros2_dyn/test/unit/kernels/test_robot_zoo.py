@@ -1,11 +1,18 @@
-"""The robots of example-robot-data: every one that Pinocchio loads agrees with it, by the book and by every kernel.
+"""The robots of example-robot-data agree with Pinocchio: all of them by the book, and by the kernels of every backend.
 
-Pinocchio's models here take mimic joints for free ones. What it finds is projected onto the joints that are free, which
-is what mimicking means: ``q_theirs = G q + offset``, ``tau = G^T tau_theirs``.
+The kernels of all robots take many minutes, most of them for compilation, and run where FULL=1. By default they run for
+PART: eleven robots with 2 to 12 degrees of freedom that cover chains and trees, and all types of joints: revolute,
+continuous, prismatic, planar, floating and mimic. The book's functions run for all robots always, up to tiago_dual with
+its 101 degrees of freedom.
+
+Pinocchio's models treat mimic joints as free ones. Its results are projected onto the independent joints:
+``q_pinocchio = G q + offset``, ``tau = G^T tau_pinocchio``.
 """
 
 from __future__ import annotations
 
+import os
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,17 +42,34 @@ FUSED = (
     ("regressor",),
     ("dtau_dq", "dtau_dqd"),
 )
-"""Programs of moderate length, whatever the robot."""
+"""Outputs of the kernels: programs of moderate length for any robot."""
 BACKENDS = ("python", "numpy", "numba") if find_spec("numba") else ("python", "numpy")
 
 
 FOLDER = example_robots()
-ROBOTS = {str(path.relative_to(FOLDER)): path for path in sorted(FOLDER.rglob("*.urdf"))}
-WALKERS = [name for name in ROBOTS if Path(name).name in ("a1.urdf", "bolt.urdf", "hextilt_flying_arm_5.urdf")]
+FILES = {str(path.relative_to(FOLDER)): path for path in sorted(FOLDER.rglob("*.urdf"))}
+WALKERS = [name for name in FILES if Path(name).name in ("a1.urdf", "bolt.urdf", "hextilt_flying_arm_5.urdf")]
+ROBOTS = [name for name in FILES if Path(name).name not in REFUSED]
+ROBOTS += [f"{name} on a {joint}" for name in WALKERS for joint in ("floating", "planar")]
+PART = {
+    "TwoDofs.urdf",  # the smallest
+    "double_pendulum_continuous.urdf",  # continuous joints
+    "finger_edu.urdf",
+    "iris.urdf",  # four joints on one body
+    "ur5_robot.urdf",  # an arm
+    "panda.urdf",  # a gripper of prismatic joints, one of which mimics the other
+    "bolt.urdf",  # two legs
+    "bolt.urdf on a floating",
+    "hextilt_flying_arm_5.urdf on a planar",
+    "tiago_no_hand.urdf",  # wheels, a prismatic torso, a head and an arm
+    "a1.urdf",  # four legs
+}
+"""File names of the robots whose kernels are tested by default."""
+COMPILED = ROBOTS if os.environ.get("FULL") == "1" else [name for name in ROBOTS if Path(name).name in PART]
 
 
 class Oracle:
-    """Pinocchio's answers, in our order."""
+    """Pinocchio's results, in the model's order."""
 
     def __init__(self, ours: RobotModel, xml: str) -> None:
         self.ours = ours
@@ -60,7 +84,7 @@ class Oracle:
             self.columns += range(10 * (theirs.id - 1), 10 * theirs.id)
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Our q as theirs, which has cosine and sine for a continuous joint."""
+        """Return Pinocchio's q, which has cosine and sine for a continuous joint."""
         theirs = np.zeros(self.model.nq)
         for joint, where in zip(self.ours.joints, self.ours.q_slices):
             at = self.model.joints[self.model.getJointId(joint.name)]
@@ -70,7 +94,7 @@ class Oracle:
         return theirs
 
     def answers(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, tip: str) -> dict[str, np.ndarray]:
-        """Everything that is compared, by the names of a kernel's outputs."""
+        """Return the quantities to compare, by the names of a kernel's outputs."""
         model, data, G = self.model, self.data, self.G
         Q, V, A = self.q(q), G @ qd, G @ qdd
         pin.computeRNEADerivatives(model, data, Q, V, A)
@@ -96,7 +120,7 @@ class Oracle:
         }
 
     def acceleration(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Forward dynamics; Pinocchio's own algorithm where no joint mimics another."""
+        """Return the acceleration, by Pinocchio's own algorithm where no joint mimics another."""
         if not self.ours.has_mimic_joints:
             return self.G.T @ pin.aba(self.model, self.data, self.q(q), self.G @ qd, self.G @ tau)
         M = self.answers(q, qd, 0 * qd, self.ours.default_tip)
@@ -104,7 +128,7 @@ class Oracle:
 
 
 def by_the_book(model: RobotModel, q, qd, qdd) -> dict[str, np.ndarray]:
-    """The functions of `ros2_dyn.dynamics`."""
+    """Return the same quantities by the functions of `ros2_dyn.dynamics`."""
     derivatives = dynamics.rnea_derivatives(model, q, qd, qdd)
     return {
         "tau": dynamics.rnea(model, q, qd, qdd),
@@ -120,65 +144,77 @@ def by_the_book(model: RobotModel, q, qd, qdd) -> dict[str, np.ndarray]:
 
 
 def assert_close(ours, theirs, what: str) -> None:
-    """Relative to the largest number there is."""
+    """Compare relative to the largest number."""
     scale = max(1.0, float(np.max(np.abs(theirs))))
     difference = float(np.max(np.abs(np.asarray(ours) - theirs)))
     assert difference <= TOLERANCE * scale, f"{what}: {difference:.2e} of {scale:.2e}"
 
 
 def load(name: str) -> tuple[RobotModel, str]:
-    """A robot; with a floating base if the name says so."""
-    path, _, floating = name.partition(" on a ")
-    xml = ROBOTS[path].read_text(encoding="utf-8", errors="replace")
-    if floating:
+    """Return a robot and its URDF, with a floating or planar base if the name ends so."""
+    path, _, base = name.partition(" on a ")
+    xml = FILES[path].read_text(encoding="utf-8", errors="replace")
+    if base:
         root = RobotModel.from_urdf(xml).base_link
-        joint = f'<joint name="{floating}" type="{floating}"><parent link="world_"/><child link="{root}"/>'
-        axis = '<axis xyz="0 0 1"/>' if floating == "planar" else ""
+        joint = f'<joint name="{base}" type="{base}"><parent link="world_"/><child link="{root}"/>'
+        axis = '<axis xyz="0 0 1"/>' if base == "planar" else ""
         xml = xml.replace("</robot>", f'<link name="world_"/>{joint}{axis}</joint></robot>')
     return RobotModel.from_urdf(xml), xml
 
 
-@pytest.mark.skipif(not ROBOTS, reason="example-robot-data (pip install example-robot-data) is not installed")
-def test_all_robots_are_there():
-    """66 with moving joints that Pinocchio loads; refused are two of these, two without joints, and a stub."""
-    assert (len(ROBOTS), len(REFUSED)) == (69, 5)
+class Case:
+    """A robot at two random states, and Pinocchio's results there."""
+
+    def __init__(self, name: str) -> None:
+        self.model, xml = load(name)
+        self.oracle = Oracle(self.model, xml)
+        rng = np.random.default_rng(len(name))
+        model = self.model
+        self.states = [(random_positions(model, rng), *rng.uniform(-2, 2, size=(2, model.n))) for _ in range(2)]
+        self.expected = [self.oracle.answers(*state, model.default_tip) for state in self.states]
+        if self.can_accelerate:
+            for (q, qd, _), expected in zip(self.states, self.expected):
+                expected["qdd"] = self.oracle.acceleration(q, qd, expected["tau"])
+
+    @cached_property
+    def can_accelerate(self) -> bool:
+        """Whether every joint moves some inertia."""
+        return bool(np.linalg.matrix_rank(self.expected[0]["mass_matrix"]) == self.model.n)
 
 
-@pytest.mark.parametrize("name", [name for name in ROBOTS if Path(name).name in REFUSED])
-def test_refused(name):
-    """The link or joint at fault is named."""
+@pytest.mark.skipif(not FILES, reason="example-robot-data (pip install example-robot-data) is not installed")
+def test_example_robot_data_has_69_urdfs_of_which_5_are_refused():
+    assert (len(FILES), len(REFUSED)) == (69, 5)
+    assert {Path(name).name for name in ROBOTS} >= PART
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if Path(name).name in REFUSED])
+def test_refused_urdf_raises_error_that_names_the_element(name):
     with pytest.raises(ModelError) as refusal:
         load(name)
     assert REFUSED[Path(name).name] in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name for name in ROBOTS if Path(name).name not in REFUSED]
-    + [f"{name} on a {joint}" for name in WALKERS for joint in ("floating", "planar")],
-)
-def test_agrees_with_pinocchio(name):
-    """At random states, to 1e-9 of the largest number; and forward dynamics inverts it."""
-    model, xml = load(name)
-    oracle = Oracle(model, xml)
-    rng = np.random.default_rng(len(name))
-    states = [(random_positions(model, rng), *rng.uniform(-2, 2, size=(2, model.n))) for _ in range(2)]
-    theirs = [oracle.answers(*state, model.default_tip) for state in states]
-    can_accelerate = np.linalg.matrix_rank(theirs[0]["mass_matrix"]) == model.n
-    for (q, qd, qdd), expected in zip(states, theirs):
-        for what, value in by_the_book(model, q, qd, qdd).items():
-            assert_close(value, expected[what], f"book, {what}")
-        if can_accelerate:
-            expected["qdd"] = oracle.acceleration(q, qd, expected["tau"])
-            assert_close(dynamics.forward_dynamics(model, q, qd, expected["tau"]), expected["qdd"], "book, qdd")
+@pytest.mark.parametrize("name", ROBOTS)
+def test_book_agrees_with_pinocchio_at_random_states(name):
+    case = Case(name)
+    for (q, qd, qdd), expected in zip(case.states, case.expected):
+        for what, value in by_the_book(case.model, q, qd, qdd).items():
+            assert_close(value, expected[what], what)
+        if case.can_accelerate:
+            assert_close(dynamics.forward_dynamics(case.model, q, qd, expected["tau"]), expected["qdd"], "qdd")
         else:
             with pytest.raises(InputError, match="joints that move no inertia"):
-                dynamics.forward_dynamics(model, q, qd, expected["tau"])
+                dynamics.forward_dynamics(case.model, q, qd, expected["tau"])
 
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_kernels_of_every_backend_agree_with_pinocchio_at_random_states(name):
+    case = Case(name)
     for backend in BACKENDS:
         for outputs in FUSED:
-            wanted = [output for output in outputs if output != "qdd" or can_accelerate]
-            kernel = compile_kernel(model, wanted, backend)
-            for (q, qd, qdd), expected in zip(states, theirs):
+            wanted = [output for output in outputs if output != "qdd" or case.can_accelerate]
+            kernel = compile_kernel(case.model, wanted, backend)
+            for (q, qd, qdd), expected in zip(case.states, case.expected):
                 for what, value in zip(wanted, kernel(q, qd, qdd, expected["tau"])):
                     assert_close(value, expected[what], f"{backend}, {what}")

@@ -36,7 +36,7 @@ def random_rows(seed, n=6):
 
 
 def frames(rows, q, modified):
-    """Every link's frame, multiplied up as the books do (Craig 3.6; Paul 1981)."""
+    """Return every link's frame as a product of matrices, as in the books (Craig 3.6; Paul 1981)."""
     T, found = np.eye(4), []
     for row, q_i in zip(rows, q):
         z = rot("z", row.theta + (0 if row.prismatic else q_i)) @ trans("z", row.d + (q_i if row.prismatic else 0))
@@ -47,8 +47,7 @@ def frames(rows, q, modified):
 
 
 @pytest.mark.parametrize("modified", [True, False])
-def test_frames_are_those_of_the_table(modified):
-    """With revolute and prismatic joints."""
+def test_link_frames_of_a_dh_table_are_those_of_the_book(modified):
     rows = random_rows(1)
     model = RobotModel.from_dh(rows, modified)
     assert model.joint_names == tuple(f"joint{i}" for i in range(1, 7))
@@ -59,7 +58,7 @@ def test_frames_are_those_of_the_table(modified):
 
 
 @pytest.mark.parametrize("modified", [True, False])
-def test_kinetic_energy_of_the_links_as_the_table_gives_them(modified):
+def test_mass_matrix_of_a_dh_table_is_that_of_its_links(modified):
     """``M = sum J_com^T m J_com + J_w^T I J_w``, with inertias in the frames of the table."""
     rows = random_rows(2)
     model = RobotModel.from_dh(rows, modified)
@@ -71,8 +70,7 @@ def test_kinetic_energy_of_the_links_as_the_table_gives_them(modified):
     assert_allclose(mass_matrix(model, q), M, rtol=0, atol=1e-10)
 
 
-def test_the_two_inertias_of_a_row():
-    """About the centre of mass, and about the frame's origin, which the UR-type document uses."""
+def test_inertia_about_the_origin_gives_the_same_model_as_about_the_centre_of_mass():
     about_com = random_rows(3)
     about_origin = []
     for row in about_com:
@@ -87,8 +85,7 @@ def test_the_two_inertias_of_a_row():
         assert_allclose(rnea(one, *x), rnea(other, *x), rtol=0, atol=1e-10)
 
 
-def test_the_ur_type_arm_as_a_standard_table():
-    """The published table, centres of mass in its frames: the same arm as the URDF of this package."""
+def test_ur_type_arm_as_a_standard_table_agrees_with_its_urdf():
     arm = mock_arm()
     half = np.pi / 2
     table = [
@@ -101,7 +98,7 @@ def test_the_ur_type_arm_as_a_standard_table():
     ]
     rows = []
     for (a, alpha, d, com), I in zip(table, arm.inertia):
-        turn = rot("x", alpha)[:3, :3]  # from the table's frame to the URDF's, which lies before that turn
+        turn = rot("x", alpha)[:3, :3]  # from the table's frame to the URDF's, which lies before that rotation
         rows.append(DHRow(a, alpha, d, mass=float(I.mass), com=com, I_com=turn.T @ I.I_com @ turn))
     model = RobotModel.from_dh(rows, modified=False, name="ur")
     for seed in range(5):
@@ -121,7 +118,6 @@ def test_the_ur_type_arm_as_a_standard_table():
         (DHRow(I_com=np.eye(3), I_origin=np.eye(3)), "row 2: both I_com and I_origin are given"),
     ],
 )
-def test_a_wrong_row_is_named(row, problem):
-    """By its number, from 1."""
+def test_wrong_dh_row_raises_error_with_its_number(row, problem):
     with pytest.raises(ModelError, match=problem):
         RobotModel.from_dh([DHRow(mass=1.0), row])

@@ -12,14 +12,13 @@ MASSES = RNG.uniform(0.1, 2, size=7)
 
 
 def body_of_points(points: np.ndarray) -> SpatialInertia:
-    """The inertia of point masses, summed up by definition, given about the centre of mass."""
+    """Return the inertia of point masses by definition, given about the centre of mass."""
     com = MASSES @ points / MASSES.sum()
     I_com = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(MASSES, points - com))
     return SpatialInertia.from_com(MASSES.sum(), com, I_com)
 
 
-def test_about_the_origin_it_is_the_sum_over_the_points():
-    """From the centre of mass to the origin, and back (the parallel axis theorem)."""
+def test_inertia_about_the_origin_is_the_sum_over_point_masses():
     I = body_of_points(POINTS)
     about_origin = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(MASSES, POINTS))
     assert_allclose(I.I_origin, about_origin, rtol=1e-12)
@@ -28,21 +27,18 @@ def test_about_the_origin_it_is_the_sum_over_the_points():
     assert_allclose(again.matrix(), I.matrix(), rtol=1e-12)
 
 
-def test_in_another_frame_it_is_that_of_the_moved_points():
-    """Where frame B lies at r in frame A, and is turned by R."""
+def test_inertia_in_another_frame_is_that_of_the_moved_points():
     R, r = rotation_from_rpy(np.array([0.3, -1.1, 2.0])), np.array([0.5, -0.2, 0.8])
     moved = body_of_points(POINTS).in_parent(Transform(R.T, r))
     assert_allclose(moved.matrix(), body_of_points(POINTS @ R.T + r).matrix(), rtol=1e-10, atol=1e-10)
 
 
-def test_momentum_is_the_matrix_times_velocity():
-    """The compact form and the 6x6 matrix agree."""
+def test_momentum_is_the_6x6_matrix_times_velocity():
     I, v = body_of_points(POINTS), RNG.normal(size=(4, 6))
     assert_allclose(I.momentum(v), v @ I.matrix().T, rtol=1e-12, atol=1e-12)
 
 
-def test_two_bodies_fixed_to_each_other():
-    """Their inertias add up, the centre of mass by weight."""
+def test_sum_of_inertias_has_the_weighted_centre_of_mass():
     I = body_of_points(POINTS)
     both = I + SpatialInertia.from_com(2.0, np.array([1.0, 0, 0]), np.eye(3))
     assert_allclose(both.com, (I.mass * I.com + [2.0, 0, 0]) / (I.mass + 2.0), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Joints of every type move as they should, and robots of all of them at once keep the identities of dynamics."""
+"""Motion of joints of every type, and the identities of dynamics for robots with all of them."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ BODY = link("body", 2.0, (0, 0, 0), (0.1, 0, 0, 0.2, 0, 0.3))
 
 @pytest.fixture(params=TREES)
 def tree(request) -> RobotModel:
-    """A robot with joints of every type."""
+    """Return a robot with joints of every type."""
     return TREES[request.param]
 
 
@@ -32,7 +32,7 @@ def close(a, b, tolerance=1e-10):
 
 
 def moved(model: RobotModel, q: np.ndarray, qd: np.ndarray, dt: float) -> np.ndarray:
-    """Where the velocity qd leads to in a short time, to second order in it."""
+    """Return the q after a short time dt at the velocity qd, to second order."""
     q = q.copy()
     for part, q_slices, v_slices in zip(model.joints, model.q_slices, model.v_slices):
         x, v = q[q_slices], qd[v_slices] * dt
@@ -55,16 +55,15 @@ def moved(model: RobotModel, q: np.ndarray, qd: np.ndarray, dt: float) -> np.nda
     return q
 
 
-def test_where_the_numbers_are():
-    """A floating joint has 7 and 6, a planar one 4 and 3, one that mimics has none."""
+def test_floating_planar_and_mimic_joints_have_their_numbers_in_q_and_qd():
     model = TREES[0]
     assert (model.nq, model.n) == (7 + 4 + 6, 6 + 3 + 6) == (len(model.neutral), len(model.effort_limit))
     assert {"finger_joint", "nail_joint"} == {joint.name for joint in model.joints} - set(model.joint_names)
     assert model.has_mimic_joints
 
 
-def test_a_free_body_falls():
-    """And turns without moment: Euler's equation, in its own axes."""
+def test_free_body_falls_and_turns_by_eulers_equation():
+    """Velocities are in the body's own axes."""
     model = RobotModel.from_urdf(robot(link("world"), BODY, joint("free", "floating", "world", "body")))
     w = np.array([1.0, 2.0, 3.0])
     q = [0, 0, 5, *np.array([0.1, 0.2, 0.3, 0.9]) / np.sqrt(0.95)]
@@ -73,14 +72,13 @@ def test_a_free_body_falls():
     R = dynamics.forward_kinematics(model, q)[:3, :3]
     close(R @ qdd[:3], [0, 0, -9.81])
     close(qdd[3:], -np.cross(w, I * w) / I)
-    # A velocity in the body's axes turns with it, and is constant only if it is pushed along.
+    # A velocity in the body's axes rotates with the body.
     qdd = dynamics.forward_dynamics(model, q, [1, 0, 0, *w], np.zeros(6), gravity=(0, 0, 0))
     close(qdd[:3], -np.cross(w, [1, 0, 0]))
 
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (0, 0, -1), (1, 2, -2), (0, -1, 0), (1, 1, 1)])
-def test_a_planar_joint_moves_in_the_plane_across_its_axis(axis):
-    """And turns about the axis; x and y are those of the frame if the axis is z."""
+def test_planar_joint_moves_in_the_plane_normal_to_its_axis(axis):
     model = RobotModel.from_urdf(robot(link("world"), BODY, joint("slide", "planar", "world", "body", axis=axis)))
     n = np.array(axis) / np.linalg.norm(axis)
     T = dynamics.forward_kinematics(model, [0.3, -0.4, np.cos(0.5), np.sin(0.5)])
@@ -93,8 +91,7 @@ def test_a_planar_joint_moves_in_the_plane_across_its_axis(axis):
         assert_allclose(T[:3, 3], [0.3, -0.4, 0], atol=1e-12)
 
 
-def test_the_jacobian_is_the_derivative_of_the_position(tree):
-    """For joints of every type, by central differences."""
+def test_jacobian_with_every_joint_type_is_the_derivative_of_the_position(tree):
     q, qd, _ = state(tree, 1)
     dt = 1e-6
     for name in tree.link_names:
@@ -102,8 +99,7 @@ def test_the_jacobian_is_the_derivative_of_the_position(tree):
         close((p[0] - p[1]) / (2 * dt), (dynamics.jacobian(tree, q, name) @ qd)[:3], 1e-8)
 
 
-def test_equation_of_motion(tree):
-    """``rnea = M qdd + C qd + g``, forward dynamics inverts it, M is positive, Luh's recursion agrees."""
+def test_algorithms_with_every_joint_type_keep_the_equation_of_motion(tree):
     q, qd, qdd = state(tree, 2)
     M, C = dynamics.mass_matrix(tree, q), dynamics.coriolis_matrix(tree, q, qd)
     tau = dynamics.rnea(tree, q, qd, qdd)
@@ -117,8 +113,8 @@ def test_equation_of_motion(tree):
     close(dynamics.kinetic_energy(tree, q, qd), qd @ M @ qd / 2)
 
 
-def test_the_rate_of_the_mass_matrix(tree):
-    """``Mdot = C + C^T``, so that Mdot - 2C is skew, by central differences."""
+def test_mass_matrix_rate_with_every_joint_type_is_c_plus_its_transpose(tree):
+    """``Mdot = C + C^T``, by central differences."""
     q, qd, _ = state(tree, 3)
     dt = 1e-6
     M = [dynamics.mass_matrix(tree, moved(tree, q, qd, s * dt)) for s in (1, -1)]
@@ -126,8 +122,8 @@ def test_the_rate_of_the_mass_matrix(tree):
     close((M[0] - M[1]) / (2 * dt), C + C.T, 1e-8)
 
 
-def test_a_mimic_joint_is_a_gear():
-    """Two joints, the second at -2 q + 0.3: what the 2R arm does with its angles so coupled, by the chain rule."""
+def test_mimic_joint_agrees_with_the_chain_rule_on_the_free_robot():
+    """The second joint of the 2R arm is at -2 q + 0.3."""
     mass = {"mass": 2.0, "com": (0.2, 0.1, 0), "inertia": (0.1, 0, 0, 0.2, 0, 0.3)}
     xml = planar_2r(0.7, 0.4, mass, mass)
     free = RobotModel.from_urdf(xml)
@@ -145,8 +141,7 @@ def test_a_mimic_joint_is_a_gear():
     close(dynamics.forward_dynamics(geared, q, qd, dynamics.rnea(geared, q, qd, qdd, tilted), tilted), qdd)
 
 
-def test_a_mimic_of_a_mimic_follows_the_first():
-    """Multipliers multiply, offsets add up; the order of the document does not matter."""
+def test_mimic_of_a_mimic_has_the_product_of_multipliers_in_any_document_order():
     mimic = '<mimic joint="{}" multiplier="{}" offset="{}"/></joint>'
     xml = robot(
         *(link(name, 1.0, (1, 0, 0)) for name in "abcd"),
@@ -161,8 +156,7 @@ def test_a_mimic_of_a_mimic_follows_the_first():
     assert_allclose(turned[0, 0], np.cos(0.1 + (0.2 + 0.5) + (0.6 + 1.6)), atol=1e-12)
 
 
-def test_a_chain_takes_those_along_that_mimic_its_joints(tree):
-    """And locks those that mimic a joint that is locked; a floating base stays where it was put."""
+def test_chain_with_mimic_joints_agrees_with_the_whole_robot(tree):
     tip = next(name for name in reversed(tree.link_names) if name.startswith("link"))
     q = dict(zip(tree.joint_names, (random_positions(tree, np.random.default_rng(5))[s] for s in _own(tree))))
     arm = tree.chain("world", tip, {})
@@ -187,8 +181,7 @@ def _index(model: RobotModel, name: str) -> int:
     return [part.name for part in model.joints].index(name)
 
 
-def test_a_rotation_that_is_none_is_named(tree):
-    """Quaternions that are not unit vectors would stretch the robot."""
+def test_q_with_a_wrong_rotation_raises_error_that_names_the_joint(tree):
     q = tree.neutral
     dynamics.gravity(tree, q)
     with pytest.raises(InputError, match=r"q: joint 'base_joint': expected a unit quaternion"):
@@ -200,8 +193,7 @@ def test_a_rotation_that_is_none_is_named(tree):
         dynamics.gravity(tree, np.zeros(tree.n))
 
 
-def test_what_cannot_be_mimicked_is_named():
-    """A planar joint has no single angle."""
+def test_mimic_of_a_planar_joint_raises_error():
     xml = robot(link("a"), link("b", 1.0), link("c", 1.0), joint("slide", "planar", "a", "b"))
     follower = joint("turn", "revolute", "b", "c").replace("</joint>", '<mimic joint="slide"/></joint>')
     with pytest.raises(
@@ -210,8 +202,7 @@ def test_what_cannot_be_mimicked_is_named():
         RobotModel.from_urdf(xml.replace("</robot>", follower + "</robot>"))
 
 
-def test_a_model_is_its_content(tree):
-    """Equal if all numbers are, whatever they were read from; different if one of them is."""
+def test_models_of_equal_content_are_equal_and_others_differ(tree):
     again = RobotModel.from_links(tree.name, tree.link_specs)
     assert again == tree
     assert hash(again) == hash(tree)
@@ -222,8 +213,7 @@ def test_a_model_is_its_content(tree):
     assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == tree
 
 
-def test_a_model_shows_its_tree():
-    """A line a link, indented below the one that it hangs on."""
+def test_repr_of_a_model_is_its_tree():
     text = repr(TREES[0])
     assert text.splitlines()[0].startswith("RobotModel 'test': 15 degrees of freedom, ")
     assert "\nworld\n  link0 " in text

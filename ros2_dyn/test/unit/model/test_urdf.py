@@ -1,4 +1,4 @@
-"""Loading a URDF: what is taken, what is dropped, and how a wrong one is refused."""
+"""Loading of URDFs: elements that are used, elements that are dropped, and errors."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,7 @@ HINGE = joint("hinge", "revolute", "base", "arm")
 ONE_JOINT = robot(*LINKS, HINGE)
 
 
-def test_the_mock_arm():
-    """Names, limits and links are those of the file."""
+def test_mock_arm_has_the_names_limits_and_masses_of_its_file():
     model = mock_arm()
     assert (model.name, model.n, model.base_link, model.default_tip) == ("mock_arm", 6, "base_link", "tool0")
     assert model.joint_names[0] == "shoulder_pan_joint"
@@ -24,8 +23,7 @@ def test_the_mock_arm():
     assert model.base_inertia.mass == 4.0
 
 
-def test_joints_are_ordered_depth_first():
-    """LinkSpec by branch, children in document order, whatever the order of the elements."""
+def test_joints_are_ordered_depth_first_in_document_order():
     names = "abcde"
     xml = robot(
         *(joint(f"to_{child}", "revolute", parent, child) for parent, child in ("ae", "ab", "bd", "bc")),
@@ -34,8 +32,7 @@ def test_joints_are_ordered_depth_first():
     assert RobotModel.from_urdf(xml).joint_names == ("to_e", "to_b", "to_d", "to_c")
 
 
-def test_what_says_nothing_of_dynamics_cannot_stop_the_model():
-    """Broken meshes, materials, transmissions and plug-ins are dropped before parsing, and nothing is printed."""
+def test_broken_elements_without_dynamics_are_ignored():
     nonsense = """
         <material name="red"><color rgba="1 0"/></material>
         <transmission name="t"><joint name="nowhere"/></transmission>
@@ -49,15 +46,14 @@ def test_what_says_nothing_of_dynamics_cannot_stop_the_model():
     assert_allclose(dressed.inertia[0].matrix(), plain.inertia[0].matrix())
 
 
-def test_nothing_is_printed_while_loading(capfd):
-    """urdf_parser_py complains on stderr about what it does not know; it never gets to see it."""
+def test_unknown_elements_print_nothing_while_loading(capfd):
     xml = ONE_JOINT.replace("<robot ", '<robot version="7" xmlns:x="y" ').replace("<axis", "<odd/><axis")
     RobotModel.from_urdf(xml)
     assert capfd.readouterr() == ("", "")
 
 
-def test_inertia_about_the_com_and_about_the_origin():
-    """The URDF's tensor is about the centre of mass, in the axes of its own origin (the parallel axis theorem)."""
+def test_urdf_inertia_is_about_the_centre_of_mass_in_its_own_axes():
+    """The model has it about the frame's origin, by the parallel axis theorem."""
     body = link("arm", 2.0, (0.3, 0, 0), (1, 0, 0, 2, 0, 3), rpy=(0, 0, np.pi / 2))
     I = RobotModel.from_urdf(robot(link("base"), body, HINGE)).inertia[0]
     assert_allclose(I.I_com, np.diag([2, 1, 3]), atol=1e-12)
@@ -65,16 +61,14 @@ def test_inertia_about_the_com_and_about_the_origin():
     assert_allclose(I.com, [0.3, 0, 0], atol=1e-12)
 
 
-def test_an_axis_need_not_have_unit_length_and_defaults_to_x():
-    """As URDF says."""
+def test_joint_axis_is_normalised_and_defaults_to_x():
     long = RobotModel.from_urdf(robot(*LINKS, joint("hinge", "revolute", "base", "arm", axis=(0, 3, 4))))
     assert_allclose(long.joints[0].axis, [0, 0.6, 0.8])
     default = RobotModel.from_urdf(ONE_JOINT.replace('<axis xyz="0.0 0.0 1.0"/>', ""))
     assert_allclose(default.joints[0].axis, [1, 0, 0])
 
 
-def test_the_model_cannot_be_changed():
-    """Frozen, down to its arrays: kernels have its numbers folded in."""
+def test_change_of_a_model_or_its_arrays_raises_error():
     model = mock_arm()
     with pytest.raises(AttributeError):
         model.name = "other"  # type: ignore[misc]
@@ -86,7 +80,7 @@ def test_the_model_cannot_be_changed():
 
 
 edit = ONE_JOINT.replace
-"""A URDF that would be right, but for one thing."""
+"""Make a URDF with one fault from the correct one."""
 WRONG = {
     "no XML": ("<robot", "robot description: not well-formed XML"),
     "another root": ("<sdf/>", "expected the root element <robot>, found <sdf>"),
@@ -165,8 +159,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_urdf_is_refused_by_name(case):
-    """The error is a ModelError that names the link or joint, and says what is wrong."""
+def test_wrong_urdf_raises_error_that_names_the_element(case):
     xml, message = WRONG[case]
     with pytest.raises(ModelError) as refusal:
         RobotModel.from_urdf(xml)
@@ -175,15 +168,13 @@ def test_a_wrong_urdf_is_refused_by_name(case):
     assert str(refusal.value) == f"{refusal.value.element}: {refusal.value.problem}"
 
 
-def test_a_missing_file_is_named(tmp_path):
-    """With its path."""
+def test_missing_urdf_file_raises_error_with_its_path(tmp_path):
     with pytest.raises(ModelError, match=r"nowhere\.urdf': cannot be read: .*No such file"):
         RobotModel.from_urdf_file(tmp_path / "nowhere.urdf")
     assert RobotModel.from_urdf_file(str(MOCK_ARM)).n == 6
 
 
-def test_a_chain_of_a_thousand_links_loads():
-    """No recursion."""
+def test_chain_of_a_thousand_links_loads_without_recursion():
     n = 1000
     links = [link("l0"), *(link(f"l{i}", mass=1.0) for i in range(1, n + 1))]
     joints = [joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}") for i in range(n)]

@@ -1,0 +1,165 @@
+"""`ros2_dyn campaign`: random faults in random simulated worlds, and whether any command breaks a rule."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.simulation.arm_pool import OWN_ARM, arm_names
+from ros2_dyn.simulation.campaign import play_world, run_campaign
+from ros2_dyn.simulation.world import World
+
+MODE_COLORS = {
+    "gravity": "tab:green",
+    "hand_guiding": "tab:cyan",
+    "feed_forward": "tab:blue",
+    "force": "tab:purple",
+    "stopped": "tab:red",
+}
+"""Colours of the modes in a drawing; the others have none."""
+
+
+@contextmanager
+def open_executor(workers: int, scheduler: str) -> Iterator[Executor]:
+    """Yield an executor: of local processes, or of the Dask cluster of a scheduler.
+
+    Args:
+        workers: number of local processes.
+        scheduler: address of a Dask scheduler; empty: local processes.
+
+    Raises:
+        InputError: Dask is not installed, or the scheduler does not answer.
+    """
+    if not scheduler:
+        with ProcessPoolExecutor(workers) as executor:
+            yield executor
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("scheduler", "Dask is not installed: pip install 'ros2_dyn[cluster]'") from None
+    try:
+        client = Client(scheduler, timeout=30)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError("scheduler", f"no Dask scheduler answers at '{scheduler}': {error}") from error
+    with client, client.get_executor(pure=False) as executor:
+        yield executor
+
+
+def draw(world: World, path: Path) -> None:
+    """Draw the timeline of a world: commands, positions, speed and contact force, with modes, faults and violations."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    n = world.arm_model.n
+    arm = np.array([[1e-9 * r[0], *r[2:]] for r in world.records if r[1] == "arm"])
+    commands = np.array([[1e-9 * r[0], *r[2:]] for r in world.records if r[1] in ("command", "failsafe")])
+    figure, axes = plt.subplots(4, 1, sharex=True, figsize=(14, 11), layout="constrained")
+    limit = world.options.settings.effort_scale * world.description.effort_limit
+    for i, name in enumerate(world.description.joint_names):
+        if len(commands):
+            axes[0].plot(commands[:, 0], commands[:, 1 + i] / limit[i], ".", markersize=2, label=name)
+    for i, name in enumerate(world.arm_model.joint_names):
+        axes[1].plot(arm[:, 0], arm[:, 1 + i], linewidth=0.8, label=name)
+    axes[2].plot(arm[:, 0], arm[:, 1 + n], linewidth=0.8, label="joint speed / limit")
+    axes[2].plot(arm[:, 0], arm[:, 2 + n], linewidth=0.8, label="tip speed, m/s")
+    axes[2].plot(arm[:, 0], arm[:, 3 + n], linewidth=0.8, label="travel after a stop, rad or m")
+    axes[3].plot(arm[:, 0], arm[:, 4 + n], linewidth=0.8, label="contact force, N")
+    for axis, label in zip(axes, ("command / limit", "position, rad or m", "motion", "contact force, N")):
+        axis.set_ylabel(label)
+        axis.legend(fontsize=6, loc="upper right", ncols=n)
+        _draw_spans(axis, world)
+    _draw_faults(axes[3], world)
+    axes[-1].set_xlabel("s")
+    figure.suptitle(f"world {world.seed}: {world.arm_model.name}")
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_spans(axis: Any, world: World) -> None:
+    modes = [(1e-9 * r[0], r[2]) for r in world.records if r[1] == "mode"] + [(world.now, "")]
+    for (start, mode), (end, _) in zip(modes, modes[1:]):
+        if mode in MODE_COLORS:
+            axis.axvspan(start, end, color=MODE_COLORS[mode], alpha=0.12, linewidth=0)
+    for record in world.records:
+        if record[1] in ("violation", "crash"):
+            axis.axvline(1e-9 * record[0], color="red", linewidth=1)
+
+
+def _draw_faults(axis: Any, world: World) -> None:
+    top = axis.get_ylim()[1]
+    number = 0
+    for record in world.records:
+        if record[1] == "fault begins":
+            axis.axvline(1e-9 * record[0], color="0.5", linewidth=0.6)
+            axis.text(1e-9 * record[0], top * (0.95 - 0.12 * (number % 6)), record[2], fontsize=6)
+            number += 1
+
+
+def replay(seed: int, output: Path, console: Console) -> None:
+    """Play one world again; print its timeline without the motion, and draw it."""
+    world = play_world(seed)
+    for time_ns, kind, *details in world.records:
+        if kind != "arm":
+            text = " ".join(f"{x:.4f}" if isinstance(x, float) else str(x) for x in details)
+            console.print(f"{1e-9 * time_ns:9.4f} {kind}: {text}", markup=False, highlight=False, soft_wrap=True)
+    motion = world.motion
+    console.print(
+        f"joint speed at most {motion.max_speed_ratio:.2f} of the limit, tip speed {motion.max_tip_speed:.2f} m/s, "
+        f"travel after a stop {motion.max_travel_after_stop:.2f} rad or m, contact force {motion.max_contact_force:.0f} N",
+        soft_wrap=True,
+    )
+    draw(world, output)
+    console.print(f"drawn: {output}", soft_wrap=True)
+    outcome = {"seed": seed, "commanded_seconds": round(world.commanded_seconds, 2), "violations": world.violations}
+    print(json.dumps(outcome))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--faults", type=int, default=1000, help="number of faults; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the campaign; default: %(default)s")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="local processes; default: %(default)s")
+    where.add_argument("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786")
+    parser.add_argument("--replay", type=int, metavar="SEED", help="play the world of this seed, print and draw it")
+    parser.add_argument("--output", type=Path, default=Path("world.png"), help="drawing of --replay")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Play the campaign, with its progress on stderr; print its result as JSON in the last line.
+
+    Raises:
+        InputError: an argument is out of range, or the scheduler does not answer.
+    """
+    if arguments.workers < 1:
+        raise InputError("workers", f"expected a positive number, got {arguments.workers}")
+    console = Console(stderr=True)
+    arms = arm_names()
+    if arms == (OWN_ARM,):
+        console.print("example-robot-data is not installed: all worlds have the arm of this package")
+    if arguments.replay is not None:
+        replay(arguments.replay, arguments.output, Console())
+        return
+    columns = TextColumn("faults"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with open_executor(arguments.workers, arguments.scheduler) as executor, Progress(*columns, console=console) as bar:
+        task = bar.add_task("faults", total=arguments.faults)
+        result = run_campaign(
+            arguments.faults, arguments.seed, executor, lambda faults: bar.update(task, advance=faults)
+        )
+    for seed in result.failing_seeds[:5]:
+        console.print(f"a rule was broken: python -m ros2_dyn campaign --replay {seed}")
+    print(json.dumps(result.as_dict()))

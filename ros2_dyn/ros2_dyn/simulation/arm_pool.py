@@ -1,0 +1,145 @@
+"""The arms of random worlds: nominal models, and variants that differ from them as real arms do.
+
+The pool of one process keeps what it has made, so that its kernels are compiled once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import ros2_dyn
+from ros2_dyn.dynamics import gravity, jacobian, singular_values
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.perturbed import perturbed
+
+OWN_ARM = "mock_arm"
+"""The arm of this package."""
+ARMS: dict[str, tuple[str, int]] = {
+    "ur3": ("ur_description/urdf/ur3_robot.urdf", 6),
+    "ur5": ("ur_description/urdf/ur5_robot.urdf", 6),
+    "ur10": ("ur_description/urdf/ur10_robot.urdf", 6),
+    "panda": ("panda_description/urdf/panda.urdf", 7),
+    "kinova": ("kinova_description/robots/kinova.urdf", 6),
+    "xarm7": ("xarm_description/urdf/xarm7.urdf", 7),
+    "z1": ("z1_description/urdf/z1.urdf", 6),
+}
+"""Arms of example-robot-data: file, and number of joints from the base that belong to the arm."""
+VARIANTS = 4
+"""Number of variants of each arm."""
+MAX_GRAVITY_FRACTION = 0.5
+"""At home no joint needs more than this fraction of its effort limit against gravity."""
+MIN_SINGULAR_VALUE = 0.08
+"""Smallest singular value of the tip's Jacobian at home."""
+
+
+class Variant(NamedTuple):
+    """A real arm and what is known of it."""
+
+    arm: RobotModel
+    """The arm as it is."""
+    description: RobotModel
+    """The model that the node is given."""
+    payload: Payload | None
+    """What the arm carries and the description lacks."""
+
+
+def example_robots() -> Path | None:
+    """Return the folder of the robots of example-robot-data; None where it is not installed."""
+    try:
+        folder = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
+    except PackageNotFoundError:
+        return None
+    path = Path(str(folder))
+    return path if path.is_dir() else None
+
+
+def arm_names() -> tuple[str, ...]:
+    """Return the arms that are installed."""
+    folder = example_robots()
+    others = () if folder is None else tuple(name for name, (file, _) in ARMS.items() if (folder / file).is_file())
+    return (OWN_ARM, *others)
+
+
+@lru_cache(maxsize=32)
+def nominal_arm(name: str) -> RobotModel:
+    """Return an arm with typical friction and rotors.
+
+    Raises:
+        InputError: the arm is not installed.
+    """
+    if name == OWN_ARM:
+        model = RobotModel.from_urdf_file(_own_urdf())
+    else:
+        folder = example_robots()
+        if folder is None or name not in ARMS:
+            raise InputError("arm", f"expected one of {', '.join(arm_names())}, got '{name}'")
+        file, joints = ARMS[name]
+        whole = RobotModel.from_urdf_file(folder / file)
+        model = whole.reduced(whole.joint_names[:joints])
+    limit = model.effort_limit.tolist()
+    typical = {
+        joint: JointDynamics(viscous=0.03 * x, coulomb=0.04 * x, armature=2e-3 * x)
+        for joint, x in zip(model.joint_names, limit)
+    }
+    return model.with_joint_dynamics(typical)
+
+
+@lru_cache(maxsize=256)
+def variant(name: str, number: int) -> Variant:
+    """Return one of the `VARIANTS` of an arm; equal numbers give equal variants.
+
+    The first is the nominal arm itself. Inertias of the others differ by up to 10 %, friction by up to 50 %. Some carry
+    a payload that the description lacks, and some descriptions lack friction.
+    """
+    nominal = nominal_arm(name)
+    if number == 0:
+        return Variant(nominal, nominal, None)
+    rng = np.random.default_rng([number, *name.encode()])
+    arm = perturbed(nominal, rng, float(rng.uniform(0, 0.1)), float(rng.uniform(0, 0.5)))
+    payload = None
+    if number % 2:
+        mass = float(rng.uniform(0.05, 0.15) * np.max(nominal.effort_limit) / 9.81)
+        payload = Payload(mass, rng.uniform(-0.05, 0.05, 3).tolist(), link=nominal.default_tip)
+        arm = arm.carrying(payload)
+    description = nominal
+    if number % 3 == 2:
+        rotors = {joint.name: JointDynamics(armature=joint.dynamics.armature) for joint in nominal.joints}
+        description = nominal.with_joint_dynamics(rotors)
+    return Variant(arm, description, payload)
+
+
+def random_home(model: RobotModel, rng: np.random.Generator) -> Array:
+    """Return joint positions at which the arm is far from its limits and from singularities, rad or m, shape (n,)."""
+    lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
+    centre, half = (lower + upper) / 2, 0.35 * (upper - lower)
+    best, best_value = centre, -np.inf
+    for _ in range(30):
+        q = centre + half * rng.uniform(-1, 1, model.n)
+        load = np.max(np.abs(gravity(model, q)) / model.effort_limit)
+        sigma = float(singular_values(jacobian(model, q))[-1])
+        if load < MAX_GRAVITY_FRACTION and sigma > MIN_SINGULAR_VALUE:
+            return q
+        value = sigma - max(0.0, load - MAX_GRAVITY_FRACTION)
+        if value > best_value:
+            best, best_value = q, value
+    return best
+
+
+def _own_urdf() -> Path:
+    """Return the file of the package's own arm: of a source tree, an ament prefix, or a Python prefix."""
+    prefixes = [*os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep), sys.prefix]
+    folders = [Path(ros2_dyn.__file__).parents[1], *(Path(p, "share", "ros2_dyn") for p in prefixes if p)]
+    for folder in folders:
+        path = folder / "config" / "mock_arm.urdf"
+        if path.is_file():
+            return path
+    raise InputError("arm", "config/mock_arm.urdf is not installed: install the whole package, with its data files")

@@ -1,0 +1,124 @@
+"""A campaign: random faults in random worlds, on any executor; the result depends on the seed alone."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.simulation.command_judge import RULES
+from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD, random_world
+from ros2_dyn.simulation.world import CRASH, World
+
+WORLDS_PER_TASK = 5
+"""Number of worlds that an executor plays in one task."""
+KINDS = (*RULES, CRASH)
+"""Kinds of violations."""
+
+
+class WorldResult(NamedTuple):
+    """The outcome of one world."""
+
+    seed: int
+    faults: int
+    commanded_seconds: float
+    violations: dict[str, int]
+    """Number by kind; kinds that did not occur are left out."""
+
+
+@dataclass
+class CampaignResult:
+    """The outcome of a campaign."""
+
+    seed: int
+    faults: int = 0
+    commanded_seconds: float = 0.0
+    violations: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    failing_seeds: list[int] = field(default_factory=list)
+    """Seeds of the worlds with a violation, for `random_world`."""
+    wall_seconds: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {
+            "seed": self.seed,
+            "faults": self.faults,
+            "commanded_seconds": round(self.commanded_seconds, 2),
+            "violations": self.violations,
+            "failing_seeds": self.failing_seeds,
+            "wall_seconds": round(self.wall_seconds, 1),
+        }
+
+
+def play_world(seed: int, faults: int = FAULTS_PER_WORLD) -> World:
+    """Return a random world after all of its faults."""
+    world = random_world(seed, faults)
+    world.run(world.end)
+    return world
+
+
+def play_worlds(worlds: list[tuple[int, int]]) -> list[WorldResult]:
+    """Play worlds given by seed and number of faults; the task of an executor."""
+    results = []
+    for seed, faults in worlds:
+        world = play_world(seed, faults)
+        results.append(WorldResult(seed, faults, world.commanded_seconds, dict(world.violations)))
+    return results
+
+
+def world_seeds(seed: int, faults: int) -> list[tuple[int, int]]:
+    """Return the worlds of a campaign, by seed and number of faults.
+
+    Raises:
+        InputError: the number of faults is not positive, or the seed is negative.
+    """
+    if faults < 1:
+        raise InputError("faults", f"expected a positive number, got {faults}")
+    if seed < 0:
+        raise InputError("seed", f"expected a number that is not negative, got {seed}")
+    count = -(-faults // FAULTS_PER_WORLD)
+    seeds = (np.random.SeedSequence(seed).generate_state(count, np.uint64) >> np.uint64(11)).tolist()
+    sizes = [FAULTS_PER_WORLD] * (count - 1) + [faults - FAULTS_PER_WORLD * (count - 1)]
+    return list(zip(seeds, sizes))
+
+
+def run_campaign(
+    faults: int, seed: int, executor: Executor, progress: Callable[[int], None] = lambda faults: None
+) -> CampaignResult:
+    """Play random faults on an executor.
+
+    Args:
+        faults: number of faults.
+        seed: seed of the campaign.
+        executor: where the worlds are played.
+        progress: called with the number of faults of each task that is done.
+
+    Raises:
+        InputError: the number of faults is not positive, or the seed is negative.
+    """
+    begun = time.monotonic()
+    worlds = world_seeds(seed, faults)
+    tasks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
+    futures: dict[Future[list[WorldResult]], int] = {executor.submit(play_worlds, task): i for i, task in enumerate(tasks)}
+    parts: list[list[WorldResult]] = [[] for _ in tasks]
+    for future in as_completed(futures):
+        part = future.result()
+        parts[futures[future]] = part
+        progress(sum(result.faults for result in part))
+    result = CampaignResult(seed)
+    total: Counter[str] = Counter()
+    for played in (played for part in parts for played in part):
+        result.faults += played.faults
+        result.commanded_seconds += played.commanded_seconds
+        total.update(played.violations)
+        if played.violations:
+            result.failing_seeds.append(played.seed)
+    result.violations.update(total)
+    result.wall_seconds = time.monotonic() - begun
+    return result

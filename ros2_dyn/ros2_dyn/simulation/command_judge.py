@@ -1,0 +1,107 @@
+"""The judge of effort commands: the four rules that every message must obey, whatever happens.
+
+The judge reads the same messages as the runtime and keeps its own account of them; it asks the runtime nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.samples import JointSample
+
+NOT_FINITE = "not finite"
+ABOVE_LIMIT = "above the limit"
+STEP = "step above the slew limit"
+STALE = "on a stale state"
+RULES = (NOT_FINITE, ABOVE_LIMIT, STEP, STALE)
+"""Kinds of violations."""
+SEQUENCE_GAP = 0.5
+"""A command that comes this long after the one before, s, begins a new sequence: its step is not judged."""
+TOLERANCE = 1e-9
+"""Relative tolerance of limits and steps."""
+
+
+class CommandJudge:
+    """Judges each command when it is published.
+
+    - Every number is finite.
+    - No number is above its limit.
+    - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
+    - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp.
+
+    A message that repeats the numbers of the state before, with velocities other than zero, is no new state.
+    """
+
+    def __init__(self, joint_names: Sequence[str], limit: Array, slew_rate: Array, state_timeout: float) -> None:
+        """Create a judge.
+
+        Args:
+            joint_names: the joints in the order of the commands' efforts.
+            limit: maximum effort of the joints, N m or N, shape (n,).
+            slew_rate: maximum rate of change, N m/s or N/s, shape (n,).
+            state_timeout: maximum age of a state, s.
+        """
+        self._index = {name: i for i, name in enumerate(joint_names)}
+        self._limit = [(1 + TOLERANCE) * x for x in limit.tolist()]
+        self._step = [(1 + TOLERANCE) * MAX_SLEW_STEP * x for x in slew_rate.tolist()]
+        self._timeout = state_timeout
+        self._known = [(inf, inf)] * len(self._limit)
+        self._measured_at = [-inf] * len(self._limit)
+        self.begin_sequence()
+
+    def begin_sequence(self) -> None:
+        """Take the next command as the first of a new publisher."""
+        self._last: list[float] | None = None
+        self._last_at = -inf
+
+    @property
+    def state_at(self) -> float:
+        """Time of the oldest joint in the newest state, s."""
+        return min(self._measured_at)
+
+    def on_state(self, sample: JointSample, received: int, now: float) -> None:
+        """Take note of a message that a node has received.
+
+        Args:
+            sample: the message.
+            received: time of its arrival by the node's clock of stamps, ns.
+            now: virtual time, s.
+        """
+        age = 1e-9 * (received - sample.stamp)
+        count = len(sample.names)
+        if sample.stamp == 0 or age < -self._timeout or len(sample.position) != count:
+            return
+        velocities = sample.velocity if len(sample.velocity) == count else [0.0] * count
+        known, measured_at = self._known[:], self._measured_at[:]
+        for name, x, v in zip(sample.names, sample.position, velocities):
+            i = self._index.get(name)
+            if i is not None and isfinite(x):
+                known[i], measured_at[i] = (x, v), max(measured_at[i], now - max(age, 0.0))
+        repeats = known == self._known and any(v not in (0.0, inf) for _, v in known)
+        self._known = known
+        if not repeats:
+            self._measured_at = measured_at
+
+    def on_command(self, effort: Sequence[float], now: float) -> list[str]:
+        """Return the rules that a command breaks, of `RULES`.
+
+        Args:
+            effort: N m or N, shape (n,).
+            now: time of the publication, s.
+        """
+        broken = []
+        if not all(map(isfinite, effort)):
+            broken.append(NOT_FINITE)
+        if any(abs(x) > limit for x, limit in zip(effort, self._limit)):
+            broken.append(ABOVE_LIMIT)
+        if self._last is not None and now - self._last_at < SEQUENCE_GAP:
+            steps = (abs(x - before) for x, before in zip(effort, self._last))
+            if any(step > allowed for step, allowed in zip(steps, self._step)):
+                broken.append(STEP)
+        if now - self.state_at > self._timeout * (1 + TOLERANCE):
+            broken.append(STALE)
+        self._last, self._last_at = list(effort), now
+        return broken

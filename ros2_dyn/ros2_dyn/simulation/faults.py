@@ -1,0 +1,313 @@
+"""Faults of a world: what goes wrong for a while, drawn at random.
+
+A fault begins and ends. Its parameters come from a random number generator of its own, so that equal seeds give equal
+faults whatever else happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.driver import DRIVER_FAULTS, DriverFault
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.target_generator import TARGET_FAULTS, TargetFault
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn.simulation.world import World
+
+Action = Callable[[], None]
+TOGGLE_PERIOD = 0.02
+"""Period of mode requests that are toggled, s."""
+
+
+class Fault(NamedTuple):
+    """What is done to a world when a fault begins and when it ends."""
+
+    begin: Action
+    end: Action
+
+
+MakeFault = Callable[[World, np.random.Generator], Fault]
+
+
+def start_fault(world: World, kind: str, rng: np.random.Generator, duration: float) -> None:
+    """Begin a fault of a kind of `FAULTS` now, and end it after a duration, s."""
+    fault = FAULTS[kind](world, rng)
+    world.record("fault begins", kind)
+    fault.begin()
+
+    def end() -> None:
+        fault.end()
+        world.record("fault ends", kind)
+
+    world.at(world.now + duration, end)
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _of_driver(make: Callable[[np.random.Generator], DriverFault]) -> MakeFault:
+    def fault(world: World, rng: np.random.Generator) -> Fault:
+        active, faults = make(rng), world.driver.faults
+        return Fault(lambda: faults.append(active), lambda: faults.remove(active))
+
+    return fault
+
+
+def _of_targets(make: Callable[[np.random.Generator], TargetFault]) -> MakeFault:
+    def fault(world: World, rng: np.random.Generator) -> Fault:
+        active, faults = make(rng), world.targets.faults
+        return Fault(lambda: faults.append(active), lambda: faults.remove(active))
+
+    return fault
+
+
+# ---- the network
+
+
+def _change_channel(channel: LossyChannel[object], drop_rate: float, delay: float, jitter: float) -> Fault:
+    def change(sign: int) -> None:
+        channel.drop_rate += sign * drop_rate
+        channel.delay = max(0.0, channel.delay + sign * delay)
+        channel.jitter = max(0.0, channel.jitter + sign * jitter)
+
+    return Fault(lambda: change(1), lambda: change(-1))
+
+
+def states_late(world: World, rng: np.random.Generator) -> Fault:
+    """Delay states and targets by up to 0.15 s, with jitter that reorders them."""
+    return _change_channel(world.state_channel, 0.0, rng.uniform(0.0, 0.15), rng.choice([0.0, rng.uniform(0, 0.05)]))
+
+
+def states_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Lose states and targets."""
+    return _change_channel(world.state_channel, rng.uniform(0.1, 0.95), 0.0, 0.0)
+
+
+def commands_late(world: World, rng: np.random.Generator) -> Fault:
+    """Delay commands by up to 0.05 s."""
+    return _change_channel(world.command_channel, 0.0, rng.uniform(0.0, 0.05), rng.choice([0.0, rng.uniform(0, 0.02)]))
+
+
+def commands_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Lose commands."""
+    return _change_channel(world.command_channel, rng.uniform(0.1, 1.0), 0.0, 0.0)
+
+
+# ---- the processes
+
+
+def node_killed(world: World, rng: np.random.Generator) -> Fault:
+    """Kill the node; it is started again after a while."""
+    return Fault(world.node.kill, _nothing)
+
+
+def node_hangs(world: World, rng: np.random.Generator) -> Fault:
+    """Let the node hang."""
+    return Fault(world.node.hang, world.node.resume)
+
+
+def failsafe_killed(world: World, rng: np.random.Generator) -> Fault:
+    """Kill the failsafe process."""
+    return Fault(world.node.lose_failsafe, _nothing)
+
+
+def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Take the controller off the command topic."""
+
+    def listen(listens: bool) -> None:
+        world.listening = listens
+        world.node.set_link(subscribers=int(listens))
+
+    return Fault(lambda: listen(False), lambda: listen(True))
+
+
+def controller_switched(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the effort controller; another one holds the arm."""
+    return Fault(lambda: world.switch_controller(False), lambda: world.switch_controller(True))
+
+
+def second_commander(world: World, rng: np.random.Generator) -> Fault:
+    """Let another node command zero efforts at 100 Hz."""
+    active = [True]
+
+    def command() -> None:
+        if active:
+            world.send_command(np.zeros(world.arm_model.n))
+            world.queue.after(0.01, command)
+
+    def begin() -> None:
+        world.node.set_link(other_publishers=("intruder",))
+        command()
+
+    def end() -> None:
+        active.clear()
+        world.node.set_link(other_publishers=())
+
+    return Fault(begin, end)
+
+
+def arm_restarted(world: World, rng: np.random.Generator) -> Fault:
+    """Restart the driver: no states come, and then the arm stands at home."""
+    silence = _of_driver(DRIVER_FAULTS["states stop"])(world, rng)
+
+    def end() -> None:
+        silence.end()
+        world.place_home()
+
+    return Fault(silence.begin, end)
+
+
+def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
+    """Set the node's clock, or those of node and driver, by 30 ms to 3000 s, and back."""
+    jump = int(rng.choice([-1, 1]) * 10 ** rng.uniform(7.5, 12.5))
+    both = bool(rng.random() < 0.5)
+
+    def shift(by: int) -> None:
+        world.node_clock_offset += by
+        if both:
+            world.driver_clock_offset += by
+        text = f"by {1e-9 * by:.3f} s"
+        world.node.input(lambda runtime, now: runtime.on_clock_jump(text, now))
+
+    return Fault(lambda: shift(jump), lambda: shift(-jump))
+
+
+# ---- requests
+
+
+def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
+    """Request another mode and this one by turns."""
+    others = [mode for mode in ("monitor", *ACTIVE_MODES) if mode != world.wanted_mode]
+    modes = [others[int(rng.integers(len(others)))], world.wanted_mode]
+    active = [True]
+
+    def toggle() -> None:
+        if active:
+            mode = modes[0]
+            modes.reverse()
+            world.node.input(lambda runtime, now: runtime.request_mode(mode, now))
+            world.queue.after(TOGGLE_PERIOD, toggle)
+
+    return Fault(toggle, active.clear)
+
+
+def payload_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Declare a payload that the arm does not carry, with a ramp or at once; then none."""
+    mass, ramp = float(rng.choice([0.5, 3.0, 20.0, 200.0])), float(rng.choice([0.0, 0.5]))
+    x, z = rng.uniform(-0.1, 0.1, 2).tolist()
+    I = (0.01 * mass, 0.0, 0.0, 0.01 * mass, 0.0, 0.01 * mass)
+    told = (mass, mass * x, 0.0, mass * z, *I)
+
+    def declare(parameters: tuple[float, ...]) -> None:
+        world.node.input(lambda runtime, now: runtime.set_payload(PayloadRequest("", parameters, ramp), now))
+
+    return Fault(lambda: declare(told), lambda: declare((0.0,) * 10))
+
+
+def settings_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Change parameters that may change while a mode commands: gravity, damping and gains."""
+    tilt = rng.uniform(-0.3, 0.3, 2).tolist()
+    changes = (
+        {"gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
+        {"gravity": (0.0, 0.0, 9.81)},
+        {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(0, 50))},
+        {"guiding_damping": float(rng.uniform(0, 50)), "force_damping": float(rng.uniform(0, 500))},
+        {"feed_forward_gain": 0.0, "guiding_hold_force": 100.0},
+    )[int(rng.integers(5))]
+    original = world.options.settings
+    before = {name: getattr(original, name) for name in changes}
+
+    def change(values: dict[str, object]) -> None:
+        world.node.input(lambda runtime, now: runtime.change_settings(replace(runtime.settings, **values), now))
+
+    return Fault(lambda: change(changes), lambda: change(before))
+
+
+def description_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Publish a description that cannot be used, or one with weaker joints; then the right one."""
+    broken = bool(rng.random() < 0.5)
+
+    def publish(description: RobotModel | str) -> None:
+        world.node.input(lambda runtime, now: runtime.use_description(description, now))
+
+    other = "<robot" if broken else world.weaker_description()
+    return Fault(lambda: publish(other), lambda: publish(world.description))
+
+
+# ---- the surroundings
+
+
+def pushed(world: World, rng: np.random.Generator) -> Fault:
+    """Push a link, for a while or as an impulse."""
+    links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
+    link = links[int(rng.integers(len(links)))]
+    direction = rng.normal(size=3)
+    force = rng.uniform(5, 80) * direction / np.linalg.norm(direction)
+    profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.4))
+    point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
+
+    def begin() -> None:
+        world.add_contact(AppliedForce(link, force, point, profile, world.now, duration))
+
+    return Fault(begin, _nothing)
+
+
+def led(world: World, rng: np.random.Generator) -> Fault:
+    """Let a hand lead the tip."""
+    displacement = tuple(rng.uniform(-0.2, 0.2, 3).tolist())
+    duration, hold = float(rng.uniform(0.3, 1.0)), float(rng.uniform(0, 0.3))
+
+    def begin() -> None:
+        world.add_contact(Hand(world.arm_model.default_tip, displacement, (0.0, 0.0, 0.0), world.now, duration, hold))
+
+    return Fault(begin, _nothing)
+
+
+def walled(world: World, rng: np.random.Generator) -> Fault:
+    """Put a wall near the tip, and take it away."""
+    direction = rng.normal(size=3)
+    normal, distance = direction / np.linalg.norm(direction), float(rng.uniform(-0.002, 0.03))
+    walls: list[Wall] = []
+
+    def begin() -> None:
+        origin = world.arm.tip_position() - distance * normal
+        walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=2e4))
+        world.add_contact(walls[0])
+
+    return Fault(begin, lambda: world.remove_contact(walls[0]))
+
+
+FAULTS: dict[str, MakeFault] = {
+    **{name: _of_driver(make) for name, make in DRIVER_FAULTS.items()},
+    **{name: _of_targets(make) for name, make in TARGET_FAULTS.items()},
+    "states late": states_late,
+    "states lost": states_lost,
+    "commands late": commands_late,
+    "commands lost": commands_lost,
+    "node killed": node_killed,
+    "node hangs": node_hangs,
+    "failsafe killed": failsafe_killed,
+    "subscriber lost": subscriber_lost,
+    "controller switched": controller_switched,
+    "second commander": second_commander,
+    "arm restarted": arm_restarted,
+    "clocks jump": clocks_jump,
+    "mode toggled": mode_toggled,
+    "payload changed": payload_changed,
+    "settings changed": settings_changed,
+    "description changed": description_changed,
+    "arm pushed": pushed,
+    "arm led": led,
+    "wall": walled,
+}
+"""All kinds of faults by name."""

@@ -1,0 +1,138 @@
+"""Desired states and wrenches for the modes that follow them: slow sinusoids, and the faults of such targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.samples import DesiredSample, WrenchSample
+
+TargetFault = Callable[[list[Any]], list[Any]]
+"""Function from the messages of one instant, a `DesiredSample` and a `WrenchSample`, to those sent instead."""
+
+
+@dataclass(frozen=True)
+class TargetQuality:
+    """Which targets are published."""
+
+    period: float = 0.02
+    """Period of the messages, s."""
+    amplitude: float = 0.1
+    """Amplitude of the desired positions, rad or m."""
+    frequency: float = 2.0
+    """Angular frequency of both, rad/s."""
+    force: float = 8.0
+    """Amplitude of the components of the desired force, N."""
+    stamped: bool = False
+    """Whether a desired state follows each measured state with the same stamp, instead of once a period."""
+
+
+class TargetGenerator:
+    """Publishes desired states around a centre, and a desired wrench in the axes of the base."""
+
+    def __init__(self, joint_names: Sequence[str], quality: TargetQuality) -> None:
+        """Create a generator without faults, around zero."""
+        self.quality = quality
+        self.faults: list[TargetFault] = []
+        """Faults that are active, applied in this order."""
+        self._names = tuple(joint_names)
+        self._phase = np.arange(len(self._names), dtype=float)
+        self.centre = np.zeros(len(self._names))
+        """Centre of the desired positions, rad or m, shape (n,)."""
+
+    def move_to(self, q: Array, t: float) -> None:
+        """Shift the motion so that it passes joint positions at a time, s."""
+        self.centre = q - self._offset(t)
+
+    def _offset(self, t: float) -> Array:
+        return self.quality.amplitude * np.sin(self.quality.frequency * t + self._phase)
+
+    def messages(self, t: float, stamp: int) -> list[DesiredSample | WrenchSample]:
+        """Return the messages at a time, s, under a stamp, ns."""
+        quality, phase = self.quality, self.quality.frequency * t + self._phase
+        rate = quality.amplitude * quality.frequency
+        messages: list[DesiredSample | WrenchSample] = [
+            DesiredSample(
+                stamp,
+                self._names,
+                (self.centre + quality.amplitude * np.sin(phase)).tolist(),
+                (rate * np.cos(phase)).tolist(),
+                (-rate * quality.frequency * np.sin(phase)).tolist(),
+            ),
+            WrenchSample(stamp, "", [*(quality.force * np.sin(quality.frequency * t + np.arange(3.0))), 0.0, 0.0, 0.0]),
+        ]
+        for fault in self.faults:
+            messages = fault(messages)
+        return messages
+
+
+# ---- faults; each function draws the parameters of one fault
+
+
+def stop_targets(rng: np.random.Generator) -> TargetFault:
+    """Send nothing."""
+    return lambda messages: []
+
+
+def move_targets(rng: np.random.Generator) -> TargetFault:
+    """Send desired positions and forces that are far off."""
+    shift, factor = float(rng.uniform(-3, 3)), float(10 ** rng.uniform(1, 4))
+
+    def fault(messages: list[Any]) -> list[Any]:
+        return [
+            message._replace(wrench=[factor * x for x in message.wrench])
+            if isinstance(message, WrenchSample)
+            else message._replace(positions=[x + shift for x in message.positions])
+            for message in messages
+        ]
+
+    return fault
+
+
+def break_targets(rng: np.random.Generator) -> TargetFault:
+    """Send NaN or huge numbers."""
+    value = (nan, 1e15, 1e300)[int(rng.integers(3))]
+
+    def fault(messages: list[Any]) -> list[Any]:
+        return [
+            message._replace(wrench=[value] * 6)
+            if isinstance(message, WrenchSample)
+            else message._replace(accelerations=[value] * len(message.names))
+            for message in messages
+        ]
+
+    return fault
+
+
+def mislabel_targets(rng: np.random.Generator) -> TargetFault:
+    """Send targets of other joints, in another frame, of a wrong length, or with stamps of another time."""
+    kind = int(rng.integers(3))
+
+    def fault(messages: list[Any]) -> list[Any]:
+        changed = []
+        for message in messages:
+            if isinstance(message, WrenchSample):
+                changed.append(message._replace(frame="nowhere"))
+            elif kind == 0:
+                changed.append(message._replace(names=("nobody", *message.names[1:])))
+            elif kind == 1:
+                changed.append(message._replace(accelerations=message.accelerations[:-1]))
+            else:
+                changed.append(message._replace(stamp=max(message.stamp - 10**9, 1)))
+        return changed
+
+    return fault
+
+
+TARGET_FAULTS: dict[str, Callable[[np.random.Generator], TargetFault]] = {
+    "targets stop": stop_targets,
+    "targets far": move_targets,
+    "targets break": break_targets,
+    "targets mislabelled": mislabel_targets,
+}
+"""Faults of targets by name; each function draws the parameters of one."""

@@ -1,0 +1,354 @@
+"""A world in virtual time: a simulated arm, its driver and controller, the network, and a node that commands it.
+
+All chance comes from one seed, and nothing depends on a clock: equal seeds give equal timelines to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.command_judge import CommandJudge
+from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
+from ros2_dyn.simulation.driver import Driver, DriverQuality
+from ros2_dyn.simulation.event_queue import EventQueue
+from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.motion_record import MotionRecord
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
+from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality, SimulatedNode
+from ros2_dyn.simulation.target_generator import TargetGenerator, TargetQuality
+
+CRASH = "crash"
+"""Kind of violation: an exception that the runtime did not declare."""
+MODE_PERIOD = 0.1
+"""How often a mode that is wanted and not active is requested, s."""
+STRAYED = 1.0
+"""Distance of a joint from home above which an arm that is not commanded is placed at home again, rad or m."""
+LOST = 3.0
+"""Distance of a joint from home above which the arm is placed at home before any mode is entered, rad or m."""
+
+
+@dataclass(frozen=True)
+class ChannelQuality:
+    """Losses and delays of a network."""
+
+    drop_rate: float = 0.0
+    """Probability that a message is lost."""
+    delay: float = 0.0
+    """Smallest delay, s."""
+    jitter: float = 0.0
+    """Largest additional delay, s."""
+
+
+@dataclass(frozen=True)
+class WorldOptions:
+    """What surrounds the arm and the node."""
+
+    settings: Settings = field(default_factory=Settings)
+    """Parameters of the node."""
+    driver: DriverQuality = field(default_factory=DriverQuality)
+    states: ChannelQuality = field(default_factory=ChannelQuality)
+    """Network from the driver to the node."""
+    commands: ChannelQuality = field(default_factory=ChannelQuality)
+    """Network from the node to the controller."""
+    targets: TargetQuality = field(default_factory=TargetQuality)
+    node: NodeQuality = field(default_factory=NodeQuality)
+    step: float = 2e-3
+    """Integration step, s."""
+
+
+class World:
+    """One arm and the node that commands it.
+
+    The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
+    is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`); what the arm does
+    is recorded in `motion`.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        arm: RobotModel,
+        home: ArrayLike,
+        options: WorldOptions | None = None,
+        description: RobotModel | None = None,
+        contacts: Iterable[Contact] = (),
+        make_runtime: MakeRuntime = ArmRuntime,
+    ) -> None:
+        """Create a world at time 0, with the arm at rest at home under the weight of its links.
+
+        Args:
+            seed: seed of all that is random.
+            arm: the arm as it is, payload included.
+            home: joint positions at the start, rad or m, shape (n,).
+            options: everything else; the defaults for None.
+            description: the robot as the node knows it; None: the arm.
+            contacts: forces, hands and walls; their times are those of the world.
+            make_runtime: makes the runtime at each start of the node.
+
+        Raises:
+            InputError: the description has other joints than the arm.
+        """
+        self.options = options or WorldOptions()
+        self.arm_model, self.description = arm, description or arm
+        if set(self.description.joint_names) != set(arm.joint_names):
+            raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
+        self.seed, self.home = seed, np.array(home, dtype=float)
+        driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
+        self.queue = EventQueue()
+        self.records: list[tuple[Any, ...]] = []
+        """The timeline: time in ns, kind, details."""
+        self.violations: Counter[str] = Counter()
+        """Number of commands by the rule that they break; and crashes of the runtime."""
+        self.commanded_seconds = 0.0
+        """Time during which the node commanded, s."""
+        self.end = 0.0
+        """Time until which something is planned, s."""
+        self.motion = MotionRecord(arm.velocity_limit)
+        self.wanted_mode = "monitor"
+        self.driver_clock_offset = self.node_clock_offset = 0
+        """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
+        self.listening = True
+        """Whether commands reach the controller."""
+
+        self.arm = SimulatedArm(
+            arm,
+            HeldEffort(gravity(arm, self.home), arm.effort_limit),
+            self.home,
+            step=self.options.step,
+            contacts=contacts,
+            integrator="leapfrog",
+        )
+        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0))
+        self.controllers.switch(EFFORT)
+        self.driver = Driver(arm.joint_names, self.options.driver, driver)
+        self.state_channel = _channel(states, self.options.states)
+        self.command_channel = _channel(commands, self.options.commands)
+        self.targets = TargetGenerator(self.description.joint_names, self.options.targets)
+        self.targets.move_to(self._in_description_order(self.home), 0.0)
+        settings, limit = self.options.settings, self.options.settings.effort_scale * self.description.effort_limit
+        self.judge = CommandJudge(
+            self.description.joint_names, limit, settings.slew_rate * limit, settings.state_timeout
+        )
+        controlled = settings.command_joints or self.description.joint_names
+        self._from_controller = [controlled.index(name) for name in arm.joint_names]
+        self.node = SimulatedNode(
+            self.queue,
+            self.description,
+            settings,
+            self._on_command,
+            self.record,
+            self.options.node,
+            make_runtime,
+        )
+        self.queue.every(1.0 / self.options.driver.rate, self._measure)
+        self.queue.every(RAMP_DOWN_PERIOD, self._tick)
+        self.queue.every(MODE_PERIOD, self._request_mode)
+        if not self.options.targets.stamped:
+            self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
+
+    # ---- time
+
+    @property
+    def now(self) -> float:
+        """Virtual time, s."""
+        return self.queue.now
+
+    def at(self, t: float, action: Callable[[], None]) -> None:
+        """Run an action at a time, s."""
+        self.queue.at(round(1e9 * t), action)
+
+    def run(self, until: float) -> None:
+        """Let the world go on until a time, s."""
+        self.queue.run(until)
+
+    def record(self, kind: str, *details: Any) -> None:
+        """Add an entry to the timeline."""
+        self.records.append((self.queue.now_ns, kind, *details))
+        if kind == CRASH:
+            self.violations[CRASH] += 1
+        if kind == "mode":
+            self._on_mode(details[0])
+        if (kind, *details) == ("node", "started"):
+            self.judge.begin_sequence()
+
+    def timeline(self) -> bytes:
+        """Return the timeline as text, one entry a line; equal seeds give equal bytes."""
+        return "".join(f"{record!r}\n" for record in self.records).encode()
+
+    def _stamp(self) -> int:
+        """Return the time of the driver's clock, ns; it starts at 1 s, because a stamp of 0 is none."""
+        return max(self.queue.now_ns + 10**9 + self.driver_clock_offset, 1)
+
+    def _received(self) -> int:
+        """Return the time of the node's clock of stamps, ns."""
+        return max(self.queue.now_ns + 10**9 + self.node_clock_offset, 1)
+
+    # ---- the arm
+
+    def _advance(self) -> None:
+        """Let the arm move up to now, in whole steps."""
+        steps = self.queue.now_ns // round(1e9 * self.arm.step) - round(self.arm.t / self.arm.step)
+        if steps <= 0:
+            return
+        try:
+            self.arm.advance(steps)
+        except DivergenceError as error:
+            self.motion.divergences += 1
+            self.record("diverged", str(error))
+            self.place_home()
+
+    def add_contact(self, contact: Contact) -> None:
+        """Let a contact act from now on, where its times allow."""
+        self._advance()
+        self.arm.contacts.append(contact)
+
+    def remove_contact(self, contact: Contact) -> None:
+        """Take a contact away."""
+        self._advance()
+        self.arm.contacts[:] = [each for each in self.arm.contacts if each is not contact]
+
+    def place_home(self) -> None:
+        """Place the arm at home, at rest, with the controller holding its weight there."""
+        self.arm.place(self.home, t=self.now)
+        self.arm.law = HeldEffort(gravity(self.arm_model, self.home), self.arm_model.effort_limit)
+        self.controllers.active = ""
+        self.controllers.switch(EFFORT)
+        self.motion.restart()
+        self.record("placed home")
+
+    def switch_controller(self, active: bool) -> None:
+        """Activate the effort controller, or another one in its place."""
+        self._advance()
+        self.controllers.switch(EFFORT if active else TRAJECTORY)
+        self.record("controller", self.controllers.active)
+
+    def weaker_description(self) -> RobotModel:
+        """Return the description with smaller effort limits."""
+        return _weaker(self.description)
+
+    def _in_description_order(self, values: Array) -> Array:
+        return values[[self.arm_model.joint_names.index(name) for name in self.description.joint_names]]
+
+    # ---- states
+
+    def _measure(self) -> None:
+        self._advance()
+        law = self.arm.law
+        effort = law.tau if isinstance(law, HeldEffort) else self.arm.motion().tau
+        for sample in self.driver.measure(self.arm.q, self.arm.qd, effort, self._stamp()):
+            self.send_state(sample)
+        if self.options.targets.stamped:
+            self._send_targets(self._stamp())
+
+    def send_state(self, sample: JointSample) -> None:
+        """Send a message of joint states to the node."""
+        self._through(
+            self.state_channel,
+            lambda: self.node.on_joint_state(
+                sample, self._received, lambda received: self.judge.on_state(sample, received, self.now)
+            ),
+        )
+
+    def _through(self, channel: LossyChannel[Any], deliver: Callable[[], None]) -> None:
+        delay = channel.draw_delay()
+        if delay == 0:
+            deliver()
+        elif delay is not None:
+            self.queue.after(delay, deliver)
+
+    def _send_targets(self, stamp: int) -> None:
+        for message in self.targets.messages(self.now, stamp):
+            self._through(self.state_channel, lambda message=message: self._deliver_target(message))
+
+    def _deliver_target(self, message: DesiredSample | WrenchSample) -> None:
+        if isinstance(message, DesiredSample):
+            self.node.input(lambda runtime, now: runtime.on_desired(message, now))
+        else:
+            self.node.input(lambda runtime, now: runtime.on_desired_wrench(message, now))
+
+    # ---- commands
+
+    def _on_command(self, publisher: str, effort: Array, data: Array) -> None:
+        """Judge a command and send it to the controller."""
+        numbers = effort.tolist()
+        self.records.append((self.queue.now_ns, publisher, *numbers))
+        for kind in self.judge.on_command(numbers, self.now):
+            self.violations[kind] += 1
+            self.record("violation", kind)
+        self.send_command(data)
+
+    def send_command(self, data: Array) -> None:
+        """Send efforts in the controller's order to the controller, N m or N, shape (n,)."""
+        self._through(self.command_channel, lambda: self._apply(data))
+
+    def _apply(self, data: Array) -> None:
+        if not self.listening or self.controllers.active != EFFORT:
+            return
+        self._advance()
+        try:
+            self.controllers.command(data[self._from_controller])
+        except InputError as error:
+            self.record("command rejected", str(error))
+
+    # ---- modes
+
+    def want_mode(self, mode: str) -> None:
+        """Request a mode, now and whenever it ends; "monitor": none."""
+        self.wanted_mode = mode
+        self._request_mode()
+
+    def _request_mode(self) -> None:
+        mode = self.wanted_mode
+        if self.node.state != "running" or self.node.mode == mode or self.node.awaits_reply:
+            return
+        distance = np.max(np.abs(self.arm.q - self.home))
+        if distance > LOST or (distance > STRAYED and not self.node.commands):
+            self.place_home()
+        self.targets.move_to(self._in_description_order(self.arm.q), self.now)
+        self.node.request_mode(mode)
+
+    def _on_mode(self, mode: str) -> None:
+        if mode == "stopped":
+            self.motion.begin_stop(self.arm.q)
+        else:
+            self.motion.end_stop()
+
+    def _tick(self) -> None:
+        self.node.tick()
+        if self.node.commands:
+            self.commanded_seconds += RAMP_DOWN_PERIOD
+        self._advance()
+        q, qd = self.arm.q, self.arm.qd
+        force = float(np.linalg.norm(self.arm.contact_wrench()[:3])) if self.arm.contacts else 0.0
+        seen = self.motion.add(q, qd, self.arm.tip_position(), RAMP_DOWN_PERIOD, force)
+        self.records.append((self.queue.now_ns, "arm", *q.tolist(), *seen, force))
+
+
+@lru_cache(maxsize=64)
+def _weaker(model: RobotModel) -> RobotModel:
+    links = [
+        link._replace(joint=link.joint and replace(link.joint, effort_limit=0.9 * link.joint.effort_limit))
+        for link in model.link_specs
+    ]
+    return RobotModel.from_links(model.name, links)
+
+
+def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:
+    return LossyChannel(rng, quality.drop_rate, quality.delay, quality.jitter)

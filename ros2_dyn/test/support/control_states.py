@@ -1,0 +1,64 @@
+"""Arms and states for the tests of the control laws."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robots import joint, link, random_link, robot
+from ros2_dyn.control.arm_state import ArmState, arm_state
+from ros2_dyn.model import JointDynamics, RobotModel
+from ros2_dyn.simulation.simulated_arm import HeldEffort
+
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+MASS = 4.0
+"""Mass of `CART`, kg."""
+
+
+def cart(mass: float) -> RobotModel:
+    """Return a mass, kg, on a horizontal rail."""
+    return RobotModel.from_urdf(
+        robot(link("base"), link("cart", mass), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
+    )
+
+
+def chain(seed: int, *types: str) -> RobotModel:
+    """Return a robot without branches, with any axes, full inertia tensors and friction."""
+    rng = np.random.default_rng(seed)
+    elements = [link("link0")]
+    for i, type in enumerate(types, start=1):
+        offset, tilt, axis = rng.uniform(-0.5, 0.5, 3), rng.uniform(-np.pi, np.pi, 3), rng.normal(size=3)
+        elements.append(random_link(rng, f"link{i}"))
+        elements.append(joint(f"joint{i}", type, f"link{i - 1}", f"link{i}", offset, tilt, axis))
+    model = RobotModel.from_urdf(robot(*elements))
+    return model.with_joint_dynamics({joint.name: JointDynamics(*rng.uniform(0.1, 1, 2)) for joint in model.joints})
+
+
+CART = cart(MASS)
+SEVEN = chain(7, "revolute", "revolute", "prismatic", "revolute", "revolute", "continuous", "revolute")
+THREE = chain(3, "revolute", "prismatic", "revolute")
+
+
+def moving(model: RobotModel, seed: int, **terms) -> ArmState:
+    """Return the terms at a random state."""
+    q, qd = np.random.default_rng(seed).uniform(-1.5, 1.5, (2, model.n))
+    return arm_state(model, q, qd, **terms)
+
+
+def made_up(M, q=0.0, qd=0.0, J=None, pose=None) -> ArmState:
+    """Return a state of no robot in particular, without weight."""
+    M = np.atleast_2d(np.asarray(M, dtype=float))
+    n = len(M)
+    q, qd = np.broadcast_to(q, n).astype(float), np.broadcast_to(qd, n).astype(float)
+    J, pose = np.eye(6, n) if J is None else J, np.eye(4) if pose is None else pose
+    return ArmState(q, qd, np.zeros(n), np.zeros(n), M, J, pose)
+
+
+class Continuous(HeldEffort):
+    """Motors that exert what a law of state and time returns, at every instant."""
+
+    def __init__(self, law) -> None:
+        self.law = law
+
+    def __call__(self, t, q, qd, M, h):
+        """Return the effort; see `EffortLaw`."""
+        return self.law(t, q, qd)

@@ -1,0 +1,314 @@
+"""A runtime in virtual time with an arm, its driver and its controller, which can do anything wrong."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from functools import lru_cache
+from math import inf
+
+import numpy as np
+
+from robots import MOCK_ARM, mock_arm
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.control.failsafe_ramp import FailsafeRamp, LastCommand
+from ros2_dyn.errors import FailsafeError, Ros2DynError
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime import (
+    ArmRuntime,
+    Command,
+    CommandLink,
+    DesiredSample,
+    Event,
+    JointSample,
+    Reply,
+    Settings,
+    Step,
+    Update,
+    Work,
+    WrenchSample,
+)
+from ros2_dyn.runtime.update import FailsafeConfig
+
+URDF = MOCK_ARM.read_text(encoding="utf-8")
+NAMES = mock_arm().joint_names[:3]
+"""The joints of the small arm: the others are locked."""
+HOME = np.array([0.3, -1.2, 1.4])
+DRIVES = {
+    "viscous_friction": (5.0, 5.0, 4.0),
+    "coulomb_friction": (12.0, 12.0, 9.0),
+    "armature": (0.5, 0.5, 0.4),
+    "transition_velocity": 0.05,
+}
+SETTINGS = Settings(
+    joints=NAMES, ramp_time=0.05, tracking_stiffness=(200.0,) * 3, tracking_damping=(40.0,) * 3, **DRIVES
+)
+
+
+@lru_cache(maxsize=8)
+def description(xml: str = URDF) -> RobotModel:
+    """Return the model of a URDF, made once."""
+    return RobotModel.from_urdf(xml)
+
+
+SMALL_ARM = SETTINGS.apply(description())
+
+
+@lru_cache(maxsize=1)
+def _plant():
+    return compile_kernel(SMALL_ARM, ("mass_matrix", "effort", "gravity"), "python", ("q", "qd"))
+
+
+class RuntimeRig:
+    """Plays states of the small arm to a runtime, does the work that it asks for, and judges every command."""
+
+    def __init__(self, settings: Settings = SETTINGS, period: float = 0.008, moves: bool = True, seed: int = 0) -> None:
+        """Begin in monitor, with the arm at home.
+
+        Args:
+            settings: the parameters.
+            period: of the states, s.
+            moves: whether commands move the arm, or it stays where it is.
+            seed: of all chance.
+        """
+        self.settings, self.period, self.moves = settings, period, moves
+        self.rng = np.random.default_rng(seed)
+        self.now = 100.0
+        self.delay = 0.001
+        """From the measurement of a state to its arrival, s."""
+        self.node_offset = self.driver_offset = 0.0
+        """Of the clock of the node and that of the driver, s."""
+        self.change: Callable[[JointSample], JointSample | None] = lambda sample: sample
+        """What becomes of a state on its way."""
+        self.targets = True
+        """Whether the modes that follow a target get it."""
+        self.q, self.qd = HOME.copy(), np.zeros(3)
+        self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
+        """What the controller holds, N m."""
+        self.noise = 1e-5, 1e-3
+        """Standard deviation of the noise of positions and velocities, rad and rad/s."""
+        self.measured: Callable[[], np.ndarray] = lambda: self.held
+        """The measured effort, N m."""
+        self.center = HOME.copy()
+        self.amplitude = 0.1
+        """Of the desired motion, rad."""
+        self.link = CommandLink(topic="/controller/commands")
+        self.arm_failsafe: Callable[[FailsafeConfig], Ros2DynError | None] = lambda config: None
+        """How the failsafe process answers."""
+        self.work_delay: Callable[[], float] = lambda: 0.0
+        """How long a piece of work takes, s; work that is shorter overtakes."""
+        self.publish_delay: Callable[[], float] = lambda: 0.0
+        """How long a command takes to get out, s."""
+        self.steps: list[Step] = []
+        self.commands: list[Command] = []
+        self.events: list[Event] = []
+        self.replies: dict[object, Reply] = {}
+        self.modes: list[str] = ["monitor"]
+        self.violations: Counter[str] = Counter()
+        self.examples: list[str] = []
+        self.commanded = 0
+        self.valid_at = -inf
+        """When the newest state was measured that arrived as it was, s."""
+        self._queue: list[tuple[float, Work]] = []
+        self._requests = 0
+        self._failsafe: FailsafeConfig | None = None
+        self._history: deque[str] = deque(maxlen=6)
+        self._phase = self.rng.uniform(-np.pi, np.pi, 3)
+        self.start()
+
+    def start(self) -> None:
+        """Start a runtime, as a node that begins."""
+        self.runtime = ArmRuntime(description(), self.settings)
+        self._failsafe = None
+        self._queue.clear()
+        self.take(self.runtime.on_command_link(self.link._replace(failsafe_alive=False), self.now))
+
+    # ---- what goes in
+
+    def stamp(self, offset: float) -> int:
+        """Return the time by a clock, ns."""
+        return round((self.now + offset) * 1e9) + 10**18
+
+    def sample(self, **changes) -> JointSample:
+        """Return the state of this instant."""
+        self._move()
+        noise = self.rng.normal(size=(2, 3)) * np.reshape(self.noise, (2, 1))
+        stamp = self.stamp(self.driver_offset - self.delay)
+        sample = JointSample(
+            stamp,
+            NAMES,
+            (self.q + noise[0]).tolist(),
+            (self.qd + noise[1]).tolist(),
+            self.measured().tolist(),
+            self.stamp(self.node_offset),
+        )
+        return sample._replace(**changes)
+
+    def _move(self) -> None:
+        if not self.moves:
+            return
+        for _ in range(2):
+            M, h, _ = map(np.array, _plant()(self.q.tolist(), self.qd.tolist()))
+            self.qd = self.qd + self.period / 2 * np.linalg.solve(M, self.held - h)
+            self.q = self.q + self.period / 2 * self.qd
+
+    def step(self, n: int = 1, **changes) -> Update | None:
+        """Let periods pass, with a state each, targets, and all that is due; return the update of the last state."""
+        update = None
+        for _ in range(n):
+            self.now += self.period / 2
+            self._due()
+            self.take(self.runtime.on_time(self.now))
+            self.now += self.period / 2
+            self._due()
+            sample = self.sample(**changes)
+            sent = self.change(sample)
+            if sent is sample and not changes:
+                self.valid_at = self.now - self.delay
+            if self.targets:
+                self._give_targets()
+            update = None if sent is None else self.take(self.runtime.on_joint_state(sent, self.now))
+        return update
+
+    def silence(self, seconds: float) -> None:
+        """Let time pass without states, s."""
+        for _ in range(round(seconds / RAMP_DOWN_PERIOD)):
+            self.now += RAMP_DOWN_PERIOD
+            self._due()
+            self.take(self.runtime.on_time(self.now))
+
+    def _give_targets(self) -> None:
+        phase = 2.0 * self.now + self._phase
+        desired = DesiredSample(
+            self.stamp(self.driver_offset),
+            NAMES,
+            (self.center + self.amplitude * np.sin(phase)).tolist(),
+            (2 * self.amplitude * np.cos(phase)).tolist(),
+            (-4 * self.amplitude * np.sin(phase)).tolist(),
+        )
+        self.take(self.runtime.on_desired(desired, self.now))
+        wrench = WrenchSample(0, "", (*(80 * self.amplitude * np.sin(phase)), 0.0, 0.0, 0.0))
+        self.take(self.runtime.on_desired_wrench(wrench, self.now))
+
+    # ---- what comes out
+
+    def take(self, update: Update) -> Update:
+        """Do what an update asks for, and judge its command."""
+        self.steps += update.steps
+        self.events += update.events
+        if update.mode != self.modes[-1]:
+            self.modes.append(update.mode)
+        for reply in update.replies:
+            self.replies[reply.request] = reply
+        for work in update.work:
+            self._queue.append((self.now + self.work_delay(), work))
+        if update.failsafe is not None:
+            problem = self.arm_failsafe(update.failsafe)
+            self._failsafe = update.failsafe if problem is None else None
+            self.take(self.runtime.on_failsafe_armed(update.failsafe, problem, self.now))
+        if update.command is not None:
+            self._publish(update.command)
+        self._due()
+        return update
+
+    def _due(self) -> None:
+        """Give back the work that is done, in the order in which it is done."""
+        while self._queue:
+            at, work = min(self._queue, key=lambda each: each[0])
+            if at > self.now:
+                return
+            self._queue.remove((at, work))
+            self.take(self.runtime.on_work_done(work.run(), self.now))
+
+    def _publish(self, command: Command) -> None:
+        at = self.now + self.publish_delay()
+        if at > command.expires:
+            self.take(self.runtime.on_command_expired(at))
+            return
+        self.commands.append(command)
+        self._judge(np.asarray(command.data), at)
+
+    def _judge(self, effort: np.ndarray, at: float) -> None:
+        self.commanded += 1
+        order = [NAMES.index(name) for name in self.settings.command_joints or self.settings.joints]
+        limit = self.settings.effort_scale * SMALL_ARM.effort_limit[order]
+        age = at - self.valid_at
+        self._history.append(f"{at:.4f} s, state {1e3 * age:.1f} ms old, {self.modes[-1]}: {np.round(effort, 3)}")
+        steps = np.abs(effort - self.held[order]) / (self.settings.slew_rate * limit * MAX_SLEW_STEP)
+        for kind, violated in (
+            ("not finite", not np.all(np.isfinite(effort))),
+            ("above the limit", bool(np.any(np.abs(effort) > limit * (1 + 1e-12)))),
+            ("on a stale state", not age <= self.settings.state_timeout),
+            ("step above the slew limit", bool(np.any(steps > 1 + 1e-9))),
+        ):
+            if violated:
+                self.violations[kind] += 1
+                self.examples.append(f"{kind}, held {np.round(self.held, 3)}; last of\n  " + "\n  ".join(self._history))
+        self.held = self.held.copy()
+        self.held[order] = effort
+
+    # ---- requests
+
+    def request(self, mode: str) -> int:
+        """Ask for a mode; return the number of the request."""
+        self._requests += 1
+        self.take(self.runtime.request_mode(mode, self.now, self._requests))
+        return self._requests
+
+    def set_mode(self, mode: str) -> Reply:
+        """Ask for a mode that is answered at once."""
+        return self.replies[self.request(mode)]
+
+    def enter(self, mode: str) -> None:
+        """Enter a mode, and play its ramp."""
+        reply = self.set_mode(mode)
+        assert reply.error is None, reply.error
+        self.step(10)
+        assert self.runtime.mode == mode, self.runtime.reason
+
+    def refusal(self, mode: str) -> str:
+        """Return why a mode is refused; check that it is, and that nothing is commanded."""
+        reply, before = self.set_mode(mode), self.commanded
+        assert reply.error is not None
+        self.step(3)
+        assert self.runtime.mode == "monitor"
+        assert self.commanded == before
+        return str(reply.error)
+
+    def use_link(self, **changes) -> None:
+        """Change the other side of the commands."""
+        self.link = self.link._replace(**changes)
+        self.take(self.runtime.on_command_link(self.link, self.now))
+
+    def kill(self) -> None:
+        """End the runtime as a process that dies; the failsafe process takes over, if it is armed."""
+        if self._failsafe is not None and self.runtime.commands and self.commands:
+            last, config = self.commands[-1], self._failsafe
+            order = list(config.order)
+            ramp = FailsafeRamp(
+                np.array(config.slew_rate),
+                config.state_timeout,
+                config.stop_behaviour,
+                LastCommand(last.state_at, last.effort, last.hold),
+                self.now,
+            )
+            if ramp.first is not None:
+                self._judge(ramp.first[order], self.now)
+            while not ramp.ended:
+                self.now += RAMP_DOWN_PERIOD
+                effort = ramp.step(self.now)
+                if effort is not None:
+                    self._judge(effort[order], self.now)
+        self.now += 0.2
+        self.start()
+
+    def logged(self) -> list[str]:
+        """Return the texts of all events that belong into a log."""
+        return [event.text for event in self.events if event.logged]
+
+
+def no_failsafe(config: FailsafeConfig) -> Ros2DynError:
+    """Answer as a failsafe process that cannot be started."""
+    return FailsafeError("it ended with status 1")

@@ -1,0 +1,61 @@
+"""A command supervisor in virtual time, fed with states of an arm that moves a little."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD, CommandSupervisor, SupervisorPolicy
+from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.events import Event
+from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
+
+LIMITS = CommandLimits(("a", "b"), np.array([10.0, 4.0]), np.array([50.0, 20.0]), np.array([1.0, 2.0]))
+SAFE, HOLD = np.array([1.0, -1.0]), np.array([1.2, -0.8])
+FROZEN = {"q": np.array([0.1, 0.2]), "qd": np.array([0.0, 1e-6])}
+CONDITIONS = ModeConditions(target_timeout=0.2)
+PERIOD = 0.004
+"""Period of the states, s."""
+STOP_BEHAVIOURS = ("hold_gravity", "zero_effort", "none")
+
+
+class SupervisorLoop:
+    """Plays states to a supervisor, and keeps its commands and events."""
+
+    def __init__(self, **policy) -> None:
+        self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(conditions=CONDITIONS, **policy))
+        self.now = 100.0
+        self.effort = np.array([2.0, 1.0])
+        self.sent: list[np.ndarray] = []
+        self.events: list[Event] = []
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Number of events of each kind."""
+        self.events += self.supervisor.take_events()
+        return Counter(event.kind for event in self.events)
+
+    def enter(self, mode="gravity", applied=(0.0, 0.0), age=0.0) -> None:
+        """Enter a mode."""
+        self.supervisor.enter(mode, applied, age, self.now)
+
+    def step(self, n: int = 1, dt: float = PERIOD, **seen) -> np.ndarray | None:
+        """Play states; return the last command."""
+        for _ in range(n):
+            self.now += dt
+            q = np.array([np.sin(self.now), 0.3])
+            given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.5, 0.0])} | seen
+            command = self.supervisor.supervise(GuardInput(**given), lambda mode: self.effort, SAFE, HOLD)
+            if command is not None:
+                self.sent.append(command)
+        return command
+
+    def silence(self, seconds: float) -> np.ndarray | None:
+        """Play no state for a while, s; return the last command that came all the same."""
+        last = None
+        for _ in range(round(seconds / RAMP_DOWN_PERIOD)):
+            self.now += RAMP_DOWN_PERIOD
+            command = self.supervisor.ramp_down(HOLD, self.now)
+            last = last if command is None else command
+        return last

@@ -1,0 +1,16 @@
+"""How much is tested: a representative part by default, all where the environment variable FULL is 1."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+FULL = os.environ.get("FULL", "") not in ("", "0")
+
+
+def part(cases: Iterable[T], *indices: int) -> list[T]:
+    """Return all cases where FULL is 1, otherwise those at the indices."""
+    cases = list(cases)
+    return cases if FULL else [cases[i] for i in indices]

@@ -1,0 +1,324 @@
+"""The supervisor of commands: what it lets out, whatever comes in."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
+from ros2_dyn.control.modes import ACTIVE_MODES
+from supervisor_loop import FROZEN, HOLD, LIMITS, PERIOD, SAFE, STOP_BEHAVIOURS, SupervisorLoop
+from tiers import FULL
+
+# --- modes
+
+
+def test_nothing_is_commanded_until_a_mode_is_entered():
+    loop = SupervisorLoop()
+    assert loop.supervisor.mode == "monitor"
+    assert loop.step(10) is None
+    assert loop.silence(0.2) is None
+    assert loop.counts == {}
+
+
+def test_a_mode_begins_with_a_ramp_from_the_applied_effort():
+    loop = SupervisorLoop(ramp_time=0.5)
+    loop.enter(applied=[-1.0, 0.5])
+    for k in range(1, 125):
+        s = k * PERIOD / 0.5
+        assert_allclose(loop.step(), (1 - s) * np.array([-1.0, 0.5]) + s * loop.effort, rtol=0, atol=1e-9)
+    loop.step(2)
+    assert_array_equal(loop.step(), loop.effort)
+    assert loop.counts == {}
+
+
+@pytest.mark.parametrize("behaviour", STOP_BEHAVIOURS)
+def test_leaving_ramps_to_the_hold_effort_and_ends_commands(behaviour):
+    loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=0.2)
+    loop.enter()
+    loop.step(200)
+    loop.supervisor.leave(loop.now)
+    assert loop.supervisor.mode == "monitor"
+    sent = len(loop.sent)
+    loop.step(49)
+    assert len(loop.sent) == sent + (0 if behaviour == "none" else 49)
+    loop.step(10)
+    assert not loop.supervisor.commands
+    expected = {"hold_gravity": HOLD, "zero_effort": np.zeros(2), "none": loop.effort}[behaviour]
+    assert_allclose(loop.sent[-1], expected, rtol=0, atol=1e-12)
+
+
+def test_a_mode_can_be_entered_while_the_last_is_being_left():
+    loop = SupervisorLoop(ramp_time=0.1)
+    loop.enter()
+    loop.step(50)
+    loop.supervisor.leave(loop.now)
+    loop.step(10)
+    loop.enter("force")
+    loop.step(100)
+    assert loop.supervisor.mode == "force"
+    assert_array_equal(loop.sent[-1], loop.effort)
+
+
+def test_a_stopped_mode_can_be_left():
+    loop = SupervisorLoop(ramp_time=0.1)
+    loop.enter("force")
+    loop.step(50)
+    loop.step(target_age=inf)
+    loop.step(300)
+    assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
+    loop.supervisor.leave(loop.now)
+    loop.step(100)
+    assert not loop.supervisor.commands
+
+
+def test_a_mode_that_is_entered_again_forgets_the_numbers_of_the_last_state():
+    loop = SupervisorLoop()
+    loop.enter()
+    loop.step(**FROZEN)
+    loop.supervisor.abort("no subscriber")
+    loop.enter()
+    assert loop.step(**FROZEN) is not None
+
+
+# --- events
+
+
+def test_interventions_are_counted_and_logged_once_a_mode():
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.effort = np.array([1e9, -1e9])
+    for mode in ("gravity", "force"):
+        loop.events.clear()
+        loop.enter(mode)
+        loop.step(150)
+        assert loop.counts["effort limit"] == 150
+        logged = [event.text.split(":")[0] for event in loop.events if event.logged]
+        assert logged[0] == "effort limit of 'a'"
+        assert sum(text.startswith("effort limit") for text in logged) == 1
+        if mode == "gravity":
+            assert loop.counts["slew limit"] == 49
+            assert logged[1:] == ["slew limit of 'a'"]
+
+
+def test_events_are_taken_once():
+    loop = SupervisorLoop()
+    loop.enter()
+    loop.supervisor.stop("collision")
+    assert [event.text for event in loop.supervisor.take_events()] == ["stopped: collision"]
+    assert loop.supervisor.take_events() == []
+
+
+# --- stops
+
+
+@pytest.mark.parametrize(
+    ("mode", "seen", "reason"),
+    [
+        ("gravity", {"qd": np.array([0.0, -2.1])}, "too fast: 'b' moves with -2.1, 2 rad/s or m/s are allowed"),
+        ("feed_forward", {"collision": True}, "collision"),
+        ("force", {"target_age": inf}, "target stale: inf s old"),
+    ],
+)
+def test_a_violated_condition_stops_the_mode_until_it_is_entered_again(mode, seen, reason):
+    loop = SupervisorLoop()
+    loop.enter(mode)
+    loop.step(50)
+    assert loop.supervisor.mode == mode
+    loop.step(**seen)
+    assert (loop.supervisor.mode, loop.supervisor.reason) == ("stopped", reason)
+    loop.step(200)
+    assert loop.supervisor.mode == "stopped"
+    loop.enter(mode)
+    loop.step(200)
+    assert_array_equal(loop.step(), loop.effort)
+
+
+def test_a_stop_slews_to_the_safe_effort_from_the_same_state_on_and_stays_there():
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter(applied=[2.0, 1.0])
+    loop.step(10)
+    loop.effort = np.array([nan, 0.0])
+    assert_allclose(loop.step(), [2.0 - 0.2, 1.0 - 0.08])
+    assert (loop.supervisor.mode, loop.supervisor.reason) == ("stopped", "effort not finite")
+    loop.effort = np.array([2.0, 1.0])
+    loop.step(100)
+    assert_array_equal(loop.step(), SAFE)
+
+
+def test_a_stop_to_zero_effort_ends_commands_there():
+    loop = SupervisorLoop(stop_behaviour="zero_effort", ramp_time=0.0)
+    loop.enter()
+    loop.step(50)
+    loop.step(collision=True)
+    assert loop.supervisor.mode == "stopped"
+    loop.step(100)
+    assert_array_equal(loop.sent[-1], [0.0, 0.0])
+    assert (loop.supervisor.mode, loop.supervisor.reason, loop.supervisor.commands) == ("monitor", "collision", False)
+
+
+def test_a_stop_with_behaviour_none_ends_commands_at_the_same_state():
+    loop = SupervisorLoop(stop_behaviour="none")
+    loop.enter()
+    loop.step(50)
+    assert loop.step(collision=True) is None
+    assert (loop.supervisor.mode, loop.supervisor.reason) == ("monitor", "collision")
+
+
+@pytest.mark.parametrize(
+    ("names", "effort", "mode"),
+    [(("a", "b"), [8.0, 3.0], "stopped"), (("a", "c"), [8.0, 3.0], "monitor"), (("a", "b"), [1.0, 3.0], "monitor")],
+    ids=["command fits", "other joints", "command too large"],
+)
+def test_limits_of_another_robot_stop_the_mode_or_abort_it(names, effort, mode):
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter(applied=[2.0, 1.0])
+    loop.step(50)
+    limits = CommandLimits(names, np.array(effort), LIMITS.slew_rate, LIMITS.velocity)
+    loop.supervisor.replace_limits(limits)
+    assert (loop.supervisor.mode, loop.supervisor.reason) == (mode, "robot changed")
+    assert loop.supervisor.limits is limits
+
+
+# --- states that are late, old or frozen
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        ({"age": 0.11}, "state stale: its stamp is 0.110 s behind the clock"),
+        ({"age": -0.5}, "state stale: its stamp is 0.500 s ahead of the clock"),
+        ({"age": nan}, "state stale: its stamp is nan s ahead of the clock"),
+        (FROZEN, "state stale: it repeats the same numbers, though with velocities"),
+    ],
+    ids=["old", "ahead", "nan", "frozen"],
+)
+@pytest.mark.parametrize(("behaviour", "left"), [("hold_gravity", HOLD), ("zero_effort", np.zeros(2)), ("none", None)])
+def test_a_state_of_another_time_counts_as_none(behaviour, left, seen, reason):
+    loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=0.0)
+    loop.enter(applied=[1.5, -0.5])
+    loop.effort = np.array([1.5, -0.5])
+    loop.step(50)
+    loop.step(**(seen if seen is FROZEN else {}))
+    ramped = []
+    for _ in range(12):
+        assert loop.step(2, **seen) is None
+        ramped.append(loop.silence(0.01))
+    sent = [effort for effort in ramped if effort is not None]
+    assert (not sent) if left is None else np.array_equal(sent[-1], left)
+    assert (loop.supervisor.mode, loop.supervisor.reason) == ("monitor", reason)
+    assert loop.step(50) is None
+
+
+@pytest.mark.parametrize(("behaviour", "left"), [("hold_gravity", HOLD), ("zero_effort", np.zeros(2)), ("none", None)])
+def test_commands_ramp_to_the_safe_effort_and_end_when_states_stop(behaviour, left):
+    loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=0.0)
+    loop.enter(applied=[1.5, -0.5])
+    loop.effort = np.array([1.5, -0.5])
+    loop.step(50)
+    assert loop.silence(0.03) is None  # too short to matter
+    last = loop.silence(0.06)
+    assert last is None if left is None else np.array_equal(last, left)
+    assert loop.silence(0.3) is None
+    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
+    assert loop.supervisor.reason.startswith("state stale: none for 0.")
+    assert loop.step(50) is None
+
+
+def test_a_single_repetition_is_passed_over():
+    loop = SupervisorLoop()
+    loop.enter()
+    assert loop.step(**FROZEN) is not None
+    assert loop.step(**FROZEN) is None
+    assert loop.step() is not None
+
+
+def test_a_mode_begins_with_the_age_of_its_state():
+    loop = SupervisorLoop()
+    loop.enter(age=0.05)
+    assert loop.silence(0.02) is not None
+    assert loop.silence(0.1) is None
+    assert not loop.supervisor.commands
+
+
+def test_the_age_of_a_state_counts_from_its_measurement():
+    loop = SupervisorLoop()
+    loop.enter()
+    loop.step(50)
+    assert loop.step(age=0.085) is None
+    assert loop.step(age=0.05) is not None
+    assert loop.silence(0.02) is not None
+    assert loop.silence(0.02) is None
+    assert not loop.supervisor.commands
+
+
+def test_a_mode_goes_on_without_a_step_after_a_state_that_was_late():
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter(applied=[2.0, 1.0])
+    loop.step(50)
+    ramped = loop.silence(0.06)
+    assert ramped is not None
+    assert not np.array_equal(ramped, loop.effort)
+    command = loop.step()
+    assert np.all(np.abs(command - ramped) <= PERIOD * LIMITS.slew_rate + 1e-12)
+    loop.step(200)
+    assert_array_equal(loop.step(), loop.effort)
+    assert loop.supervisor.mode == "gravity"
+
+
+def test_a_state_after_a_gap_longer_than_the_timeout_is_not_used():
+    """No timer has called in between, as in a blocked process."""
+    loop = SupervisorLoop()
+    loop.enter()
+    loop.step(50)
+    assert loop.step(dt=0.11) is None
+    assert loop.supervisor.mode == "monitor"
+
+
+def test_a_command_that_was_not_published_in_time_ends_commands():
+    loop = SupervisorLoop()
+    loop.enter()
+    loop.step(50)
+    assert loop.supervisor.check_current(loop.now + 0.07)
+    assert not loop.supervisor.check_current(loop.now + 0.09)
+    assert loop.supervisor.reason == "state stale: too old when its command was ready"
+
+
+# --- whatever comes
+
+
+@pytest.mark.parametrize("behaviour", STOP_BEHAVIOURS)
+@pytest.mark.parametrize("seed", range(10))
+def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, seed):
+    """Modes, states, efforts and pauses are random."""
+    rng = np.random.default_rng(seed)
+    loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=float(rng.choice([0.0, 0.1])))
+    before, sent, elapsed = None, 0, 0.0
+    for _ in range(5000 if FULL else 2000):
+        event = rng.random()
+        if event < 0.03:
+            if not loop.supervisor.commands:
+                before = None
+                elapsed = 0.0
+            loop.enter(rng.choice(ACTIVE_MODES), np.zeros(2) if before is None else before)
+            before = loop.supervisor.last
+        elif event < 0.035:
+            loop.supervisor.leave(loop.now)
+        loop.effort = rng.normal(size=2) * rng.choice([1.0, 100.0, 1e300]) + rng.choice([0.0, nan], p=[0.99, 0.01])
+        seen = {
+            "age": rng.choice([0.01, 0.05, 0.2, -3600.0, nan], p=[0.5, 0.49, 0.004, 0.003, 0.003]),
+            "collision": rng.random() < 0.002,
+            "target_age": rng.choice([0.1, inf], p=[0.99, 0.01]),
+        }
+        dt = float(rng.choice([0.0, PERIOD, 0.05, 0.2], p=[0.1, 0.85, 0.04, 0.01]))
+        command = loop.step(dt=dt, **seen)
+        elapsed += dt
+        if command is not None:
+            sent += 1
+            assert abs(seen["age"]) <= 0.1
+            assert dt <= 0.1
+            assert np.all(np.isfinite(command))
+            assert np.all(np.abs(command) <= LIMITS.effort)
+            assert np.all(np.abs(command - before) <= min(elapsed, MAX_SLEW_STEP) * LIMITS.slew_rate + 1e-9)
+            before, elapsed = command, 0.0
+    assert sent > 200

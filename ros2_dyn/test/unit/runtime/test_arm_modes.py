@@ -1,0 +1,453 @@
+"""The modes of the runtime in virtual time: what each commands, what refuses it, what ends it, and in which order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.dynamics import gravity, rnea, static_torque
+from ros2_dyn.errors import InputError
+from ros2_dyn.runtime import DesiredSample, Settings, WrenchSample
+from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, description, no_failsafe
+
+G = gravity(SMALL_ARM, HOME)
+UNDAMPED = {"gravity_damping": 0.0, "guiding_damping": 0.0, "force_damping": 0.0, "posture_damping": 0.0}
+UNDAMPED |= {"guiding_friction": 0.0, "guiding_hold_force": 0.0, "guiding_hold_moment": 0.0, "stop_damping": 0.0}
+HEAVIER = URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>')
+
+
+def rig(start_states: int = 12, **changes) -> RuntimeRig:
+    """Return a rig whose arm stays at home, whatever is commanded, with states that have come for a while."""
+    settings = Settings(**{"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED, **changes})
+    made = RuntimeRig(settings, moves=False)
+    made.targets, made.noise = False, (1e-9, 0.0)
+    made.step(start_states)
+    return made
+
+
+def give_desired(rig: RuntimeRig, q=HOME, qdd=(1.0, 1.0, 1.0)) -> None:
+    """Give a desired state of the next measured one."""
+    sample = DesiredSample(0, NAMES, list(q), [0.0] * 3, list(qdd))
+    rig.take(rig.runtime.on_desired(sample, rig.now))
+
+
+def give_wrench(rig: RuntimeRig, force, frame="") -> None:
+    """Give a desired wrench."""
+    rig.take(rig.runtime.on_desired_wrench(WrenchSample(0, frame, (*force, 0.0, 0.0, 0.0)), rig.now))
+
+
+def play(rig: RuntimeRig, n: int, target) -> None:
+    """Play states with a target."""
+    for _ in range(n):
+        target()
+        rig.step()
+
+
+def enter(rig: RuntimeRig, mode: str, target=lambda: None) -> None:
+    """Enter a mode, and play its ramp."""
+    play(rig, 3, target)
+    reply = rig.set_mode(mode)
+    assert reply.error is None, reply.error
+    play(rig, 15, target)
+    assert rig.runtime.mode == mode, rig.runtime.reason
+
+
+# --- what is commanded
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
+    made = rig(force_rate=1000.0)
+    made.measured = lambda: np.zeros(3)
+    made.held = np.zeros(3)
+    push = static_torque(SMALL_ARM, HOME, [3.0, 0, -10.0, 0, 0, 0], frame="wrist_3_link")
+    expected = {
+        "gravity": G,
+        "hand_guiding": G,
+        "feed_forward": rnea(SMALL_ARM, HOME, np.zeros(3), np.ones(3)),
+        "force": G + push,
+    }
+
+    def target():
+        give_desired(made)
+        give_wrench(made, (3.0, 0.0, -10.0), "wrist_3_link")
+
+    enter(made, mode, target)
+    play(made, 40, target)
+    assert_allclose(made.commands[-1].effort, expected[mode], rtol=0, atol=1e-6)
+    commands = np.array([np.zeros(3), *(command.effort for command in made.commands)])
+    step = made.settings.slew_rate * 0.8 * SMALL_ARM.effort_limit * MAX_SLEW_STEP
+    assert np.all(np.abs(np.diff(commands, axis=0)) <= step * (1 + 1e-12))
+    assert np.linalg.norm(push) > 1
+    assert not made.violations
+
+
+def test_modes_follow_one_another_and_monitor_ends_commands():
+    made = rig()
+    for mode in ("gravity", "hand_guiding"):
+        enter(made, mode)
+    assert made.set_mode("monitor").error is None
+    made.step(20)
+    before = made.commanded
+    made.step(10)
+    assert made.commanded == before
+    assert made.modes == ["monitor", "gravity", "hand_guiding", "monitor"]
+    assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-6)  # what the controller goes on with
+
+
+def test_commands_are_in_the_order_of_the_controller():
+    order = [2, 0]
+    made = rig(command_joints=[NAMES[i] for i in order])
+    reply = made.set_mode("gravity")
+    assert reply.error is None
+    update = made.step()
+    assert_array_equal(update.command.data, update.command.effort[order])
+
+
+def test_a_robot_that_carries_itself_is_commanded_without_gravity():
+    made = rig(command_effort="gravity_compensated", measured_effort="gravity_compensated")
+    made.measured = lambda: np.zeros(3)
+    made.held = np.zeros(3)
+    enter(made, "gravity")
+    assert_allclose(made.commands[-1].effort, np.zeros(3), rtol=0, atol=1e-6)
+
+
+def test_computed_torque_commands_inverse_dynamics_of_the_corrected_acceleration():
+    made = rig(tracking_law="computed_torque", tracking_stiffness=(100.0,) * 3, tracking_damping=(20.0,) * 3)
+    goal = HOME + 0.01
+    enter(made, "feed_forward", lambda: give_desired(made, goal, np.zeros(3)))
+    expected = rnea(SMALL_ARM, HOME, np.zeros(3), np.full(3, 1.0))
+    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-6)
+
+
+def test_the_force_changes_at_its_rate():
+    made = rig(force_rate=50.0)
+
+    def target():
+        give_wrench(made, (0.0, 0.0, -10.0))
+
+    target()
+    made.step()
+    assert made.set_mode("force").error is None
+    play(made, 10, target)  # 80 ms: the ramp of the mode is over, and the force is at 4 N
+    expected = G + static_torque(SMALL_ARM, HOME, [0, 0, -4.0, 0, 0, 0])
+    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-6)
+
+
+# --- what refuses a mode
+
+
+@pytest.mark.parametrize("mode", ["dance", "stopped", ""])
+def test_a_mode_that_cannot_be_entered_is_refused_with_those_that_can(mode):
+    made = rig()
+    text = f"mode: expected one of monitor, gravity, hand_guiding, feed_forward, force; got '{mode}'"
+    assert made.refusal(mode) == text
+    assert isinstance(made.replies[1].error, InputError)
+
+
+def test_a_mode_is_refused_before_there_are_states():
+    made = RuntimeRig(moves=False)
+    assert "no usable state on joint_states yet" in made.refusal("gravity")
+
+
+def test_modes_that_follow_a_target_are_refused_without_one():
+    made = rig()
+    assert "it follows ~/desired, and none is usable" in made.refusal("feed_forward")
+    assert "it follows ~/desired_wrench, and none is usable" in made.refusal("force")
+    give_wrench(made, (1.0, 0.0, 0.0), "nowhere")
+    assert "none is usable" in made.refusal("force")
+    assert made.events[-1].topic == "~/desired_wrench"
+
+
+def test_a_target_far_away_is_refused():
+    made = rig()
+    give_desired(made, HOME + 1)
+    made.step()
+    assert "the desired positions are 1 rad or m away, tracking_tolerance is 0.3" in made.refusal("feed_forward")
+
+
+def test_the_effort_that_a_mode_would_begin_with_has_to_be_within_the_limits():
+    made = rig()
+    made.measured = lambda: np.array([0.0, 0.0, 1000.0])
+    made.step()
+    assert f"joint '{NAMES[2]}' exerts 1000 N m or N, effort_scale allows" in made.refusal("gravity")
+
+
+def test_without_a_measured_effort_a_mode_begins_from_gravity():
+    made = rig()
+    made.measured = lambda: np.full(3, np.nan)
+    made.step()
+    made.held = G
+    enter(made, "gravity")
+    assert_allclose([command.effort for command in made.commands], np.tile(G, (len(made.commands), 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize(("offset", "side"), [(-3.0, "behind"), (3.0, "ahead of")])
+def test_states_of_another_clock_are_refused(offset, side):
+    made = rig(0)
+    made.driver_offset = offset
+    made.step(12)
+    assert f"s {side} this node's clock" in made.refusal("gravity")
+
+
+def test_states_without_stamps_are_refused():
+    made = rig()
+    made.step(3, stamp=0)
+    assert "joint_states has no stamps" in made.set_mode("gravity").error.problem
+
+
+def test_a_mode_is_refused_once_states_have_stopped():
+    made = rig()
+    made.now += 1.0
+    assert "the newest of joint_states is 1.001 s behind this node's clock" in made.refusal("gravity")
+
+
+def test_a_mode_is_refused_without_a_controller_and_with_a_second_commander():
+    made = rig()
+    made.use_link(subscribers=0)
+    assert "there is no subscriber on /controller/commands" in made.refusal("gravity")
+    made.use_link(subscribers=1, other_publishers=("other",))
+    assert "'other' publishes on /controller/commands, too" in made.refusal("gravity")
+    made.use_link(other_publishers=())
+    assert made.set_mode("gravity").error is None
+
+
+def test_a_mode_is_refused_while_other_parameters_are_being_prepared():
+    made = rig()
+    other = Settings(joints=NAMES[:2], ramp_time=0.05)
+    (work,) = made.runtime.change_settings(other, made.now).work
+    assert "another robot or other parameters are being prepared: ask again" in made.refusal("gravity")
+    made.take(made.runtime.on_work_done(work.run(), made.now))
+    made.settings = other
+    made.step(12)
+    assert made.set_mode("gravity").error is None
+    assert made.step().command.effort.shape == (2,)
+
+
+# --- the failsafe process
+
+
+def test_a_mode_waits_for_the_failsafe_process_and_is_refused_without_it():
+    made = rig()
+    made.arm_failsafe = no_failsafe
+    assert made.refusal("gravity") == "gravity: the failsafe process did not start: it ended with status 1"
+    made.arm_failsafe = lambda config: None
+    assert made.set_mode("gravity").error is None
+
+
+def test_the_failsafe_process_is_armed_once_for_the_same_configuration():
+    made, configs = rig(), []
+    made.arm_failsafe = configs.append
+    for mode in ("gravity", "hand_guiding", "monitor", "gravity"):
+        made.set_mode(mode)
+        made.step(20)
+    assert len(configs) == 1
+    assert configs[0].order == (0, 1, 2)
+    assert configs[0].stop_behaviour == "hold_gravity"
+    assert_allclose(configs[0].slew_rate, 10.0 * 0.8 * SMALL_ARM.effort_limit)
+
+
+def test_no_failsafe_process_is_needed_where_commands_are_to_end_at_once():
+    made = rig(stop_behaviour="none")
+    made.arm_failsafe = lambda config: pytest.fail("it was asked for")
+    assert made.set_mode("gravity").error is None
+
+
+def test_a_mode_whose_limits_change_while_the_failsafe_process_is_armed_is_refused():
+    made = rig()
+    update = made.runtime.request_mode("gravity", made.now, "request")
+    assert update.replies == ()
+    made.runtime.change_settings(Settings(**{"joints": NAMES, "effort_scale": 0.7, **DRIVES}), made.now)
+    (reply,) = made.runtime.on_failsafe_armed(update.failsafe, None, made.now).replies
+    assert reply.request == "request"
+    assert "the robot or parameters changed meanwhile: ask again" in str(reply.error)
+    assert made.runtime.mode == "monitor"
+
+
+def test_a_mode_stops_without_its_failsafe_process_and_can_be_entered_again():
+    made = rig()
+    enter(made, "gravity")
+    made.use_link(failsafe_alive=False)
+    assert made.runtime.mode == "stopped"
+    assert made.runtime.reason.startswith("failsafe lost")
+    made.step()
+    assert made.set_mode("gravity").error is None
+    assert made.runtime.mode == "gravity"
+
+
+# --- what ends a mode
+
+
+def test_a_collision_stops_feed_forward_and_no_mode_begins_until_it_is_reset():
+    made = rig(collision_threshold=(10.0,) * 3, observer_bandwidth=50.0)
+    made.measured = lambda: G + pushed
+
+    def target():
+        give_desired(made, HOME, np.zeros(3))
+
+    pushed = np.zeros(3)
+    play(made, 12, target)
+    enter(made, "feed_forward", target)
+    pushed = np.array([40.0, 0.0, 0.0])
+    play(made, 20, target)
+    assert (made.runtime.mode, made.runtime.reason) == ("stopped", "collision")
+    assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-6)
+    pushed = np.zeros(3)
+    play(made, 30, target)
+    assert "a collision is latched: ~/reset_collision ends it" in str(made.set_mode("gravity").error)
+    (reply,) = made.runtime.reset_collision(made.now).replies
+    assert reply.error is None
+    assert made.set_mode("gravity").error is None
+
+
+@pytest.mark.parametrize("mode", ["feed_forward", "force"])
+def test_a_mode_stops_without_its_target_and_does_not_go_on_by_itself(mode):
+    made = rig()
+
+    def target():
+        give_desired(made)
+        give_wrench(made, (0.0, 0.0, 5.0))
+
+    enter(made, mode, target)
+    made.step(15)
+    assert made.runtime.mode == "stopped"
+    assert made.runtime.reason.startswith("target stale")
+    play(made, 15, target)
+    assert made.runtime.mode == "stopped"
+
+
+def test_commands_end_at_the_hold_effort_when_states_stop():
+    made = rig(force_rate=1000.0)
+
+    def target():
+        give_wrench(made, (0.0, 0.0, 20.0))
+
+    enter(made, "force", target)
+    before = made.commanded
+    made.silence(0.2)
+    assert 1 <= made.commanded - before <= 5
+    assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-3)
+    assert made.runtime.mode == "monitor"
+    assert made.runtime.reason.startswith("state stale: none for")
+    made.step(20)
+    assert made.commanded - before <= 5
+    assert not made.violations
+
+
+def test_commands_end_without_a_subscriber():
+    made = rig()
+    enter(made, "gravity")
+    made.use_link(subscribers=0)
+    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "no subscriber on /controller/commands")
+    assert made.step().command is None
+
+
+def test_a_clock_that_jumps_stops_a_mode_and_nothing_else():
+    made = rig()
+    made.take(made.runtime.on_clock_jump("back by 3 s", made.now))
+    assert made.runtime.mode == "monitor"
+    enter(made, "gravity")
+    made.take(made.runtime.on_clock_jump("back by 3 s", made.now))
+    assert (made.runtime.mode, made.runtime.reason) == ("stopped", "clock jumped: back by 3 s")
+
+
+@pytest.mark.parametrize(("xml", "mode"), [(HEAVIER, "stopped"), (URDF.replace(NAMES[2], "another_joint"), "stopped")])
+def test_a_new_description_stops_a_mode_under_the_new_model_or_is_rejected(xml, mode):
+    made = rig()
+    enter(made, "gravity")
+    made.take(made.runtime.use_description(xml, made.now))
+    made.step(30)
+    if xml == HEAVIER:
+        assert (made.runtime.mode, made.runtime.reason) == (mode, "robot changed")
+        heavier = gravity(made.settings.apply(description(HEAVIER)), HOME)
+        assert_allclose(made.commands[-1].effort, heavier, rtol=0, atol=1e-6)
+        assert abs(heavier - G).max() > 0.5
+    else:  # `joints` names a joint that it has not
+        assert made.runtime.mode == "gravity"
+
+
+def test_a_new_description_with_other_joints_ends_commands_at_once():
+    settings = Settings(**{"ramp_time": 0.05, **UNDAMPED})
+    made = RuntimeRig(Settings(joints=NAMES), moves=False)
+    made.settings = settings
+    made.targets = False
+    model = settings.apply(description())
+    q, g = [0.3, -1.2, 1.4, 0, 0.5, 0], gravity(model, [0.3, -1.2, 1.4, 0, 0.5, 0])
+    made.runtime = type(made.runtime)(description(), settings)
+    made.take(made.runtime.on_command_link(made.link, made.now))
+    full = {"names": model.joint_names, "position": q, "velocity": [0.0] * 6, "effort": g.tolist()}
+    made.change = lambda sample: sample._replace(**full)
+    made._judge = lambda effort, at: None
+    made.step(12)
+    assert made.set_mode("gravity").error is None
+    made.step(5)
+    made.take(made.runtime.use_description(URDF.replace(NAMES[2], "another_joint"), made.now))
+    assert (made.runtime.mode, made.runtime.reason, made.runtime.commands) == ("monitor", "robot changed", False)
+
+
+# --- parameters
+
+
+@pytest.mark.parametrize(
+    "change", [{"effort_scale": 0.9}, {"state_timeout": 2.0}, {"command_joints": NAMES[::-1]}, {"joints": ()}]
+)
+def test_parameters_of_the_limits_are_locked_while_a_mode_commands(change):
+    made = rig()
+    enter(made, "gravity")
+    values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED, **change}
+    if change == {"joints": ()}:
+        values = {**values, **dict.fromkeys(("viscous_friction", "coulomb_friction", "armature"), ())}
+    changed = Settings(**values)
+    name = next(iter(change))
+    with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands: enter monitor first"):
+        made.runtime.change_settings(changed, made.now)
+    made.step(5)
+    assert made.runtime.mode == "gravity"
+    made.set_mode("monitor")
+    made.step(20)
+    made.take(made.runtime.change_settings(changed, made.now))
+    assert made.runtime.settings == changed
+
+
+def test_gains_may_change_while_a_mode_commands():
+    made = rig()
+    enter(made, "gravity")
+    values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED, "gravity_damping": 2.0}
+    made.take(made.runtime.change_settings(Settings(**values), made.now))
+    made.step(5)
+    assert made.runtime.mode == "gravity"
+    assert not made.violations
+
+
+# --- targets
+
+
+def test_the_newest_desired_wrench_is_used_whichever_is_ready_first():
+    made = rig()
+    samples = [WrenchSample(0, frame, (0.0, 0.0, z, 0, 0, 0)) for frame, z in (("tool0", 1.0), ("wrist_1_link", 2.0))]
+    first, second = (made.runtime.on_desired_wrench(sample, made.now + i).work[0] for i, sample in enumerate(samples))
+    for work in (second, first):
+        made.take(made.runtime.on_work_done(work.run(), made.now + 2))
+    assert made.runtime._modes.target.frame == "wrist_1_link"
+
+
+def test_a_desired_wrench_in_a_known_frame_needs_no_work():
+    made = rig()
+    give_wrench(made, (0.0, 0.0, 1.0), "tool0")
+    assert made.runtime.on_desired_wrench(WrenchSample(0, "tool0", (1.0,) * 6), made.now).work == ()
+
+
+@pytest.mark.parametrize(
+    ("sample", "reason"),
+    [
+        (WrenchSample(0, "nowhere", (0.0,) * 6), "unknown frame"),
+        (WrenchSample(0, "", (np.nan,) * 6), "not finite"),
+    ],
+)
+def test_a_desired_wrench_that_cannot_be_used_is_rejected(sample, reason):
+    made = rig()
+    (event,) = made.runtime.on_desired_wrench(sample, made.now).events
+    assert (event.topic, event.kind) == ("~/desired_wrench", reason)
