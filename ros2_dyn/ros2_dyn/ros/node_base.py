@@ -77,6 +77,7 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
             raise
         # Otherwise the context was shut down while a callback was publishing: this is the end, not an error.
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further Ctrl-C must not break what ends the node
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()

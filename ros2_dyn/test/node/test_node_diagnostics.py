@@ -29,15 +29,15 @@ class Reports:
         found = [status for status in self.received[-1].status if status.name == f"dynamics: {name}"]
         return found[0] if found else DiagnosticStatus()
 
-    def until(self, name: str, level: bytes, text: str, **state: Any) -> dict[str, str]:
+    def until(self, concern: str, level: bytes, text: str, **state: Any) -> dict[str, str]:
         """Publish states until a concern has a level and a message; return its values."""
 
         def reported() -> bool:
             self.driver.offer(**state)
-            return bool(self.received) and self.status(name).level == level and text in self.status(name).message
+            return bool(self.received) and self.status(concern).level == level and text in self.status(concern).message
 
-        self.driver.listener.until(reported, f"{name} never has the level {level!r} and '{text}'")
-        return {pair.key: pair.value for pair in self.status(name).values}
+        self.driver.listener.until(reported, f"{concern} never has the level {level!r} and '{text}'")
+        return {pair.key: pair.value for pair in self.status(concern).values}
 
 
 @pytest.fixture(scope="module")
