@@ -3,12 +3,12 @@ ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 SOURCES := ros2_dyn bench
 
-.PHONY: demo test bench bench-collision bench-node bench-faults lint format clean
+.PHONY: demo test bench bench-collision bench-node campaign rooms lint format clean
 
-demo: ## a simulated arm and the node talk ROS 2; MODE=hand_guiding, force, feed_forward or collision; DURATION, s
-	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION))
+demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, feed_forward or collision; DURATION, s; PACE
+	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE))
 
-test: lint ## linters, types and every test
+test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
 	@$(TEST_ENV) python -m pytest
 
 bench: ## ours, Pinocchio, MuJoCo and Robotics Toolbox side by side; JSON and a plot under .ros2/bench
@@ -20,10 +20,12 @@ bench-collision: ## random contacts on simulated arms: missed, false, late; BAND
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
 
-bench-faults: ## REPEATS faults of each kind in each mode, 75 minutes for 100: what left that must not
-	@rm -f .ros2/bench/faults.jsonl && mkdir -p .ros2/bench
-	@ROS2_DYN_REPEATS=$(or $(REPEATS),100) ROS2_DYN_COUNTS=.ros2/bench/faults.jsonl \
-		$(TEST_ENV) python -m pytest -q ros2_dyn/test/test_command_faults.py; cat .ros2/bench/faults.jsonl
+campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
+	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \
+		$(if $(WORKERS),--workers $(WORKERS))
+
+rooms: ## files, lines and imports of each folder of the package
+	@python3 ros2_dyn/test/support/rooms.py
 
 lint:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)

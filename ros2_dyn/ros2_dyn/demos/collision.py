@@ -90,7 +90,7 @@ class CollisionDemo(ArmDemo):
         received_at = arm.t + 0.1  # the node has received the new target by then
         runner.wait_until(lambda: arm.t >= received_at, "states")
         runner.call_checked(Trigger, "dynamics/reset_collision")
-        runner.wait_until(lambda: not self._collision.stop, "end of the collision")
+        runner.wait_until(self._collision.is_over, "end of the collision")
         self.enter(runner, "feed_forward")
         lap = Lap(arm.model, arm.state.q, arm.t + 0.1, self._duration / 2)
         self.target.desired = lap.at
@@ -132,4 +132,6 @@ class CollisionDemo(ArmDemo):
         """See `Demo`."""
         if self._collision.false_alarms:
             return "there was an alarm before anything touched the arm"
+        if self._stopped_at is None or self._stopped_at < self.arm.contacts[0]:
+            return "the mode ended before anything touched the arm"
         return None if self._mode_after == "stopped" else f"the mode after the collision is {self._mode_after}"

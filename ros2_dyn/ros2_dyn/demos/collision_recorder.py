@@ -37,6 +37,10 @@ class CollisionRecorder:
         """Return the time from the first state with a contact to the first with a collision, s."""
         return None if self.detected is None else seconds(self.detected.header.stamp) - touched_at
 
+    def is_over(self) -> bool:
+        """Return whether neither a stop nor a collision is published any more."""
+        return not self.stop and self.newest is not None and not self.newest.collision
+
     def detection(self) -> dict[str, object]:
         """Return the joint with the largest share of its threshold at the detection, with its numbers, N m."""
         message = self.detected

@@ -62,6 +62,7 @@ def play(make: Callable[[], Demo]) -> int:
             runner.table = demo.table
             try:
                 demo.run(runner)
+                runner.check()
             finally:
                 runner.show()
                 with suppress(ProcessError, Interrupted):

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics import singular_values
 from ros2_dyn.model import BASE, RobotModel
 
 
@@ -84,10 +83,11 @@ def tip_wrench(
     J = np.asarray(jacobian, dtype=float)
     if J.shape[1] < 6:
         return TipWrench((), f"{J.shape[1]} joints do not determine the six numbers of a wrench")
-    smallest = float(singular_values(J)[-1])
+    squares, V = np.linalg.eigh(J @ J.T)  # squares of the singular values, the smallest first
+    smallest = float(np.sqrt(max(squares[0], 0.0)))
     if smallest < min_singular_value:
         return TipWrench(
             (), f"near a singularity: smallest singular value {smallest:.3g}, below {min_singular_value:.3g}"
         )
-    F = np.linalg.solve(J @ J.T + damping**2 * np.eye(6), J @ np.asarray(residual, dtype=float))
+    F = V @ ((np.asarray(residual, dtype=float) @ J.T @ V) / (squares + damping**2))
     return TipWrench(tuple(F.tolist()), "")

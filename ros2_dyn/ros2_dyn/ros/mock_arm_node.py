@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from math import ceil
 
 from builtin_interfaces.msg import Duration, Time
@@ -103,7 +104,7 @@ class MockArmNode(Node):
 
     def _on_command(self, message: Float64MultiArray) -> None:
         if self.controllers.active == EFFORT:
-            self._lockstep.commanded()
+            self._lockstep.commanded(time.monotonic())
         try:
             self.controllers.command(message.data)
         except InputError as error:
@@ -132,8 +133,8 @@ class MockArmNode(Node):
         super().destroy_node()
 
 
-def _nanoseconds(time: Time | Duration) -> int:
-    return int(time.sec) * 10**9 + int(time.nanosec)
+def _nanoseconds(message: Time | Duration) -> int:
+    return int(message.sec) * 10**9 + int(message.nanosec)
 
 
 def main() -> int:

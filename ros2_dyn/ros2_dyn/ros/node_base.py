@@ -57,9 +57,13 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
     process with status 1.
     """
     signal.signal(signal.SIGINT, _interrupted)
-    node = None
     try:
         rclpy.init()
+    except (RuntimeError, ValueError) as error:  # such as a parameter file that does not exist
+        get_logger("ros2_dyn").fatal(str(error).splitlines()[0])
+        return 1
+    node = None
+    try:
         node = make_node()
         gc.freeze()  # what exists now lives as long as the node: scanning it would cause latency spikes
         spin(node)
@@ -73,6 +77,7 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
             raise
         # Otherwise the context was shut down while a callback was publishing: this is the end, not an error.
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further Ctrl-C must not break what ends the node
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()

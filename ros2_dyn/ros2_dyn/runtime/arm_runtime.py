@@ -7,21 +7,19 @@ A measured state passes through a pipeline, one file a stage:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable
 
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
 from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.runtime.calibration_run import CalibrationRun
-from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
-from ros2_dyn.runtime.joint_order import JointOrder
-from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
-from ros2_dyn.runtime.mode_manager import ModeManager, Observed
+from ros2_dyn.runtime.collision_monitor import CollisionUpdate
+from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms, checked_model
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
+from ros2_dyn.runtime.robot_loader import RobotLoader
 from ros2_dyn.runtime.samples import (
     CommandLink,
     DesiredSample,
@@ -31,58 +29,11 @@ from ros2_dyn.runtime.samples import (
     WrenchSample,
 )
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
-from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
+from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
+from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.target_wrench import TargetWrench, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
-
-
-@dataclass
-class Stages:
-    """The stages of one robot, replaced as a whole when a new one comes."""
-
-    robot: RobotDynamics
-    order: JointOrder
-    assembler: JointStateAssembler
-    synchronizer: StateSynchronizer
-    monitor: CollisionMonitor | None
-    state: MeasuredState | None = None
-    """The newest measured state."""
-    stamped: bool = True
-    """Whether its message has a stamp."""
-    collision: CollisionUpdate | None = None
-    """The newest external efforts."""
-
-    @classmethod
-    def of(cls, robot: RobotDynamics, before: Stages | None) -> Stages:
-        """Make the stages of a robot; those of the one before go on where nothing changes for them."""
-        model, settings = robot.model, robot.settings
-        gain = tuple(settings.in_order(settings.effort_gain, model, 1.0))
-        options = AssemblerOptions(settings.merge_timeout, settings.estimate_velocity, settings.velocity_cutoff, gain)
-        stages = cls(
-            robot,
-            JointOrder(model.joint_names),
-            JointStateAssembler(model, options),
-            StateSynchronizer(settings.desired_timeout),
-            CollisionMonitor(model, settings) if settings.detect_collisions else None,
-        )
-        if before is not None and before.robot.model.joint_names == model.joint_names:
-            stages._go_on_from(before)
-        return stages
-
-    def _go_on_from(self, before: Stages) -> None:
-        """Take over from the stages of a robot with the same joints."""
-        self.state, self.stamped = before.state, before.stamped
-        if self.robot.description is before.robot.description and self.assembler.options == before.assembler.options:
-            self.assembler = before.assembler
-        if self.synchronizer.timeout == before.synchronizer.timeout:
-            self.synchronizer = before.synchronizer
-        if self.monitor is not None and before.monitor is not None:
-            if self.monitor.is_like(before.monitor):
-                self.monitor, self.collision = before.monitor, before.collision
-            else:
-                self.monitor.latch(before.monitor.collision)
 
 
 class ArmRuntime:
@@ -106,9 +57,10 @@ class ArmRuntime:
         self.settings = settings or Settings()
         self.warnings: list[str] = []
         """What looks wrong in the robot description."""
-        self._stages: Stages | None = None
+        self._pipeline: StatePipeline | None = None
         self._modes = ModeManager()
-        self._load: Work | None = None
+        self._loader = RobotLoader(self._on_loaded)
+        self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
@@ -120,22 +72,22 @@ class ArmRuntime:
     @property
     def robot(self) -> RobotDynamics | None:
         """The robot; None before there is one."""
-        return None if self._stages is None else self._stages.robot
+        return None if self._pipeline is None else self._pipeline.robot
 
     @property
     def state(self) -> MeasuredState | None:
         """The newest measured state."""
-        return None if self._stages is None else self._stages.state
+        return None if self._pipeline is None else self._pipeline.state
 
     @property
     def collision(self) -> CollisionUpdate | None:
         """The newest external efforts."""
-        return None if self._stages is None else self._stages.collision
+        return None if self._pipeline is None else self._pipeline.collision
 
     @property
     def collision_latched(self) -> bool:
         """Whether there was a collision that was not reset."""
-        return self._stages is not None and self._stages.monitor is not None and self._stages.monitor.collision
+        return self._pipeline is not None and self._pipeline.monitor is not None and self._pipeline.monitor.collision
 
     @property
     def mode(self) -> Mode:
@@ -155,7 +107,7 @@ class ArmRuntime:
     @property
     def waits_for_desired(self) -> bool:
         """Whether a measured state waits for its desired state."""
-        return self._stages is not None and self._stages.synchronizer.waits
+        return self._pipeline is not None and self._pipeline.synchronizer.waits
 
     def require_robot(self, field: str) -> RobotDynamics:
         """Return the robot.
@@ -163,9 +115,9 @@ class ArmRuntime:
         Raises:
             MessageError: there is none yet.
         """
-        if self._stages is None:
+        if self._pipeline is None:
             raise MessageError(field, "no robot yet", "no robot_description has been received")
-        return self._stages.robot
+        return self._pipeline.robot
 
     def requested_state(self, sample: JointSample) -> MeasuredState:
         """Return the state that a request gives, or the newest measured one where it names no joints.
@@ -174,91 +126,33 @@ class ArmRuntime:
             MessageError: there is none, or as `JointOrder.state`.
         """
         self.require_robot("state")
-        assert self._stages is not None
+        assert self._pipeline is not None
         if sample.names:
-            return self._stages.order.state(sample)
-        if self._stages.state is None:
+            return self._pipeline.order.state(sample)
+        if self._pipeline.state is None:
             raise MessageError("state", "empty", "no usable message has been received on joint_states either")
-        return self._stages.state
+        return self._pipeline.state
 
     # ---- measured and desired states
 
     def on_joint_state(self, sample: JointSample, now: float) -> Update:
         """Take a message of joint states."""
-        stages = self._stages
-        if stages is None:
-            return self._update()
-        try:
-            assembled = stages.assembler.process(sample, now)
-        except MessageError as error:
-            return self._reject("joint_states", error)
-        if assembled.state is None:
-            text = (
-                f"joint_states holds [{', '.join(sample.names)}], none of them a joint of '{stages.robot.model.name}'"
-            )
-            return self._update(Event("foreign", text, logged=stages.state is None, topic="joint_states"))
-        if assembled.restarted:
-            stages.synchronizer = StateSynchronizer(stages.robot.settings.desired_timeout)
-            self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
-        stages.state, stages.stamped = assembled.state, assembled.stamped
-        return self._advance(stages, stages.synchronizer.on_measured(assembled.state, now), now)
+        return self._update() if self._pipeline is None else self._take(self._pipeline.on_joint_state(sample, now))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
         """Take a desired state."""
-        stages = self._stages
-        if stages is None:
-            return self._update()
-        try:
-            desired = stages.order.desired(sample)
-        except MessageError as error:
-            return self._reject("~/desired", error)
-        return self._advance(stages, stages.synchronizer.on_desired(desired, now), now)
+        return self._update() if self._pipeline is None else self._take(self._pipeline.on_desired(sample, now))
 
-    def _advance(self, stages: Stages, states: list[SynchronizedState], now: float) -> Update:
-        """Pass synchronized states through the other stages."""
-        steps: list[Step] = []
+    def _take(self, passed: Passed) -> Update:
+        """Decide what is commanded at the states that came out of the pipeline."""
         command: Command | None = None
-        for state in states:
-            state, terms = self._compute(stages.robot, state, now)
-            if terms is None:
-                continue
-            seen = self._observe(stages, state.measured, terms, now)
-            if state.measured is stages.state:
-                collision = stages.monitor is not None and stages.monitor.collision
-                command = self._modes.on_state(Observed(state, terms, seen, collision, stages.stamped, now))
-            steps.append(Step(state.measured, terms, seen))
-        return self._update(steps=tuple(steps), command=command)
-
-    def _compute(
-        self, robot: RobotDynamics, state: SynchronizedState, now: float
-    ) -> tuple[SynchronizedState, Terms | None]:
-        """Return the terms of a state; where the desired state makes no sense, without it."""
-        try:
-            return state, robot.compute(state, now)
-        except MessageError as error:
-            if state.desired is None:
-                self._events.append(rejection("joint_states", error))
-                return state, None
-            self._events.append(rejection("~/desired", error))
-            return self._compute(robot, state._replace(desired=None), now)
-
-    def _observe(self, stages: Stages, state: MeasuredState, terms: Terms, now: float) -> CollisionUpdate | None:
-        """Return the external efforts at a state, where they are observed."""
-        if stages.monitor is None:
-            return None
-        try:
-            seen = stages.monitor.update(state, terms, stages.robot, now)
-        except MessageError as error:
-            self._events.append(rejection("joint_states", error))
-            return None
-        if seen is not None:
-            stages.collision = seen
-            if self._calibration is not None:
-                self._calibration.update(seen)
-            if seen.begins:
-                link = f" on {seen.contact.link}" if seen.contact.link else ""
-                self._events.append(Event("collision", f"collision{link}: ~/reset_collision ends it", "error"))
-        return seen
+        for observed in passed.observed:
+            if self._calibration is not None and observed.seen is not None:
+                self._calibration.update(observed.seen)
+            if observed.newest:
+                command = self._modes.on_state(observed)
+        steps = tuple(Step(observed.state.measured, observed.terms, observed.seen) for observed in passed.observed)
+        return self._update(*passed.events, steps=steps, command=command)
 
     def on_time(self, now: float) -> Update:
         """Let time pass: to be called every `RAMP_DOWN_PERIOD` while commands leave, and now and then otherwise."""
@@ -284,10 +178,10 @@ class ArmRuntime:
 
     def on_desired_wrench(self, sample: WrenchSample, now: float) -> Update:
         """Take a desired wrench."""
-        stages, known = self._stages, self._modes.target
-        if stages is None:
+        pipeline, known = self._pipeline, self._modes.target
+        if pipeline is None:
             return self._update()
-        model = stages.robot.model
+        model = pipeline.robot.model
         try:
             if known is not None and known.frame == sample.frame:
                 self._modes.target = TargetWrench(model, sample, now)
@@ -298,7 +192,7 @@ class ArmRuntime:
 
         def take(done: WorkDone, later: float) -> Update:
             newest = self._modes.target is None or self._modes.target.received_at < now
-            if newest and self._stages is not None and self._stages.robot.model is model:
+            if newest and self._pipeline is not None and self._pipeline.robot.model is model:
                 self._modes.target = done.value
             return self._update()
 
@@ -332,6 +226,7 @@ class ArmRuntime:
         """Take notice that a failsafe process is armed, or why not, and enter the modes that wait for it."""
         waiting, self._entering = self._entering, []
         if problem is not None:
+            self._modes.armed = None
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
@@ -344,7 +239,7 @@ class ArmRuntime:
 
     def _check_no_load(self, mode: Mode) -> None:
         """Check that no robot is being made: a mode must not begin under parameters that are about to change."""
-        if self._load is not None:
+        if self._loader.busy:
             raise ModeRefused(mode, "another robot or other parameters are being prepared: ask again")
 
     def _enter(self, mode: Mode, request: Hashable, now: float) -> Reply:
@@ -370,15 +265,15 @@ class ArmRuntime:
             return self._update(replies=(Reply(request, error),))
 
         def take(done: WorkDone, later: float) -> Update:
-            stages = self._stages
-            if stages is None or stages.robot is not robot:
+            pipeline = self._pipeline
+            if pipeline is None or pipeline.robot is not robot:
                 error = InputError("link", "the robot or parameters changed meanwhile: ask again")
                 return self._update(replies=(Reply(request, error),))
             if done.error is not None:
                 return self._update(replies=(Reply(request, done.error),))
             loaded: RobotDynamics = done.value
             loaded.payload.change(payload.parameters, payload.ramp_time, later)
-            stages.robot = loaded
+            pipeline.robot = loaded
             self._modes.use(loaded)
             return self._update(replies=(Reply(request),))
 
@@ -410,9 +305,9 @@ class ArmRuntime:
             self.watching()
         except InputError as error:
             return self._update(replies=(Reply(request, error),))
-        assert self._stages is not None
-        assert self._stages.monitor is not None
-        self._stages.monitor.reset()
+        assert self._pipeline is not None
+        assert self._pipeline.monitor is not None
+        self._pipeline.monitor.reset()
         self._modes.forget_collision()
         return self._update(replies=(Reply(request),))
 
@@ -422,11 +317,11 @@ class ArmRuntime:
         Raises:
             InputError: none are observed.
         """
-        if self._stages is None or self._stages.monitor is None:
+        if self._pipeline is None or self._pipeline.monitor is None:
             raise InputError("detect_collisions", "there is no robot yet, or this parameter is false")
-        if self._stages.collision is None:
+        if self._pipeline.collision is None:
             raise InputError("effort", "joint_states has not given an effort of all joints yet")
-        return self._stages.collision
+        return self._pipeline.collision
 
     def calibrate_collision(self, now: float, request: Hashable = None) -> Update:
         """Observe a free motion for `calibration_time`; the reply's value is the list of thresholds, N m or N."""
@@ -458,8 +353,9 @@ class ArmRuntime:
 
     def use_description(self, description: RobotModel | str, now: float) -> Update:
         """Take another robot, or the text of its URDF. The one before stays until the newest one is ready."""
-        payload = None if self._stages is None else self._stages.robot.payload
-        return self._request_load(_loader(description, self.settings, payload))
+        self._description = description
+        payload = None if self._pipeline is None else self._pipeline.robot.payload
+        return self._update(work=(self._loader.load(description, self.settings, payload),))
 
     def change_settings(self, settings: Settings, now: float) -> Update:
         """Take other parameters, all or none. What needs new kernels takes effect when they are ready.
@@ -469,11 +365,15 @@ class ArmRuntime:
         """
         if self.commands:
             self.settings.check_unlocked(settings, self.mode)
-        stages = self._stages
-        if stages is None or settings == self.settings:
-            self.settings = settings
+        pipeline = self._pipeline
+        if settings == self.settings:
             return self._update()
-        robot = stages.robot
+        if pipeline is None:
+            self.settings = settings
+            if self._description is None or self._loader.busy:
+                return self._update()
+            return self._update(work=(self._loader.load(self._description, settings, None),))  # it may fit these
+        robot = pipeline.robot
         model = checked_model(robot.description, settings)
         self.settings = settings
         kernels_fit = (
@@ -481,50 +381,28 @@ class ArmRuntime:
             and (settings.tip_link or model.default_tip) == robot.tip_link
             and settings.detect_collisions == robot.settings.detect_collisions
         )
-        if self._load is not None:
+        if self._loader.busy:
             return self._update()  # the robot that is being made is made again with these
         if kernels_fit:
             return self._update(replies=self._install(RobotDynamics(robot.description, settings, robot.payload)))
-        return self._request_load(_loader(robot.description, settings, robot.payload))
+        return self._update(work=(self._loader.load(robot.description, settings, robot.payload),))
 
     def on_work_done(self, done: WorkDone, now: float) -> Update:
         """Take the outcome of a piece of work that an update asked for."""
         return done.work.then(done, now)
 
-    def _request_load(self, function: Callable[[], RobotDynamics]) -> Update:
-        self._load = Work("robot", function, self._on_loaded)
-        return self._update(work=(self._load,))
-
     def _on_loaded(self, done: WorkDone, now: float) -> Update:
-        if done.work is not self._load:
-            return self._update()  # a newer robot is being made
-        self._load = None
-        if done.error is not None:
-            current = None if self._stages is None else self._stages.robot
-            kept = "" if current is None else f"; '{current.model.name}' is kept"
-            self._events.append(Event("robot rejected", f"robot_description rejected: {done.error}{kept}", "error"))
-            if current is None or current.settings == self.settings:
-                return self._update()
-            return self._request_load(_loader(current.description, self.settings, current.payload))
-        robot: RobotDynamics = done.value
-        payload = None if self._stages is None else self._stages.robot.payload
-        other_payload = (
-            payload is not None
-            and payload is not robot.payload
-            and any(payload.target)
-            and robot.can_carry(payload.link)
-        )
-        if robot.settings != self.settings or other_payload:  # they changed meanwhile
-            return self._request_load(_loader(robot.description, self.settings, payload))
-        return self._update(replies=self._install(robot))
+        loaded = self._loader.finish(done, self.robot, self.settings)
+        replies = () if loaded.robot is None else self._install(loaded.robot)
+        return self._update(*loaded.events, replies=replies, work=loaded.work)
 
     def _install(self, robot: RobotDynamics) -> tuple[Reply, ...]:
         """Go on with a robot; a calibration that ran is over where the observer is another."""
-        before = self._stages
+        before = self._pipeline
         if before is not None and robot.payload is not before.robot.payload and any(before.robot.payload.target):
             text = "the payload is gone: no joint moves the link that carried it any more"
             self._events.append(Event("payload gone", text))
-        self._stages = Stages.of(robot, before)
+        self._pipeline = StatePipeline(robot, before)
         self._modes.use(robot)
         self.warnings = audit(robot.model)
         names, model = ", ".join(robot.model.joint_names), robot.model.name
@@ -532,7 +410,7 @@ class ArmRuntime:
         self._events.append(Event("robot used", text, "info"))
         if before is None or before.robot.description is not robot.description:
             self._events += [Event("robot description", f"robot description: {text}") for text in self.warnings]
-        same_monitor = before is not None and before.monitor is self._stages.monitor
+        same_monitor = before is not None and before.monitor is self._pipeline.monitor
         return () if same_monitor else self._abandon_calibration()
 
     # ---- updates
@@ -553,17 +431,3 @@ class ArmRuntime:
         self._events.clear()
         modes = self._modes
         return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failsafe)
-
-
-def _loader(
-    description: RobotModel | str, settings: Settings, payload: PayloadRamp | None
-) -> Callable[[], RobotDynamics]:
-    """Return a function that makes a robot, with its payload where it can carry that; it reads nothing else."""
-
-    def load() -> RobotDynamics:
-        model = RobotModel.from_urdf(description) if isinstance(description, str) else description
-        robot = RobotDynamics(model, settings)
-        carries = payload is not None and any(payload.target) and robot.can_carry(payload.link)
-        return RobotDynamics(model, settings, payload) if carries else robot
-
-    return load

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from math import inf
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.mode_entry_checks import (
@@ -32,10 +30,10 @@ from ros2_dyn.runtime.mode_entry_checks import (
     check_state_stream,
     check_target,
 )
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.states import SynchronizedState
+from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_wrench import TargetWrench
 from ros2_dyn.runtime.update import Command, FailsafeConfig
 
@@ -43,21 +41,6 @@ COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
-
-
-class Observed(NamedTuple):
-    """One state with all that the stages before have found."""
-
-    state: SynchronizedState
-    terms: Terms
-    seen: CollisionUpdate | None
-    """External efforts, where they are observed."""
-    collision: bool
-    """Whether a collision is latched."""
-    stamped: bool
-    """Whether its message has a stamp."""
-    now: float
-    """When it was complete, s."""
 
 
 class ModeManager:
@@ -248,9 +231,7 @@ class ModeManager:
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
         if settings.detect_frozen and self._frozen:
-            raise ModeRefused(
-                mode, "joint_states repeats the same numbers, though with velocities: is the driver frozen?"
-            )
+            raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)

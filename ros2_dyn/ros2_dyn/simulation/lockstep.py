@@ -8,6 +8,8 @@ from ros2_dyn.errors import InputError
 
 CATCH_UP = 0.1
 """Wall time, s, by which a late simulation may run faster than its pace to catch up; the rest stays lost."""
+SETTLING_TIME = 0.5
+"""Wall time without a command, s, after which all states that were under way when commands began are answered."""
 
 
 class Lockstep:
@@ -19,15 +21,16 @@ class Lockstep:
     Commands have no stamps, so they are only counted. These are the cases:
 
     - Nothing is commanded yet, or the commanding node has left its mode or died: commands do not flow, no state is
-      awaited, and the pace alone decides. It is then at most 1, so that nodes which only follow can keep up. Commands
-      flow from the first command on.
+      awaited, and the pace alone decides. It is then at most 1, so that nodes which only follow can keep up.
+    - The first command arrives: several states may be under way, each of which is going to be answered. No step is due
+      until no command has arrived for `SETTLING_TIME`. From then on commands flow, one for each state.
     - Commands flow, and one arrives: the state is answered. The arm acts on it from that state on, without delay.
     - Commands flow, and none arrives within `timeout` wall seconds: the state is given up, and commands flow no more
       until the next one. So the end of the commands costs one time-out, not one a state.
     - Two commands arrive for one state, for example one of them from a ramp-down timer: the newest acts. The caller
       takes all waiting commands before it publishes the next state: the surplus one does not count as the next answer.
-    - The surplus command arrives only after the next state: it counts as its answer, and the true answer acts up to one
-      period late. This ends by itself as soon as a true answer arrives before the step after it.
+    - The surplus command arrives only after the next state: it counts as its answer, and commands act a period late
+      until two of them wait before a step, or until they pause.
     - The state is lost on its way, or the node rejects it: as if the commands had ended. The next command resumes.
     - A step that publishes no state, as with lost or delayed states, is not awaited.
     - The controller that takes commands is switched off: the caller calls `end`, and nothing is awaited from then on.
@@ -48,32 +51,38 @@ class Lockstep:
             if not low <= value < inf:
                 raise InputError(name, f"expected a finite number of at least {low:g}, got {value}")
         self.pace = pace
-        self.awaits_command = False
-        """Whether a published state is awaited."""
         self.unanswered = 0
         """Number of states that were given up."""
         self.steps = 0
         """Number of steps taken."""
         self._period, self._timeout = period, timeout
-        self._flows = False
-        self._stepped_at = self._due_at = self._started_at = -inf
+        self._flows = self._settles = self._awaits_answer = False
+        self._waits_until = self._due_at = self._started_at = -inf
+
+    @property
+    def awaits_command(self) -> bool:
+        """Whether the next command may change when the next step is due."""
+        return self._settles or self._awaits_answer
 
     def stepped(self, published: bool, now: float) -> None:
         """Note that a step was taken at wall time `now`, s, and whether it published a state."""
         if self.steps == 0:
             self._started_at = self._due_at = now
         self.steps += 1
-        self._stepped_at = now
         self._due_at = max(self._due_at + self._wall_period(), now - CATCH_UP)
-        self.awaits_command = published and self._flows and self._timeout > 0
+        self._awaits_answer = published and self._flows
+        if self._awaits_answer:
+            self._waits_until = now + self._timeout
 
-    def commanded(self) -> None:
-        """Note that a command has arrived, for a controller that takes it."""
-        self._flows, self.awaits_command = True, False
+    def commanded(self, now: float) -> None:
+        """Note that a command has arrived at wall time `now`, s, for a controller that takes it."""
+        self._awaits_answer = False
+        if self._timeout > 0 and not self._flows:
+            self._settles, self._waits_until = True, now + min(SETTLING_TIME, self._timeout)
 
     def end(self) -> None:
         """Note that no controller takes commands any more."""
-        self._flows = self.awaits_command = False
+        self._flows = self._settles = self._awaits_answer = False
 
     def delay(self, now: float) -> float:
         """Return the time until the next step is due if no command arrives, s; 0: it is due now.
@@ -84,12 +93,11 @@ class Lockstep:
             now: wall time, s.
         """
         if self.awaits_command:
-            left = self._stepped_at + self._timeout - now
-            if left > 0:
-                return left
-            self._flows = self.awaits_command = False
-            self.unanswered += 1
-            self._due_at = now  # nothing to catch up with: that would be faster than real time
+            if now < self._waits_until:
+                return self._waits_until - now
+            self.unanswered += self._awaits_answer
+            self._flows, self._settles, self._awaits_answer = self._settles, False, False
+            self._due_at = now  # nothing to catch up with
         return max(0.0, self._due_at - now)
 
     def _wall_period(self) -> float:

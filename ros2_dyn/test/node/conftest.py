@@ -23,8 +23,7 @@ def start() -> Iterator[Callable[..., "Process"]]:
 
     yield start
     for process in processes:
-        if process.alive:
-            process.stop()
+        print(process.stop())
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from command_rules import STEP
 from driver import HOME, MODEL, Driver, StandingArm, force
 from ros2_dyn.control.failsafe_ramp import LastCommand
 from ros2_dyn.dynamics import gravity
+from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.runtime import FailsafeConfig
 
@@ -121,6 +122,12 @@ def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener):
         listener.until(lambda failsafe=failsafe: not failsafe.alive, "it does not end")
     listener.until(lambda: commands and commands[-1].data[0] == 0.0, "no ramp")
     assert commands[0].data[0] == 0.5
+
+
+def test_process_that_cannot_start_is_an_error():
+    """The mode is then refused with it."""
+    with pytest.raises(FailsafeError, match="it ended at once"):
+        FailsafeProcess().arm(TASK._replace(topic="no topic"), 1)
 
 
 def test_process_is_ready_when_it_has_found_as_many_subscribers_as_the_node(listener):

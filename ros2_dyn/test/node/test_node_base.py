@@ -7,7 +7,11 @@ import time
 
 import pytest
 
+from robots import MOCK_ARM
+
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from ros_harness import Listener, Process, words
 
 BUSY = """
 import sys, time
@@ -40,3 +44,17 @@ def test_an_interrupt_lets_a_callback_come_to_its_end_and_a_second_one_does_not(
             node.send_signal(signal.SIGINT)
             time.sleep(0.1)
         assert (node.communicate(timeout=30)[0], node.returncode) == (printed, 0)
+
+
+@pytest.mark.parametrize("module", ["dynamics_node", "mock_arm_node"])
+def test_interrupts_without_end_are_no_error(module):
+    """However many come while the node ends."""
+    process = Process(f"ros2_dyn.ros.{module}", *words(urdf_file=str(MOCK_ARM)))
+    listener = Listener()
+    listener.until(lambda: listener.node.count_publishers("/rosout") > 1, "the node does not start")
+    while process.alive:
+        process.process.send_signal(signal.SIGINT)
+        listener.spin(0.002)
+    listener.close()
+    assert "Traceback" not in process.ended()
+    assert process.process.returncode == 0

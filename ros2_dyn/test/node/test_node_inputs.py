@@ -15,7 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from driver import MODEL, NAMES, Driver, StandingArm, point
+from driver import MODEL, Driver, StandingArm, point
 from ros2_dyn.dynamics import gravity, rnea
 from ros_harness import words
 

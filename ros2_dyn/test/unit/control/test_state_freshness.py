@@ -27,6 +27,7 @@ def test_a_state_is_young_up_to_a_fraction_of_the_timeout(age, young):
     [
         (0.11, "its stamp is 0.110 s behind the clock"),
         (-0.5, "its stamp is 0.500 s ahead of the clock"),
+        (inf, "it has no stamp"),
         (nan, "its stamp is nan s ahead of the clock"),
         (inf, "it has no stamp"),
     ],
@@ -62,6 +63,12 @@ def test_a_restart_forgets_the_numbers_before():
     freshness.restart(0.02, 0.005)
     assert freshness.state_at == pytest.approx(0.015)
     assert freshness.accept(0.03, 0.0, Q, QD)
+
+
+def test_a_restart_with_numbers_ignores_a_state_that_repeats_them():
+    freshness = watch()
+    freshness.restart(0.0, 0.0, (Q, QD))
+    assert not freshness.accept(0.01, 0.0, Q, QD)
 
 
 def test_the_age_counts_from_the_measurement():

@@ -1,7 +1,7 @@
 """The robots of example-robot-data agree with Pinocchio: all of them by the book, and by the kernels of every backend.
 
 The kernels of all robots take many minutes, most of them for compilation, and run where FULL=1. By default they run for
-PART: a dozen robots with 2 to 12 degrees of freedom that cover chains and trees, and all types of joints: revolute,
+PART: eleven robots with 2 to 12 degrees of freedom that cover chains and trees, and all types of joints: revolute,
 continuous, prismatic, planar, floating and mimic. The book's functions run for all robots always, up to tiago_dual with
 its 101 degrees of freedom.
 
@@ -57,7 +57,6 @@ PART = {
     "finger_edu.urdf",
     "iris.urdf",  # four joints on one body
     "ur5_robot.urdf",  # an arm
-    "xarm7.urdf",  # a redundant arm
     "panda.urdf",  # a gripper of prismatic joints, one of which mimics the other
     "bolt.urdf",  # two legs
     "bolt.urdf on a floating",

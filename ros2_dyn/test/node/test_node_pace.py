@@ -1,13 +1,9 @@
-"""The node in simulated time: faster and slower than real time, and a clock that stands still or is set."""
-
-from collections.abc import Iterator
+"""A simulation slower and faster than real time, through real processes, commanded in every mode."""
 
 import pytest
-from numpy.testing import assert_allclose
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
 from ros2_dyn_interfaces.srv import SetMode
@@ -15,9 +11,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
-from driver import HOME, MODEL, NAMES, Driver, StandingArm, force, resting_at_home
+from driver import HOME, NAMES, force, resting_at_home
 from ros2_dyn.control.modes import ACTIVE_MODES
-from ros2_dyn.dynamics import gravity
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
 
@@ -90,55 +85,3 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
         printed = node.stop(), arm.stop()
     assert "Traceback" not in printed[0] + printed[1]
     assert "commands end" not in printed[0]
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Driver]:
-    """A node that notices after a second that the clock stands still."""
-    listener = Listener()
-    driver = Driver.of(listener, StandingArm(speed=0.0), clock_timeout=1.0, gravity_damping=0.0)
-    yield driver
-    driver.close()
-    listener.close()
-
-
-def mode_status(driver: Driver) -> str:
-    """Return the message of the next diagnostics of the mode."""
-    reports = driver.listener.listen("/diagnostics", type=DiagnosticArray)
-    driver.listener.until(lambda: reports, "no diagnostics")
-    (status,) = [status for status in reports[-1].status if status.name == "dynamics: mode"]
-    return status.message
-
-
-@pytest.mark.parametrize("mode", ["gravity", "force"])
-def test_commands_end_when_the_clock_stands_still(driver, mode):
-    """At the effort that carries the arm, by real time; no mode is entered until the clock goes on."""
-    driver.wrench = force(z=20.0)
-    driver.play(5)
-    driver.enter(mode)
-    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
-    assert_allclose(driver.commands[-1], gravity(MODEL, HOME), rtol=0, atol=1e-6)
-    assert "monitor, since state stale" in mode_status(driver)
-    rejected = driver.set_mode(mode)
-    assert not rejected.success
-    assert "behind this node's clock" in rejected.message
-    driver.play(30)
-    assert len(driver.enter(mode)) == 30
-    assert driver.set_mode("monitor").success
-    driver.play(90)
-
-
-@pytest.mark.parametrize("seconds", [-3600.0, -0.5, 20.0])
-def test_clock_that_is_set_stops_the_mode(driver, seconds):
-    """Whether back or ahead; what was commanded goes over to the safe effort, and the mode can be entered again."""
-    driver.enter("hand_guiding")
-    driver.time += round(1e9 * seconds)
-    driver.offer()
-    driver.listener.until(lambda: driver.mode != "hand_guiding", "the mode goes on")
-    assert f"clock jumped: /clock was set by {seconds + 0.01:+.3f} s" in driver.process.printed
-    driver.offer(60)  # stamps that lie less than a second back are late messages
-    assert driver.recovers()
-    driver.play(30)
-    assert len(driver.enter("hand_guiding")) == 30
-    assert driver.set_mode("monitor").success
-    driver.play(90)

@@ -1,0 +1,88 @@
+"""Making robots in pieces of work, since compiling their kernels is slow. The newest robot counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ros2_dyn.control.events import Event
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.payload_ramp import PayloadRamp
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.update import Update, Work, WorkDone
+
+
+class Loaded(NamedTuple):
+    """What became of a piece of work."""
+
+    robot: RobotDynamics | None = None
+    """A robot to go on with."""
+    work: tuple[Work, ...] = ()
+    """Work that is needed instead."""
+    events: tuple[Event, ...] = ()
+
+
+class RobotLoader:
+    """Makes robots, one after the other."""
+
+    def __init__(self, then: Callable[[WorkDone, float], Update]) -> None:
+        """Create it; `then` is how the runtime goes on with a robot."""
+        self._then = then
+        self._newest: Work | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a robot is being made."""
+        return self._newest is not None
+
+    def load(self, description: RobotModel | str, settings: Settings, payload: PayloadRamp | None) -> Work:
+        """Return the work that makes a robot.
+
+        Args:
+            description: the robot, or the text of its URDF.
+            settings: all parameters.
+            payload: what it carries, if it can.
+        """
+        self._newest = Work("robot", lambda: load_robot(description, settings, payload), self._then)
+        return self._newest
+
+    def finish(self, done: WorkDone, current: RobotDynamics | None, settings: Settings) -> Loaded:
+        """Return the robot that was made, or the work that is needed because something changed meanwhile.
+
+        Args:
+            done: the work.
+            current: the robot that is in use.
+            settings: all parameters, as they are now.
+        """
+        if done.work is not self._newest:
+            return Loaded()  # a newer robot is being made
+        self._newest = None
+        payload = None if current is None else current.payload
+        if done.error is not None:
+            kept = "" if current is None else f"; '{current.model.name}' is kept"
+            event = Event("robot rejected", f"robot_description rejected: {done.error}{kept}", "error")
+            if current is None or current.settings == settings:
+                return Loaded(events=(event,))
+            return Loaded(work=(self.load(current.description, settings, payload),), events=(event,))
+        robot: RobotDynamics = done.value
+        other_payload = payload is not None and payload is not robot.payload and _carries(robot, payload)
+        if robot.settings != settings or other_payload:
+            return Loaded(work=(self.load(robot.description, settings, payload),))
+        return Loaded(robot)
+
+
+def load_robot(description: RobotModel | str, settings: Settings, payload: PayloadRamp | None) -> RobotDynamics:
+    """Return a robot, with its payload where it can carry that.
+
+    Raises:
+        Ros2DynError: as `RobotDynamics`, or the URDF is wrong.
+    """
+    model = RobotModel.from_urdf(description) if isinstance(description, str) else description
+    robot = RobotDynamics(model, settings)
+    carries = payload is not None and _carries(robot, payload)
+    return RobotDynamics(model, settings, payload) if carries else robot
+
+
+def _carries(robot: RobotDynamics, payload: PayloadRamp) -> bool:
+    return any(payload.target) and robot.can_carry(payload.link)

@@ -1,0 +1,147 @@
+"""Stages 1 to 4 of one robot, assemble, synchronise, compute and observe: from messages to observed states."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ros2_dyn.control.events import Event, rejection
+from ros2_dyn.errors import MessageError
+from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
+from ros2_dyn.runtime.joint_order import JointOrder
+from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
+from ros2_dyn.runtime.samples import DesiredSample, JointSample
+from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
+from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
+
+
+class Observed(NamedTuple):
+    """One state with all that the stages have found."""
+
+    state: SynchronizedState
+    terms: Terms
+    seen: CollisionUpdate | None
+    """External efforts, where they are observed."""
+    collision: bool
+    """Whether a collision is latched."""
+    stamped: bool
+    """Whether its message has a stamp."""
+    newest: bool
+    """Whether no newer state has been measured."""
+    now: float
+    """When it was complete, s."""
+
+
+class Passed(NamedTuple):
+    """What became of one message."""
+
+    observed: tuple[Observed, ...] = ()
+    """One for each measured state that was complete with it, oldest first; mostly one."""
+    events: tuple[Event, ...] = ()
+
+
+class StatePipeline:
+    """The stages of one robot, replaced as a whole when a new one comes."""
+
+    def __init__(self, robot: RobotDynamics, before: StatePipeline | None = None) -> None:
+        """Make the stages of a robot; those of the one before go on where nothing changes for them."""
+        model, settings = robot.model, robot.settings
+        gain = tuple(settings.in_order(settings.effort_gain, model, 1.0))
+        options = AssemblerOptions(settings.merge_timeout, settings.estimate_velocity, settings.velocity_cutoff, gain)
+        self.robot = robot
+        self.order = JointOrder(model.joint_names)
+        self.synchronizer = StateSynchronizer(settings.desired_timeout)
+        self.monitor = CollisionMonitor(model, settings) if settings.detect_collisions else None
+        self.state: MeasuredState | None = None
+        """The newest measured state."""
+        self.collision: CollisionUpdate | None = None
+        """The newest external efforts."""
+        self._assembler = JointStateAssembler(model, options)
+        self._stamped = True
+        self._events: list[Event] = []
+        if before is not None and before.robot.model.joint_names == model.joint_names:
+            self._go_on_from(before)
+
+    def _go_on_from(self, before: StatePipeline) -> None:
+        """Take over from the stages of a robot with the same joints."""
+        self.state, self._stamped = before.state, before._stamped
+        same = self.robot.description is before.robot.description
+        if same and self._assembler.options == before._assembler.options:
+            self._assembler = before._assembler
+        if self.synchronizer.timeout == before.synchronizer.timeout:
+            self.synchronizer = before.synchronizer
+        if self.monitor is not None and before.monitor is not None:
+            if self.monitor.is_like(before.monitor):
+                self.monitor, self.collision = before.monitor, before.collision
+            else:
+                self.monitor.latch(before.monitor.collision)
+
+    def on_joint_state(self, sample: JointSample, now: float) -> Passed:
+        """Take a message of joint states at a time, s."""
+        try:
+            assembled = self._assembler.process(sample, now)
+        except MessageError as error:
+            return self._passed(rejection("joint_states", error))
+        if assembled.state is None:
+            text = f"joint_states holds [{', '.join(sample.names)}], none of them a joint of '{self.robot.model.name}'"
+            return self._passed(Event("foreign", text, logged=self.state is None, topic="joint_states"))
+        if assembled.restarted:
+            self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
+            self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
+        self.state, self._stamped = assembled.state, assembled.stamped
+        return self._observe_all(self.synchronizer.on_measured(assembled.state, now), now)
+
+    def on_desired(self, sample: DesiredSample, now: float) -> Passed:
+        """Take a desired state at a time, s."""
+        try:
+            desired = self.order.desired(sample)
+        except MessageError as error:
+            return self._passed(rejection("~/desired", error))
+        return self._observe_all(self.synchronizer.on_desired(desired, now), now)
+
+    def _observe_all(self, states: list[SynchronizedState], now: float) -> Passed:
+        """Pass synchronized states through the other stages."""
+        observed = []
+        for state in states:
+            state, terms = self._compute(state, now)
+            if terms is None:
+                continue
+            seen = self._observe(state.measured, terms, now)
+            collision = self.monitor is not None and self.monitor.collision
+            newest = state.measured is self.state
+            observed.append(Observed(state, terms, seen, collision, self._stamped, newest, now))
+        return self._passed(observed=tuple(observed))
+
+    def _compute(self, state: SynchronizedState, now: float) -> tuple[SynchronizedState, Terms | None]:
+        """Return the terms of a state; where the desired state makes no sense, without it."""
+        try:
+            return state, self.robot.compute(state, now)
+        except MessageError as error:
+            if state.desired is None:
+                self._events.append(rejection("joint_states", error))
+                return state, None
+            self._events.append(rejection("~/desired", error))
+            return self._compute(state._replace(desired=None), now)
+
+    def _observe(self, state: MeasuredState, terms: Terms, now: float) -> CollisionUpdate | None:
+        """Return the external efforts at a state, where they are observed."""
+        if self.monitor is None:
+            return None
+        try:
+            seen = self.monitor.update(state, terms, self.robot, now)
+        except MessageError as error:
+            self._events.append(rejection("joint_states", error))
+            return None
+        if seen is not None:
+            self.collision = seen
+            if seen.begins:
+                link = f" on {seen.contact.link}" if seen.contact.link else ""
+                self._events.append(Event("collision", f"collision{link}: ~/reset_collision ends it", "error"))
+        return seen
+
+    def _passed(self, *events: Event, observed: tuple[Observed, ...] = ()) -> Passed:
+        if not (self._events or events):
+            return Passed(observed)
+        happened = (*self._events, *events)
+        self._events.clear()
+        return Passed(observed, happened)

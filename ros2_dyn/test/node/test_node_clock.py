@@ -1,0 +1,79 @@
+"""The simulation's clock as the node follows it: what happens where it stands still or is set."""
+
+from collections.abc import Iterator
+
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from diagnostic_msgs.msg import DiagnosticArray
+from ros2_dyn_interfaces.srv import SetMode
+
+from driver import HOME, MODEL, Driver, StandingArm, force
+from ros2_dyn.dynamics import gravity
+from ros_harness import Listener
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """A node that notices after two seconds that the clock stands still."""
+    listener = Listener()
+    driver = Driver.of(listener, StandingArm(speed=0.0), clock_timeout=2.0, gravity_damping=0.0)
+    yield driver
+    driver.close()
+    listener.close()
+
+
+def mode_status(driver: Driver) -> str:
+    """Return the message of the next diagnostics of the mode."""
+    reports = driver.listener.listen("/diagnostics", type=DiagnosticArray)
+    driver.listener.until(lambda: reports, "no diagnostics")
+    (status,) = [status for status in reports[-1].status if status.name == "dynamics: mode"]
+    return status.message
+
+
+def enter(driver: Driver, mode: str) -> None:
+    """Enter a mode while the clock goes on, though a busy machine may hold it up for longer than its timeout."""
+
+    def entered() -> bool:
+        answer = driver.listener.call_async(SetMode, "dynamics/set_mode", mode=mode)
+        driver.until(answer.done, "no answer")
+        return answer.result().success and driver.mode == mode
+
+    driver.until(entered, f"mode {mode} is not entered")
+
+
+@pytest.mark.parametrize("mode", ["gravity", "force"])
+def test_commands_end_when_the_clock_stands_still(driver, mode):
+    """At the effort that carries the arm, by real time; no mode is entered until the clock goes on."""
+    driver.wrench = force(z=20.0)
+    driver.play(5)
+    enter(driver, mode)
+    driver.play(30)
+    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
+    assert_allclose(driver.commands[-1], gravity(MODEL, HOME), rtol=0, atol=1e-6)
+    assert "monitor, since state stale" in mode_status(driver)
+    rejected = driver.set_mode(mode)
+    assert not rejected.success
+    assert "behind this node's clock" in rejected.message
+    driver.play(30)
+    enter(driver, mode)
+    assert driver.set_mode("monitor").success
+    driver.play(90)
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, -0.5, 20.0])
+def test_clock_that_is_set_stops_the_mode(driver, seconds):
+    """Whether back or ahead; what was commanded goes over to the safe effort, and the mode can be entered again."""
+    enter(driver, "hand_guiding")
+    driver.time += round(1e9 * seconds)
+    driver.offer()
+    driver.listener.until(lambda: driver.mode != "hand_guiding", "the mode goes on")
+    assert f"clock jumped: /clock was set by {seconds + 0.01:+.3f} s" in driver.process.printed
+    driver.offer(60)  # stamps that lie less than a second back are late messages
+    assert driver.recovers()
+    driver.play(30)
+    enter(driver, "hand_guiding")
+    assert driver.set_mode("monitor").success
+    driver.play(90)

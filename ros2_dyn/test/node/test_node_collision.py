@@ -1,0 +1,217 @@
+"""Collisions through the node: topics, services, the latched stop, the service that is called, and calibration.
+
+When a collision is detected, and what the observers compute, is tested in virtual time, in test/unit.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from geometry_msgs.msg import Point, Vector3, WrenchStamped
+from ros2_dyn_interfaces.msg import CollisionState
+from ros2_dyn_interfaces.srv import ApplyContact, GetCollisionResiduals
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
+
+from driver import HOME, MODEL, NAMES, Driver, SwingingArm, stamp_of
+from ros2_dyn.dynamics import forward_kinematics, jacobian, rnea
+from ros2_dyn.ros.node_base import LATCHED
+from ros_harness import Listener, Process, words
+
+THRESHOLD = [5.0, 5.0, 5.0, 1.0, 1.0, 1.0]
+BANDWIDTH = 25.0
+PERIOD = 0.002
+FORCE = np.array([10.0, -20.0, 15.0])
+DETECTOR: dict[str, Any] = {
+    "urdf_file": str(MOCK_ARM),
+    "joints": NAMES,
+    "collision_threshold": THRESHOLD,
+    "observer_bandwidth": BANDWIDTH,
+    "collision_service": "/controller/stop",
+    "calibration_time": 1.0,
+    "use_sim_time": True,
+    "clock_timeout": 3600.0,
+}
+SETTLED = round(8 / BANDWIDTH / PERIOD)
+"""Number of states in which the observer settles."""
+
+
+def tip_push(q: np.ndarray) -> np.ndarray:
+    """Return the efforts of a force at the tip, in the axes of the base, N m."""
+    return jacobian(MODEL, q)[:3].T @ FORCE
+
+
+def free(q: np.ndarray) -> np.ndarray:
+    """Return no external effort."""
+    return np.zeros(6)
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Driver]:
+    """A node that observes an arm in motion, with all that it publishes of collisions."""
+    listener = Listener()
+    process = Process("ros2_dyn.ros.dynamics_node", *words(**DETECTOR))
+    listener.listen("dynamics/collision", type=CollisionState)
+    listener.listen("dynamics/external_wrench", type=WrenchStamped)
+    listener.listen("dynamics/wrench_markers", type=MarkerArray)
+    listener.listen("dynamics/collision_stop", type=Bool, qos=LATCHED)
+    arm = SwingingArm(lambda q, qd, qdd: rnea(MODEL, q, qd, qdd))
+    driver = Driver(listener, process, arm=arm, simulated=True, period=PERIOD, answers="dynamics/external_effort")
+    driver.calls = []
+
+    def stop(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        driver.calls.append(request)
+        response.success = True
+        return response
+
+    listener.node.create_service(Trigger, "/controller/stop", stop)
+    driver.begin()
+    driver.until(lambda: listener.received["dynamics/collision"], "no states of the detector")
+    yield driver
+    driver.close()
+    listener.close()
+
+
+@pytest.fixture
+def driver(node) -> Iterator[Driver]:
+    """The node without a collision, beside an arm that nobody touches."""
+    node.arm.push = free
+    node.play(SETTLED)
+    assert node.listener.call(Trigger, "dynamics/reset_collision").success
+    node.play(5)
+    assert not newest(node, "dynamics/collision").collision
+    return node
+
+
+def newest(driver: Driver, topic: str) -> Any:
+    """Return the message on a topic that belongs to the next state."""
+    state, received = driver.step(), driver.listener.received[topic]
+    driver.listener.until(lambda: received and received[-1].header.stamp == state.header.stamp, f"nothing on {topic}")
+    return received[-1]
+
+
+def stops(driver: Driver) -> list[bool]:
+    """Return what was published on ~/collision_stop."""
+    return [message.data for message in driver.listener.received["dynamics/collision_stop"]]
+
+
+def test_push_at_the_tip_is_estimated_published_and_latched(driver):
+    """The effort, a collision, the wrench, its marker and the stop; reset ends it when nobody pushes any more."""
+    driver.step()
+    assert_allclose(driver.answers[-1].effort, np.zeros(6), atol=0.05)
+    before = len(stops(driver))
+    driver.arm.push = tip_push
+    driver.play(SETTLED)
+    state = newest(driver, "dynamics/collision")
+    assert_allclose(state.residual, tip_push(driver.arm.q), rtol=0.02, atol=0.3)
+    assert tuple(state.joint_names) == MODEL.joint_names
+    assert state.collision
+    assert list(state.threshold) == THRESHOLD
+    assert list(state.exceeded) == [abs(r) > e for r, e in zip(state.residual, THRESHOLD)]
+    driver.listener.until(lambda: stops(driver)[before:] == [True], "no stop")
+    wrenches = driver.listener.received["dynamics/external_wrench"]
+    wrenches.clear()
+    driver.until(lambda: wrenches, "no wrench")  # it is withheld where another link seems to be touched
+    wrench = wrenches[-1]
+    assert wrench.header.frame_id == MODEL.default_tip
+    R = forward_kinematics(MODEL, driver.arm.measure(1e-9 * stamp_of(wrench))[0])[:3, :3]
+    f = wrench.wrench.force
+    assert_allclose([f.x, f.y, f.z], R.T @ FORCE, rtol=0, atol=3.0)  # damped, and a little late
+    markers = driver.listener.received["dynamics/wrench_markers"]
+    shown = lambda: any(marker.ns == "external_force" for array in markers for marker in array.markers)  # noqa: E731
+    driver.until(shown, "no marker of the external wrench")
+    residuals = lambda: driver.listener.call(GetCollisionResiduals, "dynamics/get_collision_residuals")  # noqa: E731
+    driver.until(lambda: residuals().external_wrench.header.frame_id == MODEL.default_tip, "no wrench in the answer")
+    answer = residuals()
+    assert answer.success
+    assert answer.collision
+    assert_allclose(answer.residual, tip_push(driver.arm.q), rtol=0.02, atol=0.3)
+    driver.arm.push = free
+    driver.play(SETTLED)
+    assert newest(driver, "dynamics/collision").collision  # until it is reset
+    assert driver.listener.call(Trigger, "dynamics/reset_collision").success
+    assert not newest(driver, "dynamics/collision").collision
+    driver.listener.until(lambda: stops(driver)[-1] is False, "the stop does not end")
+
+
+def test_late_subscriber_gets_the_stop(driver):
+    """It is latched."""
+    driver.arm.push = tip_push
+    driver.play(SETTLED)
+    late: list[Bool] = []
+    driver.listener.node.create_subscription(Bool, "dynamics/collision_stop", late.append, LATCHED)
+    driver.listener.until(lambda: late, "nothing for the late subscriber")
+    assert late[0].data
+
+
+def test_touched_link_is_named(driver):
+    """A push on the forearm gives its link, and no wrench at the tip."""
+    driver.arm.push = lambda q: jacobian(MODEL, q, "forearm_link", [-0.3, 0.0, 0.0])[:3].T @ [10.0, 40.0, 50.0]
+    driver.play(SETTLED)
+    assert newest(driver, "dynamics/collision").contact_link == "forearm_link"
+    answer = driver.listener.call(GetCollisionResiduals, "dynamics/get_collision_residuals")
+    assert answer.external_wrench.header.frame_id == ""
+    assert "'forearm_link' is touched, not the tip" in answer.message
+
+
+def test_collision_service_is_called_once_for_each_collision(driver):
+    """However long the collision lasts."""
+    before = len(driver.calls)
+    for count in (1, 2):
+        driver.arm.push = tip_push
+        driver.until(lambda count=count: len(driver.calls) == before + count, "the service is not called")
+        driver.play(SETTLED)
+        assert len(driver.calls) == before + count
+        driver.arm.push = free
+        driver.play(SETTLED)
+        assert driver.listener.call(Trigger, "dynamics/reset_collision").success
+
+
+def test_calibration_sets_the_thresholds_as_parameters(driver):
+    """It is rejected where a joint rests; its time is that of the node's clock."""
+
+    def calibrate() -> Trigger.Response:
+        answer = driver.listener.call_async(Trigger, "dynamics/calibrate_collision")
+        driver.until(answer.done, "no answer")
+        return answer.result()
+
+    moving, driver.arm.amplitude = driver.arm.amplitude, 0.0
+    rejected = calibrate()
+    assert not rejected.success
+    assert "shoulder_pan_joint" in rejected.message
+    assert "never moved" in rejected.message
+    driver.arm.amplitude = moving
+    driver.play(SETTLED)
+    error = np.array([2.0, 3.0, 1.0, 0.5, 0.3, 0.1])
+    driver.arm.push = lambda q: error * np.sin(25.0 * 1e-9 * driver.time)  # as of a model that is not right
+    done = calibrate()
+    assert done.success, done.message
+    assert 'joints: ["shoulder_pan_joint"' in done.message
+    thresholds = np.array(newest(driver, "dynamics/collision").threshold)
+    assert np.all(thresholds > error / np.sqrt(2))  # what an observer of as many 1/s makes of it
+    assert np.all(thresholds < 20 * error)
+    assert driver.set(collision_threshold=THRESHOLD).successful
+
+
+def test_mock_arm_that_is_pushed_is_noticed(listener, start):
+    """Through the arm's own service, in simulated time: quiet, then a collision on the link that is pushed."""
+    states = listener.listen("other/dynamics/collision", type=CollisionState)
+    clock = words(publish_clock=True, pace=0.0, home=HOME.tolist())
+    start("ros2_dyn.ros.mock_arm_node", "-r", "__ns:=/other", *clock)
+    parameters = {name: DETECTOR[name] for name in ("joints", "collision_threshold")}
+    start("ros2_dyn.ros.dynamics_node", "-r", "__ns:=/other", *words(use_sim_time=True, **parameters))
+    listener.until(lambda: len(states) > 200, "no states of the detector")
+    assert not any(state.collision for state in states)
+    push = {"link": "forearm_link", "point": Point(x=-0.3), "force": Vector3(x=30.0, y=60.0, z=-60.0)}
+    answer = listener.call(ApplyContact, "other/mock_arm/apply_contact", profile="step", duration=1e4, **push)
+    assert answer.success, answer.message
+    listener.until(lambda: states[-1].collision, "no collision")
+    listener.until(lambda: states[-1].contact_link == "forearm_link", "another link")

@@ -1,0 +1,105 @@
+"""The node's diagnostics: one status for each concern, once a second, in each condition of the node."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robots import MOCK_ARM
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from sensor_msgs.msg import JointState
+
+from driver import Driver
+from ros_harness import Listener, Process, words
+
+
+class Reports:
+    """The node's diagnostics."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.received = driver.listener.listen("/diagnostics", type=DiagnosticArray)
+
+    def status(self, name: str) -> DiagnosticStatus:
+        """Return the newest status of a concern."""
+        found = [status for status in self.received[-1].status if status.name == f"dynamics: {name}"]
+        return found[0] if found else DiagnosticStatus()
+
+    def until(self, concern: str, level: bytes, text: str, **state: Any) -> dict[str, str]:
+        """Publish states until a concern has a level and a message; return its values."""
+
+        def reported() -> bool:
+            self.driver.offer(**state)
+            return bool(self.received) and self.status(concern).level == level and text in self.status(concern).message
+
+        self.driver.listener.until(reported, f"{concern} never has the level {level!r} and '{text}'")
+        return {pair.key: pair.value for pair in self.status(concern).values}
+
+
+@pytest.fixture(scope="module")
+def reports() -> Iterator[Reports]:
+    """Reports of a node that has got no state yet."""
+    listener = Listener()
+    driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM))))
+    yield Reports(driver)
+    driver.close()
+    listener.close()
+
+
+def test_states_are_reported_from_none_to_fine(reports):
+    """No state, foreign ones, rejected ones, good ones, and none any more."""
+    listener = reports.driver.listener
+    listener.until(lambda: reports.received, "no diagnostics")
+    assert reports.status("joint_states").level == DiagnosticStatus.STALE
+    assert "no usable state yet" in reports.status("joint_states").message
+    foreign = {"name": ["finger"], "position": [], "velocity": [], "effort": []}
+    reports.until("joint_states", DiagnosticStatus.STALE, "messages arrive, but hold none of the joints", **foreign)
+    values = reports.until("joint_states", DiagnosticStatus.STALE, "messages rejected", position=[np.nan] * 6)
+    assert int(values["rejected: not finite"]) > 0
+    values = reports.until("joint_states", DiagnosticStatus.OK, "fine")
+    assert values["publishers"] == "1"
+    listener.until(lambda: "no usable state for" in reports.status("joint_states").message, "it is not missed")
+    assert reports.status("joint_states").level == DiagnosticStatus.ERROR
+
+
+def test_latency_model_and_mode_are_reported(reports):
+    """With the robot's name as the hardware."""
+    values = reports.until("tick", DiagnosticStatus.OK, "acceleration: zero")
+    assert {"latency p50 (ms)", "latency p99 (ms)"} <= set(values)
+    assert reports.until("model", DiagnosticStatus.OK, "fine")["tip link"] == "tool0"
+    assert reports.until("mode", DiagnosticStatus.OK, "monitor")["commands"] == "False"
+    assert {status.hardware_id for status in reports.received[-1].status} == {"mock_arm"}
+
+
+def test_singularity_is_reported(reports):
+    """While the arm is there."""
+    straight = [0.0] * 6
+    reports.until("singularity", DiagnosticStatus.WARN, "near a singularity", position=straight)
+
+
+def test_second_driver_is_reported(reports):
+    """While it is there."""
+    node = reports.driver.listener.node
+    other = node.create_publisher(JointState, "joint_states", 10)
+    reports.until("joint_states", DiagnosticStatus.WARN, "2 publishers on one topic")
+    node.destroy_publisher(other)
+    reports.until("joint_states", DiagnosticStatus.OK, "fine")
+
+
+def test_rejected_inputs_are_reported(reports):
+    """By topic and reason."""
+    from trajectory_msgs.msg import JointTrajectory
+
+    publisher = reports.driver.listener.publisher(JointTrajectory, "dynamics/desired")
+
+    def reported() -> bool:
+        publisher.publish(JointTrajectory())
+        reports.driver.offer()
+        return "messages rejected" in reports.status("inputs").message
+
+    reports.driver.listener.until(reported, "they are not reported")
+    assert [pair.key for pair in reports.status("inputs").values] == ["~/desired: empty"]

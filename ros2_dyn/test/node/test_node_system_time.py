@@ -1,0 +1,77 @@
+"""The node in system time: what needs a real clock, real ages and a process that is held up."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from ros2_dyn_interfaces.srv import SetMode
+
+from driver import HOME, MODEL, Driver, StandingArm
+from ros2_dyn.dynamics import gravity
+
+TIMEOUT = 1.0
+"""State timeout, s."""
+
+
+class SystemDriver(Driver):
+    """A driver whose stamps are of the system's clock."""
+
+    def pass_time(self) -> None:
+        """Go on to now."""
+        self.time = time.time_ns()
+
+    def enter_when_possible(self, mode: str) -> None:
+        """Enter a mode, as often as it takes: a busy machine may hold up the states."""
+
+        def entered() -> bool:
+            answer = self.listener.call_async(SetMode, "dynamics/set_mode", mode=mode)
+            self.until(answer.done, "no answer")
+            return answer.result().success and self.mode == mode
+
+        self.until(entered, f"mode {mode} is not entered")
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[SystemDriver]:
+    """A node in system time."""
+    from ros_harness import Listener
+
+    listener = Listener()
+    driver = SystemDriver.of(
+        listener, StandingArm(speed=0.0), use_sim_time=False, state_timeout=TIMEOUT, gravity_damping=0.0
+    )
+    yield driver
+    driver.close()
+    listener.close()
+
+
+def test_states_that_stop_end_commands(driver):
+    """By the node's own timer, at the effort that carries the arm."""
+    driver.enter_when_possible("gravity")
+    count = len(driver.commands)
+    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
+    assert len(driver.commands) > count
+    assert_allclose(driver.commands[-1], gravity(MODEL, HOME), rtol=0, atol=1e-6)
+    driver.play(5)
+    assert driver.mode == "monitor"
+
+
+def test_held_up_process_commands_nothing_on_states_that_waited(driver):
+    """It was stopped for longer than the timeout, as a machine that swaps stops it."""
+    driver.enter_when_possible("gravity")
+    driver.barrier()
+    driver.process.process.send_signal(signal.SIGSTOP)
+    count = len(driver.commands)
+    for _ in range(5):
+        driver.pass_time()
+        driver.send()
+    driver.listener.spin(1.2 * TIMEOUT)
+    driver.process.process.send_signal(signal.SIGCONT)
+    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
+    assert len(driver.commands) == count
+    driver.enter_when_possible("gravity")
