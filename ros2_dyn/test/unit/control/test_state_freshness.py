@@ -92,3 +92,9 @@ def test_a_restart_with_the_newest_numbers_ignores_a_state_that_repeats_them():
     freshness.restart(0.02, 0.0, (Q, QD))
     assert not freshness.accept(0.03, 0.0, Q.copy(), QD.copy())
     assert freshness.accept(0.04, 0.0, Q + 1e-9, QD)
+
+
+def test_a_restart_with_a_state_ahead_of_the_clock_counts_it_as_new():
+    freshness = watch()
+    freshness.restart(1.0, -0.05)
+    assert freshness.state_at == 1.0
