@@ -71,6 +71,7 @@ class Echo(Node):
 def run(listener, monkeypatch):
     """Makes a node and spins it in a thread until the end of the test; no wake-up may be lost."""
     monkeypatch.setattr(hot_loop, "MAX_WAIT", 1e6)
+    rclpy.init()
     threads = []
 
     def start(by_hand):
@@ -84,7 +85,6 @@ def run(listener, monkeypatch):
     for thread in threads:
         thread.join(10)
         assert not thread.is_alive()
-    rclpy.init()  # the listener ends what it has begun
 
 
 def state(stamp, frame=""):
