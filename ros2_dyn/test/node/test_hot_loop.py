@@ -26,6 +26,7 @@ from ros2_dyn.ros.hot_loop import HotLoop
 from ros2_dyn.ros.message_template import effort_template
 from ros2_dyn.ros.periodic import Periodic
 from ros2_dyn.ros.polled_subscription import PolledCallbackGroup
+from ros_harness import Listener
 
 KINDS = pytest.mark.parametrize("by_hand", [True, False], ids=["by hand", "executor"])
 
@@ -68,10 +69,17 @@ class Echo(Node):
 
 
 @pytest.fixture
+def listener():
+    """A listener in the node's own context, where messages of different topics arrive in the order of publication."""
+    listener = Listener(own_context=False)
+    yield listener
+    listener.close()
+
+
+@pytest.fixture
 def run(listener, monkeypatch):
     """Makes a node and spins it in a thread until the end of the test; no wake-up may be lost."""
     monkeypatch.setattr(hot_loop, "MAX_WAIT", 1e6)
-    rclpy.init()
     threads = []
 
     def start(by_hand):
@@ -85,6 +93,7 @@ def run(listener, monkeypatch):
     for thread in threads:
         thread.join(10)
         assert not thread.is_alive()
+    rclpy.init()  # the listener ends what it has begun
 
 
 def state(stamp, frame=""):
