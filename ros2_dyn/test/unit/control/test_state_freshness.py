@@ -29,7 +29,6 @@ def test_a_state_is_young_up_to_a_fraction_of_the_timeout(age, young):
         (-0.5, "its stamp is 0.500 s ahead of the clock"),
         (inf, "it has no stamp"),
         (nan, "its stamp is nan s ahead of the clock"),
-        (inf, "it has no stamp"),
     ],
 )
 def test_a_state_of_another_time_is_ignored(age, why):
