@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
@@ -77,7 +78,8 @@ class World:
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
     is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`); what the arm does
-    is recorded in `motion`.
+    is recorded in `motion`. Where the settings declare efforts as gravity compensated, the robot subtracts the gravity of
+    the description from the efforts that it reports, or adds it to its commands.
     """
 
     def __init__(
@@ -108,6 +110,8 @@ class World:
         self.arm_model, self.description = arm, description or arm
         if set(self.description.joint_names) != set(arm.joint_names):
             raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
+        self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
+        self._to_description = [arm.joint_names.index(name) for name in self.description.joint_names]
         self.seed, self.home = seed, np.array(home, dtype=float)
         driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
         self.queue = EventQueue()
@@ -243,14 +247,16 @@ class World:
         return _weaker(self.description)
 
     def _in_description_order(self, values: Array) -> Array:
-        return values[[self.arm_model.joint_names.index(name) for name in self.description.joint_names]]
+        return values[self._to_description]
 
     # ---- states
 
     def _measure(self) -> None:
         self._advance()
-        law = self.arm.law
-        effort = law.tau if isinstance(law, HeldEffort) else self.arm.motion().tau
+        law, settings = self.arm.law, self.options.settings
+        effort = law.tau if type(law) is HeldEffort else self.arm.motion().tau
+        if settings.measured_effort == "gravity_compensated":
+            effort = effort - self._own_gravity(self.arm.q)
         for sample in self.driver.measure(self.arm.q, self.arm.qd, effort, self._stamp()):
             self.send_state(sample)
         if self.options.targets.stamped:
@@ -305,6 +311,15 @@ class World:
             self.controllers.command(data[self._from_controller].tolist())
         except InputError as error:
             self.record("command rejected", str(error))
+            return
+        law = self.arm.law
+        if self.options.settings.command_effort == "gravity_compensated" and isinstance(law, HeldEffort):
+            self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
+
+    def _own_gravity(self, q: Array) -> Array:
+        """Return the gravity compensation of the robot itself, N m or N, shape (n,), in the arm's order."""
+        (efforts,) = _gravity_kernel(self.description)(self._in_description_order(q).tolist())
+        return np.array(efforts)[self._to_arm]
 
     # ---- modes
 
@@ -338,6 +353,24 @@ class World:
         force = float(np.linalg.norm(self.arm.contact_wrench()[:3])) if self.arm.contacts else 0.0
         seen = self.motion.add(q, qd, self.arm.tip_position(), RAMP_DOWN_PERIOD, force)
         self.records.append((self.queue.now_ns, "arm", *q.tolist(), *seen, force))
+
+
+class CompensatedEffort(HeldEffort):
+    """Hold commanded efforts on top of the robot's own gravity compensation."""
+
+    def __init__(self, tau: ArrayLike, limit: ArrayLike, compensation: Callable[[Array], Array]) -> None:
+        """Hold `tau`, saturated at the effort limits; the compensation returns efforts at joint positions."""
+        super().__init__(tau, limit)
+        self._compensation = compensation
+
+    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
+        """Return the efforts; see `EffortLaw`."""
+        return self.tau + self._compensation(q)
+
+
+@lru_cache(maxsize=64)
+def _gravity_kernel(model: RobotModel) -> Kernel:
+    return compile_kernel(model, ("gravity",), "python", ("q",))
 
 
 @lru_cache(maxsize=64)

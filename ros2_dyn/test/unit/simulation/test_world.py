@@ -148,6 +148,18 @@ def test_commands_reach_the_controller_in_the_order_of_its_joints():
     assert np.abs(played.arm.q - HOME).max() < 0.02
 
 
+@pytest.mark.parametrize("convention", ["measured_effort", "command_effort"])
+def test_robot_that_compensates_gravity_itself_is_held_in_gravity_mode(convention):
+    played = world(**{convention: "gravity_compensated"})
+    played.want_mode("gravity")
+    played.run(1.5)
+    assert played.node.mode == "gravity"
+    assert np.abs(played.arm.q - HOME).max() < 0.02
+    largest = np.abs([record[2:] for record in played.records if record[1] == "command"][-1]).max()
+    assert largest < 1.0 if convention == "command_effort" else largest > 20.0
+    assert not played.violations
+
+
 def test_commands_act_after_the_delay_of_their_channel():
     played = world(commands=ChannelQuality(delay=0.5), node=NodeQuality(failsafe_start=0.0))
     before = played.arm.law.tau.copy()
