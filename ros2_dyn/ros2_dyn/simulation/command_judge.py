@@ -76,11 +76,13 @@ class CommandJudge:
         """
         age = 1e-9 * (received - sample.stamp)
         count = len(sample.names)
-        if sample.stamp == 0 or age < -self._timeout or len(sample.position) != count:
+        if sample.stamp == 0 or len(sample.position) != count:
             return
         if self._stamp - CLOCK_JUMP <= sample.stamp < self._stamp:
             return
         self._stamp = sample.stamp
+        if age < -self._timeout:
+            return
         velocities = sample.velocity if len(sample.velocity) == count else [0.0] * count
         known, measured_at = self._known[:], self._measured_at[:]
         for name, x, v in zip(sample.names, sample.position, velocities):

@@ -78,8 +78,8 @@ class World:
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
     is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`); what the arm does
-    is recorded in `motion`. Where the settings declare efforts as gravity compensated, the robot subtracts the gravity of
-    the description from the efforts that it reports, or adds it to its commands.
+    is recorded in `motion`. Where the settings declare efforts as gravity compensated, the robot subtracts the gravity
+    of the description from the efforts that it reports, or adds it to its commands.
     """
 
     def __init__(

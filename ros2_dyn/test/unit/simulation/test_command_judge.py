@@ -104,6 +104,12 @@ def test_standing_arm_may_repeat_its_numbers(judged):
     assert judged.command(1.2) == []
 
 
+def test_message_after_one_far_ahead_of_the_clock_is_older_than_the_last(judged):
+    judged.state(1.05, measured=1.6)
+    judged.state(1.08)
+    assert judged.command(1.11) == [STALE]
+
+
 def test_clock_that_was_set_back_by_more_than_a_second_is_followed(judged):
     judged.judge.on_state(JointSample(5 * 10**9, NAMES, (1.0, 2.0), (0.1, 0.1)), 5 * 10**9, 1.05)
     judged.judge.on_state(JointSample(2 * 10**9, NAMES, (1.1, 2.1), (0.1, 0.1)), 2 * 10**9, 1.15)
