@@ -62,6 +62,9 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
         return _start(make_node, spin)
     except KeyboardInterrupt:
         return 0
+    finally:
+        rclpy.try_shutdown()  # puts back the handler of before rclpy.init, which calls ours; SIG_IGN cannot be called
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _start(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
@@ -93,8 +96,6 @@ def _run(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
             signal.signal(signal.SIGINT, _ignore_interrupt)  # a further Ctrl-C must not break what ends the node
         if node is not None:
             node.destroy_node()
-        rclpy.try_shutdown()  # puts back the handler of before rclpy.init, which calls ours; SIG_IGN cannot be called
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
 
 
