@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from driver import Driver
 from rich.console import Console
 from rich.table import Table
 
+from driver import Driver
 from ros2_dyn.demos.processes import use_localhost_only
 from ros2_dyn.model import RobotModel
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def draw(world: World, path: Path) -> None:
 
 def _draw_spans(axis: Any, world: World) -> None:
     modes = [(1e-9 * r[0], r[2]) for r in world.records if r[1] == "mode"] + [(world.now, "")]
-    for (start, mode), (end, _) in zip(modes, modes[1:]):
+    for (start, mode), (end, _) in pairwise(modes):
         if mode in MODE_COLORS:
             axis.axvspan(start, end, color=MODE_COLORS[mode], alpha=0.12, linewidth=0)
     for record in world.records:
@@ -119,7 +120,8 @@ def replay(seed: int, output: Path, console: Console) -> None:
     motion = world.motion
     console.print(
         f"joint speed at most {motion.max_speed_ratio:.2f} of the limit, tip speed {motion.max_tip_speed:.2f} m/s, "
-        f"travel after a stop {motion.max_travel_after_stop:.2f} rad or m, contact force {motion.max_contact_force:.0f} N",
+        f"travel after a stop {motion.max_travel_after_stop:.2f} rad or m, "
+        f"contact force {motion.max_contact_force:.0f} N",
         soft_wrap=True,
     )
     draw(world, output)

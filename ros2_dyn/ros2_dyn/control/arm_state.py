@@ -1,4 +1,4 @@
-"""What the control laws need to know of an arm at one instant."""
+"""The state of an arm at one instant, with the terms of the model that control laws work on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros2_dyn.model.spatial import Array
 
 
 class ArmState(NamedTuple):
-    """A measured state, and the model's terms there."""
+    """A measured state and the model's terms at it."""
 
     q: Array
     """Joint positions, rad or m, shape (n,)."""
@@ -29,16 +29,16 @@ class ArmState(NamedTuple):
     J: Array
     """Jacobian of the tip's origin in base axes, linear rows first, shape (6, n)."""
     pose: Array
-    """Of the tip in the base frame, homogeneous, shape (4, 4)."""
+    """Pose of the tip in the base frame, homogeneous, shape (4, 4)."""
 
     @property
     def momentum(self) -> Array:
-        """``M qd``, kg m^2/s or kg m/s, shape (n,)."""
+        """Generalised momentum ``M qd``, kg m^2/s or kg m/s, shape (n,)."""
         return self.M @ self.qd
 
     @property
     def tip_velocity(self) -> Array:
-        """[linear; angular] in base axes, m/s and rad/s, shape (6,)."""
+        """Velocity of the tip, [linear; angular] in base axes, m/s and rad/s, shape (6,)."""
         return self.J @ self.qd
 
 
@@ -50,18 +50,18 @@ def arm_state(
     gravity: ArrayLike | None = None,
     payload: Payload | None = None,
 ) -> ArmState:
-    """The terms of a model at a state.
+    """Return the terms of a model at a state.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (n,).
         qd: joint velocities, rad/s or m/s, shape (n,).
-        tip: the link that forces are controlled at; `model.default_tip` for None.
-        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); of the Earth, downwards, for None.
-        payload: what the default tip carries; None: nothing.
+        tip: link at which forces are controlled; `model.default_tip` for None.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
+        payload: payload of the default tip; None: no payload.
 
     Raises:
-        InputError: a shape is wrong, a value is not finite, or the robot has no such link.
+        InputError: a shape is wrong, a value is not finite, or the robot lacks the link.
     """
     loaded = model if payload is None else model.carrying(payload)
     return ArmState(

@@ -1,4 +1,4 @@
-"""Every command passes here: the mode's conditions, the freshness of the state, and the limits of the effort."""
+"""The supervisor of all commands: conditions of the mode, freshness of the state, limits of the effort."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.model.spatial import Array
 
 RAMP_DOWN_PERIOD = 0.01
-"""How often `CommandSupervisor.ramp_down` is to be called, s."""
+"""Period with which `CommandSupervisor.ramp_down` has to be called, s."""
 
 
 @dataclass(frozen=True)
 class SupervisorPolicy:
-    """When commands end, and how."""
+    """Parameters of the supervisor: when commands end, and how."""
 
     ramp_time: float = 0.5
     """Duration of the ramp when a mode is entered or left, s."""
@@ -31,15 +31,17 @@ class SupervisorPolicy:
     detect_frozen: bool = True
     """Whether a state that repeats the one before, with velocities other than zero, is ignored."""
     stop_behaviour: StopBehaviour = "hold_gravity"
+    """Command after a stop."""
     conditions: ModeConditions = field(default_factory=ModeConditions)
+    """Conditions under which a mode continues."""
 
 
 class CommandSupervisor:
     """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
 
-    A stop takes effect at once: from the same state on the command slews to the safe effort (`stop_behaviour`). Without
-    new states, and where stamps and clock do not agree, `ramp_down` goes there while the last state is young enough.
-    Then commands end, because none may be based on a state that is too old. A mode has to be entered again.
+    A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`). Without usable
+    states, `ramp_down` moves the command there while the last state is young enough. Then commands end, because no
+    command may be based on a state that is too old. A mode that ended has to be entered again.
     """
 
     def __init__(self, limits: CommandLimits, policy: SupervisorPolicy) -> None:
@@ -52,22 +54,22 @@ class CommandSupervisor:
 
     @property
     def mode(self) -> Mode:
-        """The mode."""
+        """The current mode."""
         return self.modes.mode
 
     @property
     def reason(self) -> str:
-        """Why the last mode ended, where it did not end by request."""
+        """Reason for the end of the last mode; empty if it ended by request."""
         return self.modes.reason
 
     @property
     def commands(self) -> bool:
-        """Whether commands leave."""
+        """Whether the arm is commanded."""
         return self._limiter.last is not None
 
     @property
     def limits(self) -> CommandLimits:
-        """What the joints bear."""
+        """Limits of the joints."""
         return self._limiter.limits
 
     @property
@@ -77,11 +79,11 @@ class CommandSupervisor:
 
     @property
     def state_at(self) -> float:
-        """When the newest accepted state was measured, s."""
+        """Time at which the newest accepted state was measured, s."""
         return self._freshness.state_at
 
     def take_events(self) -> list[Event]:
-        """Return what happened since the last call, and forget it."""
+        """Return the events since the last call, and clear them."""
         events, self._events = self._events, []
         return events
 
@@ -90,14 +92,14 @@ class CommandSupervisor:
     def enter(
         self, mode: Mode, applied: ArrayLike, age: float, now: float, numbers: tuple[Array, Array] | None = None
     ) -> None:
-        """Begin to command, from what the joints exert now.
+        """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
             mode: one of `ACTIVE_MODES`.
-            applied: efforts, N m or N, shape (n,), within the limits; not used where commands leave already.
-            age: of the newest state, s.
+            applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
+            age: age of the newest state, s.
             now: time, s.
-            numbers: positions and velocities of the newest state, each (n,); a state that repeats them is not new.
+            numbers: positions and velocities of the newest state, each (n,); a state that repeats them is frozen.
         """
         if not self.commands:
             self._limiter.start(applied, now)
@@ -107,7 +109,7 @@ class CommandSupervisor:
         self._limiter.ramp(now, self.policy.ramp_time)
 
     def leave(self, now: float) -> None:
-        """Ramp to the hold effort over the ramp time, and command nothing from then on."""
+        """Ramp to the hold effort over the ramp time, then end commands."""
         self.modes.leave()
         if not self.commands or self.policy.stop_behaviour == "none":
             self._silence()
@@ -115,7 +117,7 @@ class CommandSupervisor:
             self._limiter.ramp(now, self.policy.ramp_time)
 
     def stop(self, kind: str, detail: str = "") -> None:
-        """End the mode, and slew to the safe effort."""
+        """Stop the mode: commands slew to the safe effort."""
         self._report(kind, f"stopped: {kind}{detail}")
         self.modes.stop(kind + detail)
         self._limiter.end_ramp()
@@ -123,13 +125,13 @@ class CommandSupervisor:
             self._silence()
 
     def abort(self, kind: str, detail: str = "") -> None:
-        """End the mode without a further command."""
+        """End the mode and all commands at once."""
         self._report(kind, f"commands end: {kind}{detail}")
         self.modes.abort(kind + detail)
         self._limiter.clear()
 
     def replace_limits(self, limits: CommandLimits) -> None:
-        """Take the limits of another robot: stop, or abort where the newest command does not fit it."""
+        """Use the limits of another robot: stop the mode, or abort it if the newest command exceeds them."""
         last = self._limiter.last
         fits = limits.joint_names == self.limits.joint_names
         if fits and last is not None and np.all(np.abs(last) <= limits.effort):
@@ -148,13 +150,13 @@ class CommandSupervisor:
     def supervise(
         self, seen: GuardInput, control_effort: Callable[[Mode], Array], safe: Array, hold: Array
     ) -> Array | None:
-        """Return the command at a state, N m or N, shape (n,), or None.
+        """Return the command at a state, N m or N, shape (n,), or None if there is no command.
 
         Args:
-            seen: what the conditions judge.
-            control_effort: the control law of a mode that commands; its effort, N m or N, shape (n,).
-            safe: effort that carries and brakes the arm, N m or N, shape (n,).
-            hold: effort that only carries it, which a controller may hold.
+            seen: input of the conditions.
+            control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
+            safe: effort that compensates gravity and brakes the arm, N m or N, shape (n,).
+            hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
         """
         if not self._accept(seen):
             return None
@@ -171,10 +173,10 @@ class CommandSupervisor:
         return self._approach(hold if self.modes.leaving else safe, seen.now) if self.commands else None
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
-        """Return the command where no state came for a while, or None. To be called every `RAMP_DOWN_PERIOD`.
+        """Return the ramp-down command if states are late, or None; to be called every `RAMP_DOWN_PERIOD`.
 
         Args:
-            hold: effort that only carries the arm at the last state, N m or N, shape (n,).
+            hold: effort that compensates gravity at the last state, N m or N, shape (n,).
             now: time, s.
         """
         if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
@@ -184,7 +186,7 @@ class CommandSupervisor:
         return self._limiter.slew(self._limiter.saturate(self._safe_effort(hold)), now)
 
     def check_current(self, now: float) -> bool:
-        """Return whether the state of the newest command is still young enough; end commands where it is not."""
+        """Return whether the newest command is still based on a fresh state; end commands if not."""
         if self.commands and self._freshness.is_stale(now):
             self.abort("state stale", ": too old when its command was ready")
         return self.commands
@@ -195,13 +197,13 @@ class CommandSupervisor:
         return self._freshness.accept(seen.now, seen.age, seen.q, seen.qd)
 
     def _check_fresh(self, now: float) -> bool:
-        """Return whether commands leave; end them where the newest accepted state has become too old."""
+        """Return whether the arm is commanded; end commands if the newest accepted state is too old."""
         if self.commands and self._freshness.is_stale(now):
             self.abort("state stale", f": {self._freshness.why_stale(now)}")
         return self.commands
 
     def _control_effort(self, control_effort: Callable[[Mode], Array]) -> Array | None:
-        """Return the effort of the mode's law; None without a mode, or where it is not finite."""
+        """Return the effort of the control law; None without an active mode, or if it is not finite."""
         if not self.modes.is_active:
             return None
         effort = np.asarray(control_effort(self.mode), dtype=float)
@@ -214,7 +216,7 @@ class CommandSupervisor:
         return np.zeros_like(effort) if self.policy.stop_behaviour == "zero_effort" else effort
 
     def _approach(self, safe: Array, now: float) -> Array:
-        """Return the next command on the way to the safe effort; fall silent there where commands are to end."""
+        """Return the next command on the way to the safe effort; end commands there if the mode requires it."""
         target = self._limiter.saturate(self._safe_effort(safe))
         effort, _ = self._limiter.limit(target, now)
         arrived = not self._limiter.ramps and np.array_equal(effort, target)

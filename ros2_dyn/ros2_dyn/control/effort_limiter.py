@@ -1,4 +1,4 @@
-"""The last stage of every command: saturation, the ramp of a mode that is entered or left, and the slew rate."""
+"""The limiter of commands: saturation, mode ramps and slew rate."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MAX_SLEW_STEP = 0.02
 
 @dataclass(frozen=True)
 class CommandLimits:
-    """What the joints bear; arrays of shape (n,)."""
+    """Limits of the joints; arrays of shape (n,)."""
 
     joint_names: tuple[str, ...]
     effort: Array
-    """N m or N."""
+    """Maximum effort, N m or N."""
     slew_rate: Array
-    """N m/s or N/s."""
+    """Maximum rate of change of the effort, N m/s or N/s."""
     velocity: Array
-    """rad/s or m/s."""
+    """Maximum velocity, rad/s or m/s."""
 
 
 class Intervention(NamedTuple):
@@ -35,7 +35,7 @@ class Intervention(NamedTuple):
 
 
 class EffortLimiter:
-    """Turns a wanted effort into the next command: finite, within the limits, and without steps."""
+    """Turns a requested effort into the next command: finite, within the limits, without steps."""
 
     def __init__(self, limits: CommandLimits) -> None:
         self.limits = limits
@@ -47,34 +47,34 @@ class EffortLimiter:
 
     @property
     def ramps(self) -> bool:
-        """Whether a ramp has not ended yet."""
+        """Whether a ramp is in progress."""
         return self._ramp_from is not None
 
     def start(self, applied: ArrayLike, now: float) -> None:
-        """Begin to command, from the effort that the joints exert at a time, s; N m or N, shape (n,)."""
+        """Start from the effort that the joints exert, N m or N, shape (n,), at a time, s."""
         self.last, self._last_at, self._ramp_from = np.array(applied, dtype=float), now, None
 
     def clear(self) -> None:
-        """Command nothing from now on."""
+        """End commands."""
         self.last = self._ramp_from = None
 
     def ramp(self, now: float, duration: float) -> None:
-        """Blend from the newest command to what is wanted, over a duration, s."""
+        """Begin a ramp from the newest command to the requested effort, with a duration, s."""
         self._ramp_from, self._ramp_start, self._ramp_duration = self.last, now, duration
 
     def end_ramp(self) -> None:
-        """Go on at the slew rate alone."""
+        """End the ramp; only the slew rate limits changes from now on."""
         self._ramp_from = None
 
     def saturate(self, effort: Array) -> Array:
-        """Return an effort within the effort limits; zero where it is not a number."""
+        """Return an effort clipped to the effort limits; NaN becomes zero."""
         return np.clip(np.nan_to_num(effort), -self.limits.effort, self.limits.effort)
 
     def limit(self, wanted: Array, now: float) -> tuple[Array, tuple[Intervention, ...]]:
-        """Return the next command and what the limits changed.
+        """Return the next command, and the limits that changed it.
 
         Args:
-            wanted: N m or N, shape (n,).
+            wanted: requested effort, N m or N, shape (n,).
             now: time, s.
         """
         saturated = self.saturate(wanted)
@@ -84,14 +84,14 @@ class EffortLimiter:
         return command, tuple(change for change in changes if change is not None)
 
     def slew(self, effort: Array, now: float) -> Array:
-        """Return the next command on the way to an effort, as far as the slew rate allows."""
+        """Return the next command towards an effort, as far as the slew rate allows."""
         assert self.last is not None, "the limiter has to be started first"
         step = self.limits.slew_rate * min(max(now - self._last_at, 0.0), MAX_SLEW_STEP)
         self.last, self._last_at = np.clip(effort, self.last - step, self.last + step), now
         return self.last
 
     def _blend(self, effort: Array, now: float) -> Array:
-        """Return an effort between where the ramp began and the wanted one."""
+        """Return the effort of the ramp, between its start and the requested effort."""
         if self._ramp_from is None:
             return effort
         s = (now - self._ramp_start) / self._ramp_duration if self._ramp_duration > 0 else 1.0

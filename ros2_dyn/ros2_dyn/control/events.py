@@ -1,4 +1,4 @@
-"""What a stage of the pipeline did that somebody may want to read."""
+"""Events of the pipeline: interventions, rejections and changes, for logs and diagnostics."""
 
 from __future__ import annotations
 

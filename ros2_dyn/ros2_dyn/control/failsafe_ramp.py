@@ -1,6 +1,6 @@
-"""What a failsafe process commands when the node that commanded is gone: the ramp to the safe effort.
+"""The ramp to the safe effort that a failsafe process commands after the commanding node has died.
 
-It is what `CommandSupervisor.ramp_down` would have commanded had no further state come.
+It equals the commands of `CommandSupervisor.ramp_down` without further states.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ros2_dyn.model.spatial import Array
 
 
 class LastCommand(NamedTuple):
-    """What the failsafe process has to know of the newest command."""
+    """The newest command of the node."""
 
     state_at: float
-    """When its state was measured, s."""
+    """Time at which its state was measured, s."""
     effort: Array
-    """The command, N m or N, shape (n,)."""
+    """Commanded effort, N m or N, shape (n,)."""
     hold: Array
-    """The effort that only carries the arm at that state, N m or N, shape (n,)."""
+    """Effort that compensates gravity at that state, N m or N, shape (n,)."""
 
 
 class FailsafeRamp:
-    """The commands after the end of the node; each call of `step` is one."""
+    """The commands after the death of the node; each call of `step` returns one."""
 
     def __init__(
         self, slew_rate: Array, state_timeout: float, stop_behaviour: StopBehaviour, last: LastCommand, now: float
@@ -36,9 +36,9 @@ class FailsafeRamp:
         """Take over at a time, s.
 
         Args:
-            slew_rate: N m/s or N/s, shape (n,).
+            slew_rate: maximum rate of change of the effort, N m/s or N/s, shape (n,).
             state_timeout: maximum age of a state that a command may be based on, s.
-            stop_behaviour: what a stop leads to.
+            stop_behaviour: command after a stop.
             last: the newest command.
             now: time, s.
         """
@@ -53,15 +53,15 @@ class FailsafeRamp:
 
     @property
     def first(self) -> Array | None:
-        """The first command: the newest of the node again, in case it was stored and not published.
+        """The first command: the newest command of the node, which may have been stored but not published.
 
-        The ramp then starts from the value that the controller holds. None where the state is too old already.
+        Publishing it makes the ramp start from the value that the controller holds. None if its state is too old.
         """
         return self._last.effort if self._in_time else None
 
     @property
     def ended(self) -> bool:
-        """Whether no further command follows."""
+        """Whether the ramp has ended."""
         return not self._supervisor.commands
 
     def step(self, now: float) -> Array | None:

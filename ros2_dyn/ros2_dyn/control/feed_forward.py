@@ -1,4 +1,4 @@
-"""Tracking: the model's effort for the desired motion, with a joint PD on top (Craig 10.3 and 10.4)."""
+"""Tracking: the model's effort for the desired motion plus a joint PD (Craig 10.3 and 10.4)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ros2_dyn.model.spatial import Array
 def joint_pd(
     q: ArrayLike, qd: ArrayLike, q_d: ArrayLike, qd_d: ArrayLike, stiffness: ArrayLike, damping: ArrayLike
 ) -> Array:
-    """``stiffness (q_d - q) + damping (qd_d - qd)``, of each joint by itself.
+    """Return ``stiffness (q_d - q) + damping (qd_d - qd)`` for each joint.
 
-    There are two uses of it. Added to the effort of the desired motion, `rnea` at q_d, qd_d and qdd_d, it is
-    feed-forward with a joint PD: gains in N m/rad and N m s/rad. Added to the desired acceleration, of which `rnea` at
-    the measured q and qd then makes the effort, it is computed torque: gains in 1/s^2 and 1/s, and errors of all joints
-    vanish alike, as far as the model is right.
+    It has two uses. Added to the effort of the desired motion (`rnea` at q_d, qd_d and qdd_d) it gives feed-forward
+    with a joint PD; gains are in N m/rad and N m s/rad. Added to the desired acceleration (then `rnea` at the measured
+    q and qd) it gives computed torque; gains are in 1/s^2 and 1/s, and with an exact model the errors of all joints
+    decay independently.
 
     Args:
         q: measured positions, rad or m, shape (n,).
         qd: measured velocities, rad/s or m/s, shape (n,).
         q_d: desired positions, shape (n,).
         qd_d: desired velocities, shape (n,).
-        stiffness: of each joint, or of all, shape (n,) or ().
-        damping: of each joint, or of all, shape (n,) or ().
+        stiffness: gain of the position error, one for each joint or one for all, shape (n,) or ().
+        damping: gain of the velocity error, one for each joint or one for all, shape (n,) or ().
 
     Returns:
         An effort or an acceleration, shape (n,).

@@ -1,4 +1,4 @@
-"""An arm that weighs nothing: gravity compensation, damped."""
+"""Damped gravity compensation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from ros2_dyn.model.spatial import Array
 
 
 def gravity_compensation(state: ArmState, damping: float = 0.0) -> Array:
-    """Efforts ``g(q) - damping M(q) qd``: what moves, comes to rest as ``exp(-damping t)``.
+    """Return the efforts ``g(q) - damping M(q) qd``; motion decays as ``exp(-damping t)``.
 
-    A damping by momentum slows every joint at the same rate, whatever its inertia. Sampled with a period T it is stable
-    as long as ``damping T`` is well below 1.
+    Damping by momentum slows every joint at the same rate, whatever its inertia. Sampled with period T, it is stable
+    if ``damping T`` is well below 1.
 
     Args:
-        state: of the arm.
-        damping: 1/s.
+        state: state of the arm.
+        damping: rate at which the arm comes to rest, 1/s.
 
     Returns:
         N m or N, shape (n,).

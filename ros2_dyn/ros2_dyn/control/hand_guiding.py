@@ -1,4 +1,4 @@
-"""Hand-guiding: the arm carries itself and gives way to the hand, up to soft walls before its joint limits."""
+"""Hand-guiding: gravity compensation that yields to a hand, with soft walls before the joint limits."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ros2_dyn.model.spatial import Array
 
 @dataclass(frozen=True)
 class HandGuidingParameters:
-    """How the arm feels."""
+    """Parameters of hand-guiding."""
 
     damping: float = 1.0
     """Rate at which the arm comes to rest, 1/s."""
     friction: float = 0.8
-    """Share of the joints' friction that is compensated; more than all of it would drive the arm."""
+    """Fraction of the joints' friction that is compensated; above 1 the arm would drive itself."""
     tip: TipFriction = field(default_factory=TipFriction)
-    """What holds the tip against errors of the model."""
+    """Friction that holds the tip against model errors."""
     assistance: float = 0.0
-    """How many times the hand's force is added to it, beyond `deadband`."""
+    """Multiple of the hand's force that is added beyond `deadband`."""
     deadband: float = 5.0
-    """Of the estimated force of the hand, N: what may be an error of the model."""
+    """Estimated force of the hand that is not assisted, N: it may be a model error."""
     margin: float = 0.2
-    """Before the joint limits, where the walls begin, rad or m."""
+    """Distance before the joint limits at which the walls begin, rad or m."""
     bandwidth: float = 30.0
-    """Of the walls, rad/s."""
+    """Bandwidth of the walls, rad/s."""
 
 
 def hand_guiding(
@@ -43,17 +43,16 @@ def hand_guiding(
     effort_limit: ArrayLike,
     hand: ArrayLike | None = None,
 ) -> tuple[Array, Anchor]:
-    """Efforts, and where the tip is anchored then.
+    """Return the efforts of the guided arm, and the next anchor of the tip.
 
     Args:
-        state: of the arm.
-        anchor: as this gave it last time; None: where the tip is.
-        guiding: how the arm feels.
-        lower: joint limits, rad or m, shape (n,); -inf: none.
-        upper: as well; inf: none.
-        effort_limit: N m or N, shape (n,).
-        hand: [force; moment] that the tip is estimated to be pushed with, in base axes, N and N m, shape (6,); None: it
-            is not known.
+        state: state of the arm.
+        anchor: anchor that the last call returned; None: the current pose of the tip.
+        guiding: parameters.
+        lower: lower joint limits, rad or m, shape (n,); -inf where there is none.
+        upper: upper joint limits, rad or m, shape (n,); inf where there is none.
+        effort_limit: maximum efforts, N m or N, shape (n,).
+        hand: estimated [force; moment] of the hand on the tip in base axes, N and N m, shape (6,); None: unknown.
 
     Returns:
         N m or N, shape (n,); and the anchor.
@@ -66,7 +65,7 @@ def hand_guiding(
 
 
 def assistance(hand: ArrayLike, gain: float, deadband: float) -> Array:
-    """``gain`` times what the force of a wrench (6,) has beyond the deadband, N, with its share of the moment."""
+    """Return `gain` times the part of a wrench (6,) whose force exceeds the deadband, N."""
     hand = np.asarray(hand, dtype=float)
     size = float(np.linalg.norm(hand[:3]))
     return gain * max(0.0, 1 - deadband / size) * hand if size > 0 else np.zeros(6)

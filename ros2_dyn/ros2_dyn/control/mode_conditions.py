@@ -1,4 +1,4 @@
-"""The conditions under which a mode may go on. A new condition of a mode is a line here."""
+"""The conditions under which a mode continues. A new condition of a mode is added here."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ros2_dyn.model.spatial import Array
 
 @dataclass(frozen=True)
 class ModeConditions:
-    """The limits of the conditions."""
+    """Limits of the conditions."""
 
     target_timeout: float = 0.1
-    """Maximum age of the target of a mode that follows one, s."""
+    """Maximum age of the target of a tracking mode, s."""
     tracking_tolerance: float = 0.3
-    """Maximum distance from the target, rad or m."""
+    """Maximum distance of a joint from its target, rad or m."""
     collision_stop_modes: tuple[str, ...] = ("gravity", "feed_forward")
     """Modes that a collision stops. Contact is expected in the others."""
     singularity_threshold: float = 0.02
-    """Smallest singular value of the Jacobian with which mode force goes on."""
+    """Minimum singular value of the tip's Jacobian in mode force."""
 
 
 class GuardInput(NamedTuple):
-    """What the conditions judge at one state."""
+    """Input of the conditions at one state."""
 
     now: float
     """Time, s."""
@@ -41,7 +41,7 @@ class GuardInput(NamedTuple):
     target_age: float = 0.0
     """Age of the target, s; inf without one."""
     target_distance: float = 0.0
-    """Distance of the joint that is farthest from its target, rad or m."""
+    """Maximum distance of a joint from its target, rad or m."""
     collision: bool = False
     """Whether a collision is latched."""
     min_singular_value: float = inf

@@ -1,14 +1,14 @@
-"""The modes of the arm, and what a stop leads to."""
+"""The modes of the arm, and the behaviours after a stop."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 Mode = Literal["monitor", "gravity", "hand_guiding", "feed_forward", "force", "stopped"]
-"""`monitor` commands nothing, `stopped` is what a stop leads to, the others can be entered and command."""
+"""`monitor` commands nothing; `stopped` follows a stop; the others can be entered and command."""
 ACTIVE_MODES: tuple[Mode, ...] = ("gravity", "hand_guiding", "feed_forward", "force")
 """Modes that can be entered and command."""
 TRACKING_MODES: tuple[Mode, ...] = ("feed_forward", "force")
-"""Modes that follow a target, and stop without one."""
+"""Modes that follow a target, and stop without it."""
 StopBehaviour = Literal["hold_gravity", "zero_effort", "none"]
 """Command after a stop: damped gravity compensation, which goes on; zero, then none; or none at once."""

@@ -1,4 +1,4 @@
-"""Soft walls before the joint limits."""
+"""Soft walls before the joint limits: springs and dampers that only push inwards."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ros2_dyn.model.spatial import Array
 def soft_limits(
     state: ArmState, lower: ArrayLike, upper: ArrayLike, effort_limit: ArrayLike, margin: float, bandwidth: float
 ) -> Array:
-    """Efforts that keep joints from their limits: critically damped springs that only push, never pull.
+    """Return efforts that keep joints away from their limits: critically damped springs that only push.
 
-    A spring begins `margin` before the limit, or at a quarter of the joint's range if that is less, and is so stiff
-    that it would push with all the effort that is allowed at the limit. It is softer where the joint, with the others
-    free, is so light that it would swing quicker than `bandwidth`.
+    A spring begins `margin` before the limit, or at a quarter of the joint's range if that is less. At the limit it
+    pushes with the maximum effort. It is softer for light joints, so that none exceeds `bandwidth`; the inertia of a
+    joint is the one with the other joints free.
 
     Args:
-        state: of the arm.
-        lower: joint limits, rad or m, shape (n,); -inf: none.
-        upper: as well; inf: none.
-        effort_limit: N m or N, shape (n,).
-        margin: rad or m.
-        bandwidth: rad/s; well below what sampling and delays of the loop allow.
+        state: state of the arm.
+        lower: lower joint limits, rad or m, shape (n,); -inf where there is none.
+        upper: upper joint limits, rad or m, shape (n,); inf where there is none.
+        effort_limit: maximum efforts, N m or N, shape (n,).
+        margin: distance before the limits at which the walls begin, rad or m.
+        bandwidth: maximum bandwidth, rad/s; see `limit_rate_to_sampling`.
 
     Returns:
         N m or N, shape (n,), zero where no joint is near a limit.
@@ -41,6 +41,6 @@ def soft_limits(
         side = 1.0 if below[i] > 0 else -1.0
         depth = max(below[i], above[i])
         k = min(np.asarray(effort_limit)[i] / margins[i], inertia[i] * bandwidth**2)
-        d = 2 * np.sqrt(k * inertia[i]) * min(1.0, 4 * depth / margins[i])  # it sets in gently
+        d = 2 * np.sqrt(k * inertia[i]) * min(1.0, 4 * depth / margins[i])  # from zero, without a step
         tau[i] = side * max(0.0, k * depth - side * d * state.qd[i])
     return tau

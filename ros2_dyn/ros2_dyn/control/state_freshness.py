@@ -1,4 +1,4 @@
-"""The watch over measured states: how old the newest usable one is, and whether the driver is frozen."""
+"""Freshness of measured states: age, agreement of the clocks, and frozen drivers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from ros2_dyn.model.spatial import Array
 
 COMMAND_AGE_FRACTION = 0.8
-"""A command is based only on states younger than this fraction of the timeout; the rest is for publishing it."""
+"""A command is based on states younger than this fraction of the timeout; the rest is for publishing it."""
 RAMP_DOWN_AGE_FRACTION = 0.4
-"""From this fraction of the timeout on without a state, commands ramp to the hold effort."""
+"""Age of the newest state, as a fraction of the timeout, from which commands ramp to the hold effort."""
 
 
 class StateFreshness:
@@ -26,39 +26,39 @@ class StateFreshness:
         """
         self.timeout = timeout
         self.state_at = -inf
-        """When the newest accepted state was measured, s."""
+        """Time at which the newest accepted state was measured, s."""
         self._detect_frozen = detect_frozen
         self._problem = ""
         self._numbers: tuple[Array, Array] | None = None
 
     def restart(self, now: float, age: float, numbers: tuple[Array, Array] | None = None) -> None:
-        """Begin with a state of an age, s, and its positions and velocities, where the next ones may repeat them."""
+        """Start with a state of an age, s; a next state that repeats its positions and velocities is frozen."""
         self.state_at, self._problem, self._numbers = now - age, "", numbers
 
     def is_young(self, age: float) -> bool:
-        """Return whether a command may be based on a state of an age, s; never for a NaN."""
+        """Return whether a command may be based on a state of an age, s; False for NaN."""
         return abs(age) <= COMMAND_AGE_FRACTION * self.timeout
 
     def is_stale(self, now: float) -> bool:
-        """Return whether the newest accepted state has become too old."""
+        """Return whether the newest accepted state is too old."""
         return not self.is_young(now - self.state_at)
 
     def is_late(self, now: float) -> bool:
-        """Return whether the next state is so late that commands have to ramp down."""
+        """Return whether the next state is so late that commands must ramp down."""
         return now - self.state_at >= RAMP_DOWN_AGE_FRACTION * self.timeout
 
     def accept(self, now: float, age: float, q: Array, qd: Array) -> bool:
-        """Take a state if it is new and young enough, and return whether it is; others are ignored.
+        """Return whether a state is new and fresh; other states are ignored.
 
         Args:
             now: time, s.
-            age: of the state, s.
+            age: age of the state, s.
             q: joint positions, shape (n,).
             qd: joint velocities, shape (n,).
         """
         if not self.is_young(age):
             side = "behind" if age > 0 else "ahead of"
-            self._problem = f"its stamp is {abs(age):.3f} s {side} the clock" if age < inf else "it has no stamp"
+            self._problem = "it has no stamp" if age == inf else f"its stamp is {abs(age):.3f} s {side} the clock"
         elif self._detect_frozen and self._repeats(q, qd):
             self._problem = "it repeats the same numbers, though with velocities"
         else:
@@ -66,7 +66,7 @@ class StateFreshness:
         return not self._problem
 
     def why_stale(self, now: float) -> str:
-        """Return why there is no usable state."""
+        """Return the reason why there is no usable state."""
         return self._problem or f"none for {now - self.state_at:.3f} s"
 
     def _repeats(self, q: Array, qd: Array) -> bool:

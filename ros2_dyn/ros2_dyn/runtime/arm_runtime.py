@@ -60,6 +60,7 @@ class ArmRuntime:
         self._pipeline: StatePipeline | None = None
         self._modes = ModeManager()
         self._loader = RobotLoader(self._on_loaded)
+        self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
@@ -225,6 +226,7 @@ class ArmRuntime:
         """Take notice that a failsafe process is armed, or why not, and enter the modes that wait for it."""
         waiting, self._entering = self._entering, []
         if problem is not None:
+            self._modes.armed = None
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
@@ -351,6 +353,7 @@ class ArmRuntime:
 
     def use_description(self, description: RobotModel | str, now: float) -> Update:
         """Take another robot, or the text of its URDF. The one before stays until the newest one is ready."""
+        self._description = description
         payload = None if self._pipeline is None else self._pipeline.robot.payload
         return self._update(work=(self._loader.load(description, self.settings, payload),))
 
@@ -363,9 +366,13 @@ class ArmRuntime:
         if self.commands:
             self.settings.check_unlocked(settings, self.mode)
         pipeline = self._pipeline
-        if pipeline is None or settings == self.settings:
-            self.settings = settings
+        if settings == self.settings:
             return self._update()
+        if pipeline is None:
+            self.settings = settings
+            if self._description is None or self._loader.busy:
+                return self._update()
+            return self._update(work=(self._loader.load(self._description, settings, None),))  # it may fit these
         robot = pipeline.robot
         model = checked_model(robot.description, settings)
         self.settings = settings

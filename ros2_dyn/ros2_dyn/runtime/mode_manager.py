@@ -231,7 +231,7 @@ class ModeManager:
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
         if settings.detect_frozen and self._frozen:
-            raise ModeRefused(mode, "joint_states repeats the same numbers, though with velocities: the driver is frozen")
+            raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -105,7 +105,7 @@ def run_campaign(
     begun = time.monotonic()
     worlds = world_seeds(seed, faults)
     tasks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
-    futures: dict[Future[list[WorldResult]], int] = {executor.submit(play_worlds, task): i for i, task in enumerate(tasks)}
+    futures = {executor.submit(play_worlds, task): i for i, task in enumerate(tasks)}
     parts: list[list[WorldResult]] = [[] for _ in tasks]
     for future in as_completed(futures):
         part = future.result()

@@ -20,6 +20,8 @@ RULES = (NOT_FINITE, ABOVE_LIMIT, STEP, STALE)
 """Kinds of violations."""
 SEQUENCE_GAP = 0.5
 """A command that comes this long after the one before, s, begins a new sequence: its step is not judged."""
+CLOCK_JUMP = 10**9
+"""A stamp that is older than the one before by more than this, ns, is of a clock that was set back."""
 TOLERANCE = 1e-9
 """Relative tolerance of limits and steps."""
 
@@ -32,7 +34,8 @@ class CommandJudge:
     - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
     - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp.
 
-    A message that repeats the numbers of the state before, with velocities other than zero, is no new state.
+    A message that repeats the numbers of the state before, with velocities other than zero, is no new state. Neither is
+    one whose stamp is older than that of the message before, unless the clock of the stamps was set back.
     """
 
     def __init__(self, joint_names: Sequence[str], limit: Array, slew_rate: Array, state_timeout: float) -> None:
@@ -53,7 +56,8 @@ class CommandJudge:
         self.begin_sequence()
 
     def begin_sequence(self) -> None:
-        """Take the next command as the first of a new publisher."""
+        """Take the next command as the first of a new node, which knows no stamps yet."""
+        self._stamp = 0
         self._last: list[float] | None = None
         self._last_at = -inf
 
@@ -74,6 +78,9 @@ class CommandJudge:
         count = len(sample.names)
         if sample.stamp == 0 or age < -self._timeout or len(sample.position) != count:
             return
+        if self._stamp - CLOCK_JUMP <= sample.stamp < self._stamp:
+            return
+        self._stamp = sample.stamp
         velocities = sample.velocity if len(sample.velocity) == count else [0.0] * count
         known, measured_at = self._known[:], self._measured_at[:]
         for name, x, v in zip(sample.names, sample.position, velocities):

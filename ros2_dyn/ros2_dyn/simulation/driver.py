@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -86,9 +87,7 @@ def freeze_numbers(rng: np.random.Generator) -> DriverFault:
     def fault(samples: list[JointSample]) -> list[JointSample]:
         if not first:
             first.extend(samples)
-        return [
-            old._replace(stamp=old.stamp if keeps_stamp else new.stamp) for old, new in zip(first, samples)
-        ]
+        return [old._replace(stamp=old.stamp if keeps_stamp else new.stamp) for old, new in zip(first, samples)]
 
     return fault
 
@@ -101,10 +100,13 @@ def break_numbers(rng: np.random.Generator) -> DriverFault:
     share = rng.choice([1.0, 0.3])
     own = np.random.default_rng(rng.integers(2**63))
 
+    def broken(i: int, x: float) -> float:
+        return value if joint < 0 or i == joint else x
+
     def fault(samples: list[JointSample]) -> list[JointSample]:
         if own.random() > share:
             return samples
-        return [_replace_numbers(sample, field, lambda i, x: value if joint < 0 or i == joint else x) for sample in samples]
+        return [_replace_numbers(sample, field, broken) for sample in samples]
 
     return fault
 
@@ -118,7 +120,7 @@ def lie_about_velocity(rng: np.random.Generator) -> DriverFault:
 def omit_field(rng: np.random.Generator) -> DriverFault:
     """Send no efforts, or no velocities."""
     field = str(rng.choice(["effort", "effort", "velocity"]))
-    return lambda samples: [sample._replace(**{field: ()}) for sample in samples]
+    return lambda samples: [_replace_list(sample, field, []) for sample in samples]
 
 
 def split_states(rng: np.random.Generator) -> DriverFault:
@@ -172,7 +174,7 @@ def offset_stamps(rng: np.random.Generator) -> DriverFault:
 def shorten_lists(rng: np.random.Generator) -> DriverFault:
     """Send one list with a number too few."""
     field = str(rng.choice(["position", "velocity", "effort"]))
-    return lambda samples: [sample._replace(**{field: getattr(sample, field)[:-1]}) for sample in samples]
+    return lambda samples: [_replace_list(sample, field, getattr(sample, field)[:-1]) for sample in samples]
 
 
 def add_noise(rng: np.random.Generator) -> DriverFault:
@@ -233,7 +235,12 @@ DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
 
 
 def _replace_numbers(sample: JointSample, field: str, change: Callable[[int, float], float]) -> JointSample:
-    return sample._replace(**{field: [change(i, x) for i, x in enumerate(getattr(sample, field))]})
+    return _replace_list(sample, field, [change(i, x) for i, x in enumerate(getattr(sample, field))])
+
+
+def _replace_list(sample: JointSample, field: str, values: Sequence[float]) -> JointSample:
+    changes: dict[str, Any] = {field: values}
+    return sample._replace(**changes)
 
 
 def _pick(sample: JointSample, order: Sequence[int]) -> JointSample:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -217,7 +217,7 @@ def payload_changed(world: World, rng: np.random.Generator) -> Fault:
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change parameters that may change while a mode commands: gravity, damping and gains."""
     tilt = rng.uniform(-0.3, 0.3, 2).tolist()
-    changes = (
+    changes: dict[str, Any] = (
         {"gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
         {"gravity": (0.0, 0.0, 9.81)},
         {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(0, 50))},
@@ -227,7 +227,7 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     original = world.options.settings
     before = {name: getattr(original, name) for name in changes}
 
-    def change(values: dict[str, object]) -> None:
+    def change(values: dict[str, Any]) -> None:
         world.node.input(lambda runtime, now: runtime.change_settings(replace(runtime.settings, **values), now))
 
     return Fault(lambda: change(changes), lambda: change(before))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import get_args
+
 import numpy as np
 
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -25,6 +28,7 @@ MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
 """Shortest and longest time from one fault to the next, and longest duration of one, s."""
 AFTERMATH = 0.5
 """Time from the last fault to the end, s."""
+STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
 PERIODS_WITHIN_TIMEOUT = 6
 """A world's `state_timeout` is at least this many periods of its driver."""
 
@@ -44,8 +48,8 @@ def random_world(seed: int, faults: int = FAULTS_PER_WORLD) -> World:
     world = World(seed, real.arm, home, _options(plan, real, home), real.description)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
     if real.payload is not None and plan.random() < 0.7:
-        parameters = tuple(real.payload.parameters.tolist())
-        world.node.input(lambda runtime, now: runtime.set_payload(PayloadRequest(real.payload.link, parameters), now))
+        told = PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist()))
+        world.node.input(lambda runtime, now: runtime.set_payload(told, now))
     _plan_faults(world, plan, chances, faults)
     return world
 
@@ -57,10 +61,9 @@ def _plan_faults(world: World, plan: np.random.Generator, chances: np.random.Gen
     for number in range(faults):
         kind, own = kinds[int(plan.integers(len(kinds)))], np.random.default_rng(seeds[number])
         duration = float(plan.uniform(0.02, MAX_DURATION))
-        world.at(t, lambda kind=kind, own=own, duration=duration: start_fault(world, kind, own, duration))
+        world.at(t, partial(start_fault, world, kind, own, duration))
         if plan.random() < 0.3:
-            mode = _draw_mode(plan)
-            world.at(t + 0.5 * duration, lambda mode=mode: world.want_mode(mode))
+            world.at(t + 0.5 * duration, partial(world.want_mode, _draw_mode(plan)))
         t += float(plan.uniform(MIN_GAP, MAX_GAP))
     world.end = t + AFTERMATH
 
@@ -95,15 +98,13 @@ def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptio
         latency=float(rng.choice([0.0, rng.uniform(0.0, 0.004)])),
         failsafe_start=float(rng.uniform(0.02, 0.1)),
         failsafe_reaction=float(rng.uniform(0.0, 0.02)),
-        restart_time=float(rng.uniform(0.05, 0.2)),
+        restart_time=float(rng.uniform(0.25, 0.4)),
     )
     settings = _settings(rng, real.description, home, 1.0 / rate, unit)
     return WorldOptions(settings, driver, states, commands, targets, node)
 
 
-def _settings(
-    rng: np.random.Generator, model: RobotModel, home: Array, period: float, effort_unit: float
-) -> Settings:
+def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: float, effort_unit: float) -> Settings:
     inertia = np.diag(mass_matrix(model, home))
     bandwidth = float(rng.uniform(3.0, 12.0))
     computed_torque = bool(rng.random() < 0.4)
@@ -128,7 +129,7 @@ def _settings(
         ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
         state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
         target_timeout=float(rng.choice([0.05, 0.1])),
-        stop_behaviour=str(rng.choice(["hold_gravity", "zero_effort", "none"], p=[0.6, 0.3, 0.1])),
+        stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.6, 0.3, 0.1]))],
         stop_damping=float(rng.uniform(0, 10)),
         gravity_damping=float(rng.uniform(0, 2)),
         tracking_law="computed_torque" if computed_torque else "joint_pd",

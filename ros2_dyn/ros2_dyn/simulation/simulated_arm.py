@@ -119,7 +119,7 @@ class SimulatedArm:
         self.t = self._steps * self.step
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(self.model.n) if qd is None else np.array(qd, dtype=float)
-        self._qdd = [0.0] * self.model.n  # of the last step of leapfrog
+        self._qdd: tuple[float, ...] = (0.0,) * self.model.n  # of the last step of leapfrog
 
     def motion(self) -> Motion:
         """Return the motion at this instant.
@@ -169,7 +169,7 @@ class SimulatedArm:
                 self.q, self.qd = np.array(q), np.array(qd)
                 raise _too_fast(self.t)
             tau = self._efforts_in_the_middle(self.t + half, q, speed) if held is None or self.contacts else held
-            (self._qdd,) = kernel(q, qd, speed, damping, tau.tolist())
+            self._qdd = kernel(q, qd, speed, damping, tau.tolist())[0]
             qd = [v + self.step * a for v, a in zip(qd, self._qdd)]
             q = [x + half * v for x, v in zip(q, qd)]
             self._count_step()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,4 +61,5 @@ class Wall(Contact):
         return normal * (self.stiffness * max(0.0, depth) * max(0.0, 1 + self.damping * depth_rate))
 
     def _depth(self, position: Array) -> float:
-        return float(sum(n * (o - x) for n, o, x in zip(self.normal, self.origin, position.tolist())))
+        normal, origin = cast("tuple[float, ...]", self.normal), cast("tuple[float, ...]", self.origin)
+        return sum(n * (o - x) for n, o, x in zip(normal, origin, position.tolist()))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from math import isfinite
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -275,7 +274,7 @@ class World:
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
-            self._through(self.state_channel, lambda message=message: self._deliver_target(message))
+            self._through(self.state_channel, partial(self._deliver_target, message))
 
     def _deliver_target(self, message: DesiredSample | WrenchSample) -> None:
         if isinstance(message, DesiredSample):
@@ -303,7 +302,7 @@ class World:
             return
         self._advance()
         try:
-            self.controllers.command(data[self._from_controller])
+            self.controllers.command(data[self._from_controller].tolist())
         except InputError as error:
             self.record("command rejected", str(error))
 

@@ -14,6 +14,7 @@ from robots import mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
+import rclpy
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3, WrenchStamped
 from rclpy.duration import Duration as DurationOf
@@ -273,6 +274,15 @@ def test_controllers_are_switched_and_the_effort_controller_takes_commands(start
     assert arm.process.process.returncode == 0
 
 
+@pytest.fixture
+def default_context() -> Iterator[None]:
+    """Initialise rclpy for nodes in this process; the listener has a context of its own."""
+    rclpy.init()
+    yield
+    rclpy.shutdown()
+
+
+@pytest.mark.usefixtures("default_context")
 def test_of_waiting_commands_the_newest_acts_at_the_next_tick(listener):
     arm, executor = MockArmNode(), SingleThreadedExecutor()
     arm.controllers.switch(SwitchController.Request.EFFORT)

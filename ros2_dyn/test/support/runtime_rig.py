@@ -94,6 +94,8 @@ class RuntimeRig:
         self.center = HOME.copy()
         self.amplitude = 0.1
         """Of the desired motion, rad."""
+        self.acceleration_factor = 1.0
+        """Factor by which the desired acceleration is wrong."""
         self.link = CommandLink(topic="/controller/commands")
         self.arm_failsafe: Callable[[FailsafeConfig], Ros2DynError | None] = lambda config: None
         """How the failsafe process answers."""
@@ -186,7 +188,7 @@ class RuntimeRig:
             NAMES,
             (self.center + self.amplitude * np.sin(phase)).tolist(),
             (2 * self.amplitude * np.cos(phase)).tolist(),
-            (-4 * self.amplitude * np.sin(phase)).tolist(),
+            (-4 * self.amplitude * self.acceleration_factor * np.sin(phase)).tolist(),
         )
         self.take(self.runtime.on_desired(desired, self.now))
         wrench = WrenchSample(0, "", (*(80 * self.amplitude * np.sin(phase)), 0.0, 0.0, 0.0))

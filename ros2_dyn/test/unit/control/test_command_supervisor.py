@@ -146,6 +146,14 @@ def test_a_stop_slews_to_the_safe_effort_from_the_same_state_on_and_stays_there(
     assert_array_equal(loop.step(), SAFE)
 
 
+def test_a_stop_during_a_ramp_ends_the_ramp():
+    loop = SupervisorLoop(ramp_time=10.0)
+    loop.enter(applied=[2.0, 1.0])
+    loop.step(10)
+    loop.step(30, collision=True)
+    assert_array_equal(loop.sent[-1], SAFE)
+
+
 def test_a_stop_to_zero_effort_ends_commands_there():
     loop = SupervisorLoop(stop_behaviour="zero_effort", ramp_time=0.0)
     loop.enter()

@@ -122,3 +122,8 @@ def test_rate_limited_wrench_goes_straight_to_its_target():
     assert_array_equal(rate_limited_wrench(target, target, 0.0, 0.0), target)
     assert_array_equal(rate_limited_wrench(start, target, 0.0, inf), [*start[:3], *target[3:]])
     assert_array_equal(start, [0, 0, 12, 0.1, 0, 0])  # what is given is left alone
+
+
+def test_rate_limited_wrench_with_a_huge_target_moves_by_its_step_without_overflow():
+    target = np.array([3e300, 4e300, 0.0, 0.0, 0.0, 1e300])
+    assert_allclose(rate_limited_wrench(np.zeros(6), target, 0.5, 0.1), [0.3, 0.4, 0, 0, 0, 0.1], rtol=1e-12)

@@ -35,6 +35,13 @@ def test_leaving_ends_in_monitor_when_silent():
     assert seen(machine) == ("monitor", "", False, False)
 
 
+def test_leaving_after_a_stop_forgets_its_reason():
+    machine = entered()
+    machine.stop("collision")
+    machine.leave()
+    assert seen(machine) == ("monitor", "", True, False)
+
+
 def test_a_stop_keeps_its_reason_when_silent():
     machine = entered()
     machine.stop("collision")

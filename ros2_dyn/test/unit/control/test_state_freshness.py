@@ -1,6 +1,6 @@
 """The watch over measured states: age, clock and repetition."""
 
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -27,7 +27,9 @@ def test_a_state_is_young_up_to_a_fraction_of_the_timeout(age, young):
     [
         (0.11, "its stamp is 0.110 s behind the clock"),
         (-0.5, "its stamp is 0.500 s ahead of the clock"),
+        (inf, "it has no stamp"),
         (nan, "its stamp is nan s ahead of the clock"),
+        (inf, "it has no stamp"),
     ],
 )
 def test_a_state_of_another_time_is_ignored(age, why):
@@ -63,6 +65,12 @@ def test_a_restart_forgets_the_numbers_before():
     assert freshness.accept(0.03, 0.0, Q, QD)
 
 
+def test_a_restart_with_numbers_ignores_a_state_that_repeats_them():
+    freshness = watch()
+    freshness.restart(0.0, 0.0, (Q, QD))
+    assert not freshness.accept(0.01, 0.0, Q, QD)
+
+
 def test_the_age_counts_from_the_measurement():
     freshness = watch()
     assert freshness.accept(1.0, 0.05, Q, QD)
@@ -77,3 +85,10 @@ def test_a_stamp_ahead_of_the_clock_counts_from_its_arrival():
     freshness = watch()
     assert freshness.accept(1.0, -0.05, Q, QD)
     assert freshness.state_at == 1.0
+
+
+def test_a_restart_with_the_newest_numbers_ignores_a_state_that_repeats_them():
+    freshness = watch()
+    freshness.restart(0.02, 0.0, (Q, QD))
+    assert not freshness.accept(0.03, 0.0, Q.copy(), QD.copy())
+    assert freshness.accept(0.04, 0.0, Q + 1e-9, QD)

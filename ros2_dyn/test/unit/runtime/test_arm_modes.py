@@ -193,6 +193,20 @@ def test_states_of_another_clock_are_refused(offset, side):
     assert f"s {side} this node's clock" in made.refusal("gravity")
 
 
+def test_a_frozen_driver_is_refused():
+    made = rig(0)
+    made.noise = 0.0, 0.0
+    made.step(12, velocity=[0.0, 0.1, 0.0])
+    assert "the driver is frozen" in made.set_mode("gravity").error.problem
+
+
+def test_commands_end_when_states_lose_their_stamps():
+    made = rig()
+    enter(made, "gravity")
+    made.step(15, stamp=0)
+    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "state stale: it has no stamp")
+
+
 def test_states_without_stamps_are_refused():
     made = rig()
     made.step(3, stamp=0)
@@ -248,6 +262,21 @@ def test_the_failsafe_process_is_armed_once_for_the_same_configuration():
     assert configs[0].order == (0, 1, 2)
     assert configs[0].stop_behaviour == "hold_gravity"
     assert_allclose(configs[0].slew_rate, 10.0 * 0.8 * SMALL_ARM.effort_limit)
+
+
+def test_the_failsafe_process_is_armed_again_after_another_configuration_has_failed():
+    made, configs = rig(), []
+    values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED}
+    made.set_mode("gravity")
+    made.set_mode("monitor")
+    made.step(20)
+    made.arm_failsafe = no_failsafe
+    made.take(made.runtime.change_settings(Settings(**values, effort_scale=0.7), made.now))
+    assert "did not start" in made.refusal("gravity")
+    made.take(made.runtime.change_settings(Settings(**values), made.now))
+    made.arm_failsafe = configs.append
+    assert made.set_mode("gravity").error is None
+    assert len(configs) == 1
 
 
 def test_no_failsafe_process_is_needed_where_commands_are_to_end_at_once():
@@ -451,3 +480,29 @@ def test_a_desired_wrench_that_cannot_be_used_is_rejected(sample, reason):
     made = rig()
     (event,) = made.runtime.on_desired_wrench(sample, made.now).events
     assert (event.topic, event.kind) == ("~/desired_wrench", reason)
+
+
+def test_a_mode_is_refused_where_the_newest_states_repeat_their_numbers_with_velocities():
+    made = rig()
+    made.step(2, position=HOME.tolist(), velocity=[0.1] * 3)
+    reply = made.set_mode("gravity")
+    assert "joint_states repeats the same numbers, though with velocities" in str(reply.error)
+    made.step(2)
+    assert made.set_mode("gravity").error is None
+
+
+def test_a_mode_ends_where_states_that_repeat_the_one_of_its_entry_go_on():
+    made = rig()
+    made.step(1, position=HOME.tolist(), velocity=[0.1] * 3)
+    assert made.set_mode("gravity").error is None
+    made.step(20, position=HOME.tolist(), velocity=[0.1] * 3)
+    assert made.runtime.mode == "monitor"
+    assert "it repeats the same numbers" in made.runtime.reason
+    assert not made.violations
+
+
+def test_a_mode_ends_where_states_come_without_stamps():
+    made = rig()
+    enter(made, "gravity")
+    made.step(20, stamp=0)
+    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "state stale: it has no stamp")

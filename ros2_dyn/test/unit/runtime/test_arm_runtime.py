@@ -250,7 +250,7 @@ def test_the_newest_description_is_used_whichever_is_ready_first(runtime):
 @pytest.mark.parametrize("xml", [HEAVIER, "<robot"], ids=["good", "broken"])
 def test_settings_that_change_while_a_description_is_being_loaded_apply_to_what_is_used(runtime, xml):
     (work,) = runtime.use_description(xml, NOW).work
-    other = with_settings(gravity=(0.0, 0.0, 9.81))
+    other = with_settings(gravity=(0.0, 0.0, 9.81), tip_link="forearm_link")
     assert runtime.change_settings(other, NOW).work == ()
     run_work(runtime, runtime.on_work_done(work.run(), NOW), NOW)
     used = description(HEAVIER if xml == HEAVIER else URDF)
@@ -291,6 +291,14 @@ def test_settings_change_all_or_none(runtime):
             runtime.change_settings(with_settings(**changes), NOW)
     assert_allclose(weight(runtime, 3), expected, rtol=0, atol=1e-10)
     assert runtime.robot.tip_link == "forearm_link"
+
+
+def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
+    runtime = ArmRuntime(None, Settings(joints=["nose"]))
+    update = run_work(runtime, runtime.use_description(URDF, NOW), NOW)
+    assert [event.kind for event in update.events] == ["robot rejected"]
+    run_work(runtime, runtime.change_settings(SETTINGS, NOW), NOW)
+    assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
 
 
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.modes import ACTIVE_MODES, TRACKING_MODES
-from ros2_dyn.runtime import JointSample
+from ros2_dyn.runtime import JointSample, PayloadRequest
 from runtime_rig import HOME, NAMES, URDF, RuntimeRig, no_failsafe
 from tiers import FULL
 
@@ -67,6 +67,23 @@ def target_stops(rig: RuntimeRig, mode: str) -> None:
     rig.targets = False
     rig.step(20)
     assert mode not in TRACKING_MODES or rig.runtime.mode in ("stopped", "monitor")
+
+
+def target_jumps(rig: RuntimeRig, mode: str) -> None:
+    """The target jumps, sometimes beyond the tolerance, and has accelerations beyond the limits of the arm."""
+    home, rig.acceleration_factor = rig.center, rig.rng.choice([-1e4, 1.0, 1e4])
+    for _ in range(5):
+        rig.center = home + rig.rng.choice([0.1, 0.5], p=[0.95, 0.05]) * rig.rng.uniform(-1, 1, 3)
+        rig.step(4)
+    rig.center, rig.acceleration_factor = home, 1.0
+
+
+def payload_jumps(rig: RuntimeRig, mode: str) -> None:
+    """A heavy payload comes and goes without a ramp, and a wrong one is refused."""
+    for mass in (rig.rng.uniform(2.0, 8.0), 0.0, -1.0 if rig.rng.random() < 0.5 else 1.0, 0.0):
+        parameters = (mass, 0.0, 0.0, 0.1 * mass, 0.02 * mass, 0.0, 0.0, 0.02 * mass, 0.0, 0.01 * mass)
+        rig.take(rig.runtime.set_payload(PayloadRequest("", parameters), rig.now))
+        rig.step(rig.rng.integers(1, 4))
 
 
 def mode_toggled(rig: RuntimeRig, mode: str) -> None:
@@ -144,6 +161,8 @@ FAULTS = {
     "state freezes": state_freezes,
     "NaN": not_a_number,
     "target stops": target_stops,
+    "target jumps": target_jumps,
+    "payload jumps": payload_jumps,
     "mode toggled at 50 Hz": mode_toggled,
     "new URDF": new_description,
     "clock jump": clock_jumps,

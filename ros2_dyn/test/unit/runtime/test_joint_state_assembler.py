@@ -96,6 +96,13 @@ def test_some_of_the_joints_are_merged_with_the_newest_of_the_others_while_these
     assert process(taker, message("b", (2.5,), (0.0,), stamp=1.13), now=1.13)[1] == [10, 2.5, 30]
 
 
+def test_a_merged_state_is_as_old_as_its_oldest_joint():
+    taker = assembler(merge_timeout=1.0)
+    assert process(taker, message(stamp=1.0), now=1.01).measured_at == pytest.approx(1.0)
+    assert process(taker, message("ca", (3.0, 1.0), (6.0, 4.0), stamp=1.05), now=1.06).measured_at == pytest.approx(1.0)
+    assert process(taker, message("b", (2.0,), (5.0,), stamp=1.1), now=1.11).measured_at == pytest.approx(1.05)
+
+
 def test_two_halves_of_one_stamp_are_two_states():
     taker = assembler()
     rejected(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.0), "joint missing: 'c'")
@@ -129,6 +136,13 @@ def test_a_message_without_stamp_gets_that_of_its_arrival():
 def test_a_state_is_as_old_at_its_arrival_as_its_stamp_is_behind_the_clock():
     state = process(assembler(), message(stamp=1000.0, received=1_000_050_000_000), now=3.0)
     assert state.measured_at == pytest.approx(2.95)
+
+
+def test_a_merged_state_is_as_old_as_its_oldest_joint():
+    taker = assembler(merge_timeout=0.1)
+    process(taker, message(stamp=1.0), now=1.0)
+    assert process(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.04), now=1.05).measured_at == 1.0
+    assert process(taker, message("c", (3.0,), (6.0,), stamp=1.05), now=1.06).measured_at == pytest.approx(1.04)
 
 
 def test_velocities_are_estimated_where_they_are_missing_and_that_is_allowed():

@@ -1,0 +1,65 @@
+"""The command `campaign`: its last line, workers, a Dask cluster, and the replay of a world."""
+
+import json
+
+import pytest
+
+from ros2_dyn.cli.main import main
+from ros2_dyn.simulation.campaign import KINDS
+from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD
+
+COMMAND = ["campaign", "--faults", str(FAULTS_PER_WORLD + 4), "--seed", "9"]
+
+
+def last_line(capsys) -> dict:
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert result.pop("wall_seconds") > 0
+    return result
+
+
+def test_campaign_prints_json_last_and_the_same_for_any_number_of_workers(capsys):
+    assert main([*COMMAND, "--workers", "1"]) == 0
+    result = last_line(capsys)
+    assert list(result) == ["seed", "faults", "commanded_seconds", "violations", "failing_seeds"]
+    assert result["violations"] == dict.fromkeys(KINDS, 0)
+    assert main([*COMMAND, "--workers", "2"]) == 0
+    assert last_line(capsys) == result
+
+
+def test_campaign_on_a_dask_cluster_of_two_workers_gives_the_result_of_local_processes(capsys):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    assert main([*COMMAND, "--workers", "1"]) == 0
+    local = last_line(capsys)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert main([*COMMAND, "--scheduler", cluster.scheduler_address]) == 0
+    assert last_line(capsys) == local
+
+
+def test_replay_prints_the_timeline_and_draws_it(capsys, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    picture = tmp_path / "world.png"
+    assert main(["campaign", "--replay", "12", "--output", str(picture)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert json.loads(lines[-1])["seed"] == 12
+    assert sum(": " in line and "fault begins" in line for line in lines) == FAULTS_PER_WORLD
+    assert any(" command: " in line for line in lines)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--faults", "0"], "faults: expected a positive number, got 0"),
+        (["--seed", "-1"], "seed: expected a number that is not negative, got -1"),
+        (["--workers", "0"], "workers: expected a positive number, got 0"),
+    ],
+)
+def test_campaign_with_an_invalid_argument_exits_with_one_line(capsys, arguments, problem):
+    assert main(["campaign", "--workers", "1", *arguments]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == f"ros2_dyn: {problem}"
+
+
+def test_scheduler_without_dask_is_rejected_with_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    assert main([*COMMAND, "--scheduler", "tcp://127.0.0.1:1"]) == 1
+    assert "scheduler: Dask is not installed: pip install 'ros2_dyn[cluster]'" in capsys.readouterr().err

@@ -1,0 +1,110 @@
+"""The judge of commands: each rule is found where it is broken, and only there."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.simulation.command_judge import ABOVE_LIMIT, NOT_FINITE, STALE, STEP, CommandJudge
+
+NAMES = ("a", "b")
+LIMIT = np.array([10.0, 5.0])
+SLEW = np.array([100.0, 50.0])
+TIMEOUT = 0.1
+
+
+class Judged:
+    """A judge that is told of states and commands at times, s."""
+
+    def __init__(self) -> None:
+        self.judge = CommandJudge(NAMES, LIMIT, SLEW, TIMEOUT)
+
+    def state(self, t, measured=None, names=NAMES, q=None, v=0.1):
+        """Pass a message of states that arrives at a time; measured: its stamp, s, 0 for none."""
+        measured = t if measured is None else measured
+        q = [t] * len(names) if q is None else q
+        stamp = round(1e9 * measured) if measured else 0
+        self.judge.on_state(JointSample(stamp, names, q, [v] * len(names)), round(1e9 * t), t)
+
+    def command(self, t, effort=(1.0, 1.0)):
+        """Return the rules that a command at a time breaks."""
+        return self.judge.on_command(list(effort), t)
+
+
+@pytest.fixture
+def judged() -> Judged:
+    """Return a judge with a state at 1 s and a command on it."""
+    judged = Judged()
+    judged.state(1.0)
+    assert judged.command(1.0) == []
+    return judged
+
+
+@pytest.mark.parametrize("value", [nan, inf, -inf])
+def test_command_that_is_not_finite_is_found(judged, value):
+    assert NOT_FINITE in judged.command(1.01, (value, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("effort", "broken"), [((10.0, 5.0), []), ((10.1, 1.0), [ABOVE_LIMIT]), ((1.0, -5.1), [ABOVE_LIMIT])]
+)
+def test_command_above_its_limit_is_found(effort, broken):
+    judged = Judged()
+    judged.state(1.0)
+    assert judged.command(1.0, effort) == broken
+
+
+def test_step_above_the_slew_limit_is_found_for_each_joint(judged):
+    steps = SLEW * MAX_SLEW_STEP
+    assert judged.command(1.01, (1.0 + steps[0], 1.0 - steps[1])) == []
+    assert judged.command(1.02, (1.0 + steps[0], 1.0 + 0.01)) == [STEP]
+
+
+def test_step_after_a_gap_or_of_a_new_node_is_not_judged(judged):
+    judged.state(1.6)
+    assert judged.command(1.6, (9.0, 1.0)) == []
+    judged.judge.begin_sequence()
+    assert judged.command(1.61, (-9.0, 1.0)) == []
+
+
+def test_command_on_a_state_older_than_the_timeout_is_found(judged):
+    assert judged.command(1.1) == []
+    assert judged.command(1.101) == [STALE]
+
+
+def test_delay_counts_as_age(judged):
+    judged.state(1.2, measured=1.15)
+    assert judged.command(1.249) == []
+    assert judged.command(1.251) == [STALE]
+
+
+def test_state_is_as_old_as_its_oldest_joint(judged):
+    judged.state(1.08, names=("a",))
+    assert judged.command(1.09) == []
+    assert judged.command(1.12) == [STALE]
+    judged.state(1.12, names=("b",))
+    assert judged.command(1.13) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"q": [1.0, 1.0]}, {"measured": 0.0}, {"measured": 0.95}, {"measured": 5.0}, {"q": [nan, nan]}, {"q": [1.0]}],
+    ids=["frozen", "without stamp", "older than the last", "far ahead", "not finite", "short"],
+)
+def test_message_that_is_no_new_state_leaves_the_age(judged, change):
+    judged.state(1.08, **change)
+    assert judged.command(1.11) == [STALE]
+
+
+def test_standing_arm_may_repeat_its_numbers(judged):
+    for t in (1.05, 1.1, 1.15):
+        judged.state(t, q=[1.0, 1.0], v=0.0)
+    assert judged.command(1.2) == []
+
+
+def test_clock_that_was_set_back_by_more_than_a_second_is_followed(judged):
+    judged.judge.on_state(JointSample(5 * 10**9, NAMES, (1.0, 2.0), (0.1, 0.1)), 5 * 10**9, 1.05)
+    judged.judge.on_state(JointSample(2 * 10**9, NAMES, (1.1, 2.1), (0.1, 0.1)), 2 * 10**9, 1.15)
+    assert judged.command(1.24) == []
