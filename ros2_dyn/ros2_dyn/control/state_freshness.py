@@ -35,7 +35,7 @@ class StateFreshness:
 
     def restart(self, now: float, age: float, numbers: tuple[Array, Array] | None = None) -> None:
         """Start with a state of an age, s; a next state that repeats its positions and velocities is frozen."""
-        self.state_at, self._problem, self._numbers = now - age, "", numbers
+        self.state_at, self._problem, self._numbers = now - max(age, 0.0), "", numbers
 
     def is_young(self, age: float) -> bool:
         """Return whether a command may be based on a state of an age, s; False for NaN."""

@@ -189,6 +189,8 @@ class ModeManager:
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = now - observed.state.measured.measured_at if observed.stamped else inf
+        since_arrival = now - observed.now
+        age = since_arrival if since_arrival > abs(age) else age  # whatever its stamp shows
         return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
 
     def _period(self) -> float:

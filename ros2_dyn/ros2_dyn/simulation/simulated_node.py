@@ -64,7 +64,7 @@ class SimulatedNode:
             queue: virtual time.
             description: the robot that the node is given.
             settings: its parameters.
-            publish: takes a command: "command" or "failsafe"; the efforts in the model's order; those in the
+            publish: takes a command: "command" or "failsafe command"; the efforts in the model's order; those in the
                 controller's order.
             record: takes what happens: a kind and details.
             quality: times that the process takes.
@@ -286,12 +286,12 @@ class SimulatedNode:
             self._record("failsafe", "too late")
             return
         self._record("failsafe", "takes over")
-        self._publish("failsafe", ramp.first, ramp.first[order])
+        self._publish("failsafe command", ramp.first, ramp.first[order])
 
         def step() -> None:
             effort = ramp.step(self._queue.now)
             if effort is not None:
-                self._publish("failsafe", effort, effort[order])
+                self._publish("failsafe command", effort, effort[order])
             if not ramp.ended:
                 self._queue.after(RAMP_DOWN_PERIOD, step)
 

@@ -26,6 +26,7 @@ from ros2_dyn.ros.hot_loop import HotLoop
 from ros2_dyn.ros.message_template import effort_template
 from ros2_dyn.ros.periodic import Periodic
 from ros2_dyn.ros.polled_subscription import PolledCallbackGroup
+from ros_harness import Listener
 
 KINDS = pytest.mark.parametrize("by_hand", [True, False], ids=["by hand", "executor"])
 
@@ -65,6 +66,14 @@ class Echo(Node):
     def _start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.active, response.success = True, True
         return response
+
+
+@pytest.fixture
+def listener():
+    """A listener in the node's own context, where messages of different topics arrive in the order of publication."""
+    listener = Listener(own_context=False)
+    yield listener
+    listener.close()
 
 
 @pytest.fixture

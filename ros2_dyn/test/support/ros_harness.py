@@ -15,6 +15,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.utilities import get_default_context
 from sensor_msgs.msg import JointState
 
 from ros2_dyn.ros.failsafe import NODE_SUFFIX
@@ -73,11 +74,12 @@ class Process:
 
 
 class Listener:
-    """A node of the test's own that publishes, subscribes and calls; in a context of its own, beside others."""
+    """A node of the test's own that publishes, subscribes and calls; in a context of its own, or in the default one."""
 
-    def __init__(self) -> None:
-        self._context = Context()
-        rclpy.init(context=self._context)
+    def __init__(self, own_context: bool = True) -> None:
+        self._own = Context() if own_context else None
+        rclpy.init(context=self._own)
+        self._context = self._own or get_default_context()
         self.node = rclpy.create_node("listener", context=self._context)
         self.executor = SingleThreadedExecutor(context=self._context)
         self.executor.add_node(self.node)
@@ -87,7 +89,7 @@ class Listener:
         """End it."""
         self.executor.shutdown()
         self.node.destroy_node()
-        rclpy.shutdown(context=self._context)
+        rclpy.shutdown(context=self._own)
 
     def listen(self, *topics: str, type: Any = JointState, qos: Any = 100) -> list:
         """Keep every message of some topics; return the list of those of the last."""

@@ -112,7 +112,7 @@ class RuntimeRig:
         self.examples: list[str] = []
         self.commanded = 0
         self.valid_at = -inf
-        """When the newest state was measured that arrived as it was, s."""
+        """When the newest state was measured that arrived unchanged, s."""
         self._queue: list[tuple[float, Work]] = []
         self._requests = 0
         self._failsafe: FailsafeConfig | None = None
@@ -168,7 +168,7 @@ class RuntimeRig:
             sample = self.sample(**changes)
             sent = self.change(sample)
             if sent is sample and not changes:
-                self.valid_at = self.now - self.delay
+                self.valid_at = max(self.valid_at, self.now - self.delay)  # a later one may have been measured earlier
             if self.targets:
                 self._give_targets()
             update = None if sent is None else self.take(self.runtime.on_joint_state(sent, self.now))

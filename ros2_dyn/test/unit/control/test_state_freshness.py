@@ -29,7 +29,6 @@ def test_a_state_is_young_up_to_a_fraction_of_the_timeout(age, young):
         (-0.5, "its stamp is 0.500 s ahead of the clock"),
         (inf, "it has no stamp"),
         (nan, "its stamp is nan s ahead of the clock"),
-        (inf, "it has no stamp"),
     ],
 )
 def test_a_state_of_another_time_is_ignored(age, why):
@@ -100,3 +99,9 @@ def test_velocity_too_small_to_change_a_position_is_no_motion():
     for speed, frozen in ((1e-15, False), (1e-6, True)):
         numbers = (q, np.array([0.0, speed]))
         assert repeats(numbers, numbers) is frozen
+
+
+def test_a_restart_with_a_state_ahead_of_the_clock_counts_it_as_new():
+    freshness = watch()
+    freshness.restart(1.0, -0.05)
+    assert freshness.state_at == 1.0

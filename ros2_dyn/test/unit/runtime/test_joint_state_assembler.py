@@ -138,13 +138,6 @@ def test_a_state_is_as_old_at_its_arrival_as_its_stamp_is_behind_the_clock():
     assert state.measured_at == pytest.approx(2.95)
 
 
-def test_a_merged_state_is_as_old_as_its_oldest_joint():
-    taker = assembler(merge_timeout=0.1)
-    process(taker, message(stamp=1.0), now=1.0)
-    assert process(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.04), now=1.05).measured_at == 1.0
-    assert process(taker, message("c", (3.0,), (6.0,), stamp=1.05), now=1.06).measured_at == pytest.approx(1.04)
-
-
 def test_velocities_are_estimated_where_they_are_missing_and_that_is_allowed():
     taker = assembler(estimate_velocity=True, velocity_cutoff=50.0)
     rejected(taker, message(velocity=(), stamp=1.0), "velocity: not known yet")
