@@ -286,28 +286,30 @@ class RobotModel:
         """Child link of each joint; its frame is that of the body."""
         return tuple(spec.link for spec in self.link_specs if spec.joint is not None)
 
-    @property
+    @cached_property
     def effort_limit(self) -> Array:
         """Effort limits, N m or N, shape (n,); infinite where the robot description gives none."""
         return self._per_dof("effort_limit")
 
-    @property
+    @cached_property
     def velocity_limit(self) -> Array:
         """Velocity limits, rad/s or m/s, shape (n,); infinite where the robot description gives none."""
         return self._per_dof("velocity_limit")
 
-    @property
+    @cached_property
     def lower(self) -> Array:
         """Lower position limits, rad or m, shape (n,); -inf where the robot description gives none."""
         return self._per_dof("lower")
 
-    @property
+    @cached_property
     def upper(self) -> Array:
         """Upper position limits, rad or m, shape (n,); inf where the robot description gives none."""
         return self._per_dof("upper")
 
     def _per_dof(self, attribute: str) -> Array:
-        return np.array([getattr(joint, attribute) for joint in self._independent for _ in range(joint.dof)])
+        values = np.array([getattr(joint, attribute) for joint in self._independent for _ in range(joint.dof)])
+        values.setflags(write=False)
+        return values
 
     @cached_property
     def armature(self) -> Array:

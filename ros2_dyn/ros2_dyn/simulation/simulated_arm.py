@@ -158,7 +158,8 @@ class SimulatedArm:
 
     def _leap(self, kernel: LeapfrogKernel, steps: int) -> None:
         half = self.step / 2
-        q, qd, damping = self.q.tolist(), self.qd.tolist(), np.broadcast_to(self.law.damping, len(self.q)).tolist()
+        q, qd, given = self.q.tolist(), self.qd.tolist(), self.law.damping
+        damping = [given] * len(q) if isinstance(given, float) else given.tolist()
         held = self.law.tau if type(self.law) is HeldEffort else None
         for _ in range(steps):
             self._remove_ended_contacts()
