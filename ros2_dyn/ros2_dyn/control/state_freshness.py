@@ -12,6 +12,8 @@ COMMAND_AGE_FRACTION = 0.8
 """A command is based on states younger than this fraction of the timeout; the rest is for publishing it."""
 RAMP_DOWN_AGE_FRACTION = 0.4
 """Age of the newest state, as a fraction of the timeout, from which commands ramp to the hold effort."""
+MOTION_TIME = 1e-4
+"""Time, s, within which a velocity has to change a position in floating-point numbers to count as a motion."""
 
 
 class StateFreshness:
@@ -75,6 +77,10 @@ class StateFreshness:
 
 
 def repeats(before: tuple[Array, Array] | None, numbers: tuple[Array, Array]) -> bool:
-    """Return whether positions and velocities repeat those before, with velocities other than zero."""
+    """Return whether positions and velocities repeat those before, though the velocities change the positions.
+
+    A simulated arm that creeps has velocities too small to change a position.
+    """
     same = before is not None and all(map(np.array_equal, before, numbers))
-    return same and bool(np.any(numbers[1]))
+    q, qd = numbers
+    return same and bool(np.any(q + MOTION_TIME * qd != q))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import rclpy
@@ -56,12 +57,26 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
     An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
     process with status 1.
     """
-    signal.signal(signal.SIGINT, _interrupted)
+    try:
+        signal.signal(signal.SIGINT, _on_interrupt)
+        return _start(make_node, spin)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        rclpy.try_shutdown()  # puts back the handler of before rclpy.init, which calls ours; SIG_IGN cannot be called
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _start(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
     try:
         rclpy.init()
-    except (RuntimeError, ValueError) as error:  # such as a parameter file that does not exist
+    except RuntimeError as error:  # such as a parameter file that does not exist
         get_logger("ros2_dyn").fatal(str(error).splitlines()[0])
         return 1
+    return _run(make_node, spin)
+
+
+def _run(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
     node = None
     try:
         node = make_node()
@@ -77,16 +92,25 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
             raise
         # Otherwise the context was shut down while a callback was publishing: this is the end, not an error.
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a further Ctrl-C must not break what ends the node
+        with suppress(KeyboardInterrupt):
+            signal.signal(signal.SIGINT, _ignore_interrupt)  # a further Ctrl-C must not break what ends the node
         if node is not None:
             node.destroy_node()
-        rclpy.try_shutdown()
     return 0
 
 
-def _interrupted(*_: Any) -> None:
+def _on_interrupt(*_: Any) -> None:
     """Let rclpy shut down cleanly on the first Ctrl-C; a second Ctrl-C raises at once.
 
     Raising KeyboardInterrupt inside a callback would leave it half finished.
     """
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _on_second_interrupt)
+
+
+def _on_second_interrupt(*_: Any) -> None:
+    signal.signal(signal.SIGINT, _ignore_interrupt)  # what is raised once is handled once
+    raise KeyboardInterrupt
+
+
+def _ignore_interrupt(*_: Any) -> None:
+    """Take a signal without doing anything."""

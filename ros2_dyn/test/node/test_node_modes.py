@@ -131,9 +131,9 @@ def test_commands_end_when_the_controller_is_gone(driver):
 def test_commands_are_in_the_order_of_command_joints(driver):
     """Which may be some of the joints; the message changes its size."""
     try:
-        assert driver.set(command_joints=[NAMES[i] for i in (5, 1, 2)]).successful
+        assert driver.set(command_joints=[NAMES[i] for i in (3, 2, 1)]).successful
         commands = driver.enter("gravity")
-        assert_allclose(commands[-1], G[[5, 1, 2]], rtol=0, atol=1e-9)
+        assert_allclose(commands[-1], G[[3, 2, 1]], rtol=0, atol=1e-9)
         assert driver.set_mode("monitor").success
         driver.play(30)
     finally:

@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from ros2_dyn.control.state_freshness import StateFreshness
+from ros2_dyn.control.state_freshness import StateFreshness, repeats
 
 Q, QD = np.array([0.1, 0.2]), np.array([0.0, 1e-6])
 
@@ -91,6 +91,14 @@ def test_a_restart_with_the_newest_numbers_ignores_a_state_that_repeats_them():
     freshness.restart(0.02, 0.0, (Q, QD))
     assert not freshness.accept(0.03, 0.0, Q.copy(), QD.copy())
     assert freshness.accept(0.04, 0.0, Q + 1e-9, QD)
+
+
+def test_velocity_too_small_to_change_a_position_is_no_motion():
+    """A simulated arm without noise that creeps repeats its numbers, and its driver is not frozen."""
+    q = np.array([1.0, -0.5])
+    for speed, frozen in ((1e-15, False), (1e-6, True)):
+        numbers = (q, np.array([0.0, speed]))
+        assert repeats(numbers, numbers) is frozen
 
 
 def test_a_restart_with_a_state_ahead_of_the_clock_counts_it_as_new():
