@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,6 +234,16 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: change(changes), lambda: change(before))
 
 
+@lru_cache(maxsize=64)
+def _weaker(model: RobotModel) -> RobotModel:
+    """Return the robot with smaller effort limits."""
+    links = [
+        link._replace(joint=link.joint and replace(link.joint, effort_limit=0.9 * link.joint.effort_limit))
+        for link in model.link_specs
+    ]
+    return RobotModel.from_links(model.name, links)
+
+
 def description_changed(world: World, rng: np.random.Generator) -> Fault:
     """Publish a description that cannot be used, or one with weaker joints; then the right one."""
     broken = bool(rng.random() < 0.5)
@@ -240,7 +251,7 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
     def publish(description: RobotModel | str) -> None:
         world.node.input(lambda runtime, now: runtime.use_description(description, now))
 
-    other = "<robot" if broken else world.weaker_description()
+    other = "<robot" if broken else _weaker(world.description)
     return Fault(lambda: publish(other), lambda: publish(world.description))
 
 

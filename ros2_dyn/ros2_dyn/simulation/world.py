@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
-from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.command_judge import CommandJudge
+from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
 from ros2_dyn.simulation.driver import Driver, DriverQuality
@@ -110,7 +110,7 @@ class World:
         self.arm_model, self.description = arm, description or arm
         if set(self.description.joint_names) != set(arm.joint_names):
             raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
-        self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
+        self._own_gravity = OwnGravity(self.description, arm.joint_names)
         self._to_description = [arm.joint_names.index(name) for name in self.description.joint_names]
         self.seed, self.home = seed, np.array(home, dtype=float)
         driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
@@ -242,10 +242,6 @@ class World:
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
 
-    def weaker_description(self) -> RobotModel:
-        """Return the description with smaller effort limits."""
-        return _weaker(self.description)
-
     def _in_description_order(self, values: Array) -> Array:
         return values[self._to_description]
 
@@ -316,11 +312,6 @@ class World:
         if self.options.settings.command_effort == "gravity_compensated" and isinstance(law, HeldEffort):
             self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
 
-    def _own_gravity(self, q: Array) -> Array:
-        """Return the gravity compensation of the robot itself, N m or N, shape (n,), in the arm's order."""
-        (efforts,) = _gravity_kernel(self.description)(self._in_description_order(q).tolist())
-        return np.array(efforts)[self._to_arm]
-
     # ---- modes
 
     def want_mode(self, mode: str) -> None:
@@ -353,33 +344,6 @@ class World:
         force = float(np.linalg.norm(self.arm.contact_wrench()[:3])) if self.arm.contacts else 0.0
         seen = self.motion.add(q, qd, self.arm.tip_position(), RAMP_DOWN_PERIOD, force)
         self.records.append((self.queue.now_ns, "arm", *q.tolist(), *seen, force))
-
-
-class CompensatedEffort(HeldEffort):
-    """Hold commanded efforts on top of the robot's own gravity compensation."""
-
-    def __init__(self, tau: ArrayLike, limit: ArrayLike, compensation: Callable[[Array], Array]) -> None:
-        """Hold `tau`, saturated at the effort limits; the compensation returns efforts at joint positions."""
-        super().__init__(tau, limit)
-        self._compensation = compensation
-
-    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """Return the efforts; see `EffortLaw`."""
-        return self.tau + self._compensation(q)
-
-
-@lru_cache(maxsize=64)
-def _gravity_kernel(model: RobotModel) -> Kernel:
-    return compile_kernel(model, ("gravity",), "python", ("q",))
-
-
-@lru_cache(maxsize=64)
-def _weaker(model: RobotModel) -> RobotModel:
-    links = [
-        link._replace(joint=link.joint and replace(link.joint, effort_limit=0.9 * link.joint.effort_limit))
-        for link in model.link_specs
-    ]
-    return RobotModel.from_links(model.name, links)
 
 
 def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:
