@@ -16,7 +16,9 @@ with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, t
 # Numba compiles hundreds of kernels, most of which are called twice; what it makes of them is not for others.
 os.environ["NUMBA_OPT"] = "0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
-os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(1, 101)))
+# Each worker of pytest-xdist inherits the environment of the process that started it, and needs a domain of its own.
+if "ROS_DOMAIN_ID" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randrange(1, 101))
 
 
 @pytest.fixture
