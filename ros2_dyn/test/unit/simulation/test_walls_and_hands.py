@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from robots import joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, kinetic_energy, static_torque
 from ros2_dyn.errors import InputError
+from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
@@ -36,12 +37,12 @@ class Floating(HeldEffort):
 
     def __init__(self, model: RobotModel, brake: float = 0.5) -> None:
         super().__init__(np.zeros(model.n), model.effort_limit)
-        self.model = model
+        self._gravity = compile_kernel(model, ("gravity",), "python", ("q",))
         self.damping = np.full(model.n, brake)
 
     def __call__(self, t, q, qd, M, h):
         """Return gravity compensation and damping."""
-        return gravity(self.model, q) - self.damping * qd
+        return np.array(self._gravity(q.tolist())[0]) - self.damping * qd
 
 
 class Probe(Contact):
