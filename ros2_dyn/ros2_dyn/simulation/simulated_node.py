@@ -115,13 +115,13 @@ class SimulatedNode:
         """End the process at once. An armed failsafe process takes over, and the node is started again."""
         if self.runtime is None:
             return
-        config, last, alive = self._armed, self._last, self.link.failsafe_alive
+        config, last = self._armed, self._last
         self.runtime, self.state, self._armed = None, "dead", None
         self._process += 1
         self._waiting.clear()
         self._record("node", "killed")
         self._set_mode("")
-        if config is not None and last is not None and alive:
+        if config is not None and last is not None:
             self._queue.after(self.quality.failsafe_reaction, lambda: self._take_over(config, last))
         self._queue.after(self.quality.restart_time, self.start)
 

@@ -141,6 +141,26 @@ def test_leapfrog_under_strong_gains_on_a_light_joint_gives_a_smooth_slow_approa
     assert_allclose(goal[5] - arm.q[5], 0.5 * np.exp(-2.0 * 0.5), rtol=0.02)
 
 
+class Damper(HeldEffort):
+    """A law that damps a joint, N m s/rad or N s/m."""
+
+    damping = 8.0
+
+    def __call__(self, t, q, qd, M, h):
+        """Return the damping effort."""
+        return -self.damping * qd
+
+
+def test_leapfrog_under_a_damping_law_slows_a_cart_exponentially_to_second_order():
+    def error(step):
+        cart = SimulatedArm(CART, Damper([0.0], [np.inf]), [0.0], [1.0], step, integrator="leapfrog")
+        cart.advance(round(0.5 / step))
+        return abs(cart.qd[0] - np.exp(-8.0 / 4.0 * 0.5))
+
+    assert error(1e-3) < 1e-5
+    assert error(1e-3) / error(0.5e-3) > 0.9 * 2**2
+
+
 def test_leapfrog_gives_the_same_bits_whatever_the_number_of_steps_per_call():
     ends = []
     for chunk in (1, 4, 100):

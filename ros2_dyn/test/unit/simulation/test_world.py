@@ -235,6 +235,15 @@ def test_hanging_node_sends_nothing_and_goes_on_with_the_newest_states():
     assert not played.violations
 
 
+def test_command_that_is_ready_after_its_state_expired_is_not_published():
+    played = world(node=NodeQuality(latency=0.085))
+    played.want_mode("gravity")
+    played.run(1.0)
+    assert len(kinds(played, "expired")) > 2
+    assert not kinds(played, "command")
+    assert not played.violations
+
+
 class Crashing(ArmRuntime):
     """A runtime with a bug."""
 
