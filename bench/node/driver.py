@@ -1,25 +1,33 @@
-"""Plays the arm's driver: sends states and desired states at a rate, and notes when the efforts come back."""
+"""Plays the arm's driver: sends states and desired states at a rate, and notes when the efforts come back.
+
+It does without rclpy's executor, which would take longer to hand over an effort than the node under test to compute it.
+"""
 
 from __future__ import annotations
 
 import time
+from itertools import cycle
+from struct import pack_into, unpack_from
 
 import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
 from ros2_dyn_interfaces.msg import CollisionState
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.hot_wait_set import HotSubscription, HotWaitSet
 from ros2_dyn.ros.outputs import EFFORT_TOPICS
 
 PATIENCE = 30.0
 """Seconds that a node may take to start and to be found."""
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+ENCAPSULATION = 4
+"""Bytes before a serialised message, which begins with its stamp."""
 FIRST, OTHERS = EFFORT_TOPICS[0], EFFORT_TOPICS[1:]
 
 
@@ -28,16 +36,18 @@ class Driver:
 
     def __init__(self, namespace: str, model: RobotModel, detecting: bool = False) -> None:
         self.node = rclpy.create_node("driver", namespace=namespace)
-        self._executor = SingleThreadedExecutor()
-        self._executor.add_node(self.node)
         names = list(model.joint_names)
-        self._state = JointState(name=names, position=[0.0] * model.n, velocity=[0.0] * model.n, effort=[0.0] * model.n)
-        self._wanted = JointTrajectory(joint_names=names, points=[JointTrajectoryPoint(accelerations=[0.5] * model.n)])
+        wanted = JointTrajectory(joint_names=names, points=[JointTrajectoryPoint(accelerations=[0.5] * model.n)])
+        self._desired_bytes = bytearray(serialize_message(wanted))
+        self._state_bytes = cycle([state(names, 0.1 * k) for k in range(100)])
         self._states = self.node.create_publisher(JointState, "joint_states", 10)
         self._desired = self.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._sent: dict[int, float] = {}
         self.latencies: list[float] = []
-        self.node.create_subscription(JointState, f"dynamics/{FIRST}", self._on_effort, 100)
+        efforts = self.node.create_subscription(JointState, f"dynamics/{FIRST}", lambda _: None, 100, raw=True)
+        self._efforts = HotSubscription(efforts, self._on_effort, lambda: True)
+        self._wait_set = HotWaitSet(self.node.context, [], [self._efforts])
+        self._wait_set.__enter__()
         # The other topics are subscribed to, but not read: Python listeners would be what is measured.
         self._deaf = rclpy.create_node("deaf", namespace=namespace)
         for topic in OTHERS:
@@ -73,22 +83,30 @@ class Driver:
         return count, np.array(self.latencies)
 
     def _send(self) -> None:
-        now = self.node.get_clock().now()
-        stamp = now.to_msg()
-        phase = 1e-9 * now.nanoseconds
-        self._state.header.stamp = self._wanted.header.stamp = stamp
-        self._state.position = np.sin(phase + np.arange(len(self._state.name)))
-        self._state.velocity = np.cos(phase + np.arange(len(self._state.name)))
-        self._desired.publish(self._wanted)
-        self._sent[now.nanoseconds] = time.perf_counter()
-        self._states.publish(self._state)
+        now = time.time_ns()
+        state = next(self._state_bytes)
+        for raw in (self._desired_bytes, state):
+            pack_into("<iI", raw, ENCAPSULATION, *divmod(now, 10**9))
+        self._desired.publish(bytes(self._desired_bytes))
+        self._sent[now] = time.perf_counter()
+        self._states.publish(bytes(state))
 
-    def _on_effort(self, message: JointState) -> None:
+    def _on_effort(self, raw: bytes) -> None:
         now = time.perf_counter()
-        sent = self._sent.pop(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec, None)
+        sec, nanosec = unpack_from("<iI", raw, ENCAPSULATION)
+        sent = self._sent.pop(sec * 10**9 + nanosec, None)
         if sent is not None:
             self.latencies.append(now - sent)
 
     def _spin(self, until: float) -> None:
         while (left := until - time.perf_counter()) > 0:
-            self._executor.spin_once(timeout_sec=left)
+            self._wait_set.wait(left)
+            while (raw := self._efforts.take()) is not None:
+                self._on_effort(raw)
+
+
+def state(names: list[str], phase: float) -> bytearray:
+    """Return a serialised state."""
+    angles = phase + np.arange(len(names))
+    message = JointState(name=names, position=np.sin(angles), velocity=np.cos(angles), effort=[0.0] * len(names))
+    return bytearray(serialize_message(message))
