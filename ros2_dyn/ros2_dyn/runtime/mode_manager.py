@@ -188,9 +188,7 @@ class ModeManager:
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
-        age = now - observed.state.measured.measured_at if observed.stamped else inf
-        since_arrival = now - observed.now
-        age = since_arrival if since_arrival > abs(age) else age  # whatever its stamp shows
+        age = _age(observed, now)
         return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
 
     def _period(self) -> float:
@@ -265,6 +263,18 @@ class ModeManager:
             return self._as_commanded(arm.gravity, arm)
         total = total_effort(robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
         return self._as_commanded(np.array(total), arm)
+
+
+def _age(observed: Observed, now: float) -> float:
+    """Return the age of a state, s; negative where its stamp was ahead of the clock when it arrived.
+
+    Such a state does not become usable by waiting: its age is how far ahead it was, or the time since then.
+    """
+    age = observed.now - observed.state.measured.measured_at if observed.stamped else inf
+    since_arrival = now - observed.now
+    if age >= 0:
+        return age + since_arrival
+    return since_arrival if since_arrival > -age else age
 
 
 def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:

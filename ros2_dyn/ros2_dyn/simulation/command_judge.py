@@ -34,8 +34,8 @@ class CommandJudge:
     - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
     - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp.
 
-    A message that repeats the numbers of the state before, with velocities other than zero, is no new state. Neither is
-    one whose stamp is older than that of the message before, unless the clock of the stamps was set back.
+    A message that repeats the numbers of the message before, with velocities other than zero, is no new state. One that
+    arrives out of order, by its stamp, is not what later ones are compared with.
     """
 
     def __init__(self, joint_names: Sequence[str], limit: Array, slew_rate: Array, state_timeout: float) -> None:
@@ -78,9 +78,8 @@ class CommandJudge:
         count = len(sample.names)
         if sample.stamp == 0 or len(sample.position) != count:
             return
-        if self._stamp - CLOCK_JUMP <= sample.stamp < self._stamp:
-            return
-        self._stamp = sample.stamp
+        late = self._stamp - CLOCK_JUMP <= sample.stamp < self._stamp
+        self._stamp = self._stamp if late else sample.stamp
         if age < -self._timeout:
             return
         velocities = sample.velocity if len(sample.velocity) == count else [0.0] * count
@@ -90,9 +89,10 @@ class CommandJudge:
             if i is not None and isfinite(x):
                 known[i], measured_at[i] = (x, v), max(measured_at[i], now - max(age, 0.0))
         repeats = known == self._known and any(v not in (0.0, inf) for _, v in known)
-        self._known = known
-        if not repeats:
+        if late or not repeats:
             self._measured_at = measured_at
+        if not late:
+            self._known = known
 
     def on_command(self, effort: Sequence[float], now: float) -> list[str]:
         """Return the rules that a command breaks, of `RULES`.

@@ -510,9 +510,16 @@ def test_a_mode_ends_where_states_come_without_stamps():
 
 def test_a_mode_is_refused_where_the_newest_state_arrived_long_ago_under_a_stamp_ahead_of_the_clock():
     made = rig()
-    made.driver_offset = 0.15
+    made.driver_offset = 0.05
     made.step()
-    made.driver_offset = 0.0
-    made.step(15)  # rejected: their stamps are older
+    made.silence(0.12)
     reply = made.set_mode("gravity")
     assert "is 0.120 s behind this node's clock" in str(reply.error)
+
+
+def test_a_mode_is_refused_on_a_state_whose_stamp_was_ahead_of_the_clock_however_long_ago_it_arrived():
+    made = rig()
+    made.driver_offset = 0.1
+    made.step()
+    made.silence(0.05)
+    assert "is 0.099 s ahead of this node's clock" in str(made.set_mode("gravity").error)

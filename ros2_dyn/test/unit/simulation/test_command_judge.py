@@ -104,10 +104,13 @@ def test_standing_arm_may_repeat_its_numbers(judged):
     assert judged.command(1.2) == []
 
 
-def test_message_after_one_far_ahead_of_the_clock_is_older_than_the_last(judged):
-    judged.state(1.05, measured=1.6)
-    judged.state(1.08)
-    assert judged.command(1.11) == [STALE]
+def test_message_out_of_order_is_not_what_later_ones_are_compared_with(judged):
+    judged.state(1.05)
+    judged.state(1.08, measured=1.04, q=[7.0, 7.0])
+    judged.state(1.1, q=[7.0, 7.0])
+    assert judged.command(1.19) == []
+    judged.state(1.15, q=[7.0, 7.0])
+    assert judged.command(1.21) == [STALE]
 
 
 def test_clock_that_was_set_back_by_more_than_a_second_is_followed(judged):
