@@ -21,9 +21,9 @@ from ros2_dyn.ros.diagnostics import Window
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
-from ros2_dyn.ros.runtime_clock import RuntimeClock
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Reply, Update
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.runtime_clock import RuntimeClock
 
 T = TypeVar("T")
 
@@ -38,7 +38,8 @@ class NodeDriver:
         self.outputs: Outputs | None = None
         self.commands = CommandOutput(node)
         self._node = node
-        self._clock = RuntimeClock(runtime.settings.clock_timeout)
+        self._clock = RuntimeClock(runtime.settings.clock_timeout, time.monotonic())
+        self._simulated = node.get_clock().ros_time_is_active
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
         self._reaction = CollisionReaction(node)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
@@ -53,17 +54,15 @@ class NodeDriver:
 
     def now(self) -> float:
         """Return the time of the runtime, s: steady, or the simulation's with `use_sim_time`."""
-        clock = self._node.get_clock()
-        if not clock.ros_time_is_active:
-            return time.monotonic()
-        jump = self._clock.update(clock.now().nanoseconds, time.monotonic())
-        if jump:
+        if not self._simulated:
+            self._clock.follow_steady(time.monotonic())
+        elif jump := self._clock.follow_simulation(self.received(), time.monotonic()):
             self.handle(self.runtime.on_clock_jump(jump, self._clock.now))
         return self._clock.now
 
     def received(self) -> int:
         """Return the time of the node's clock, which stamps are of, ns."""
-        return self._node.get_clock().now().nanoseconds
+        return self._node.get_clock().now().nanoseconds if self._simulated else time.time_ns()
 
     # ---- updates
 
@@ -168,7 +167,8 @@ class NodeDriver:
     # ---- the other side
 
     def refresh(self) -> None:
-        """See who subscribes. To be called a few times a second."""
+        """See who subscribes, and which clock is in use. To be called a few times a second."""
+        self._simulated = self._node.get_clock().ros_time_is_active
         if self.outputs is not None:
             self.outputs.refresh_subscribers()
         if self.runtime.commands:

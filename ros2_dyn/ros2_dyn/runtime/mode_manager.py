@@ -57,8 +57,7 @@ class ModeManager:
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
-        self._numbers: tuple[Array, Array] | None = None
-        self._frozen = False
+        self._before: Observed | None = None
         self._periods: deque[float] = deque(maxlen=PERIODS)
         self._hold: Array | None = None
         self._sent: Array | None = None
@@ -98,7 +97,7 @@ class ModeManager:
         if another:
             self.target = None  # its frame may be gone
         if before is None or before.model.joint_names != model.joint_names:
-            self._latest = self._sent = None
+            self._before = self._latest = self._sent = None
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
@@ -112,10 +111,7 @@ class ModeManager:
         """Return the command at a state, if any."""
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
-        self._latest = observed
-        measured = observed.state.measured
-        before, self._numbers = self._numbers, (np.array(measured.q), np.array(measured.qd))
-        self._frozen = repeats(before, self._numbers)
+        self._before, self._latest = self._latest, observed
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
@@ -230,7 +226,7 @@ class ModeManager:
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
-        if settings.detect_frozen and self._frozen:
+        if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
             raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
@@ -248,7 +244,8 @@ class ModeManager:
         supervisor, robot = self._supervisor, self._robot
         assert supervisor is not None
         assert robot is not None
-        supervisor.enter(mode, applied, age, now, self._numbers)
+        assert self._latest is not None
+        supervisor.enter(mode, applied, age, now, _numbers(self._latest))
         self._hold = hold
         self._laws.begin(now)
         joints = [robot.model.joint_names[i] for i in self._order]
@@ -275,6 +272,12 @@ def _age(observed: Observed, now: float) -> float:
     if age >= 0:
         return age + since_arrival
     return since_arrival if since_arrival > -age else age
+
+
+def _numbers(observed: Observed) -> tuple[Array, Array]:
+    """Return the positions and velocities of a state."""
+    measured = observed.state.measured
+    return np.array(measured.q), np.array(measured.qd)
 
 
 def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
