@@ -9,7 +9,7 @@ demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, feed
 	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE))
 
 test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
-	@$(TEST_ENV) python -m pytest -n $(or $(WORKERS),2) --dist loadfile
+	@$(TEST_ENV) python -m pytest -n $(or $(WORKERS),2) --dist worksteal
 
 bench: ## ours, Pinocchio, MuJoCo and Robotics Toolbox side by side; JSON and a plot under .ros2/bench
 	@$(ENV) --with-benchmarks python bench .ros2/bench
