@@ -255,9 +255,9 @@ class Driver:
 
         deadline = time.monotonic() + timeout
         while not done():
-            if (left := deadline - time.monotonic()) <= 0:
+            if time.monotonic() >= deadline:
                 return False
-            self.listener.executor.spin_once(timeout_sec=left)
+            self.listener.spin_once()
         return True
 
     def answered(self, stamp: Time) -> bool:

@@ -22,6 +22,8 @@ from ros2_dyn.ros.failsafe import NODE_SUFFIX
 
 PATIENCE = 30.0
 """Wall time, s, that anything may take on a busy machine."""
+SPIN_TIMEOUT = 0.01
+"""Longest wait for one message, s."""
 
 
 class Process:
@@ -104,11 +106,19 @@ class Listener:
         self.until(lambda: publisher.get_subscription_count() > 0, f"nobody subscribed to {topic}")
         return publisher
 
+    def spin_once(self) -> None:
+        """Let one message come, or a short time pass.
+
+        The timeout is always the same: with another one the executor begins at its first subscription again, so that
+        the last ones would starve.
+        """
+        self.executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+
     def spin(self, seconds: float) -> None:
         """Let messages come and go for a wall time, s."""
         deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            self.executor.spin_once(timeout_sec=left)
+        while time.monotonic() < deadline:
+            self.spin_once()
 
     def known_failsafes(self, topic: str) -> int:
         """Return how many failsafe processes of the node `dynamics` are known to publish on a topic.
@@ -123,7 +133,7 @@ class Listener:
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, problem
-            self.executor.spin_once(timeout_sec=0.05)
+            self.spin_once()
 
     def call(self, type: Any, name: str, **request: Any) -> Any:
         """Call a service and return its response."""
