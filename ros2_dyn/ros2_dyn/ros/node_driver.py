@@ -75,9 +75,9 @@ class NodeDriver:
             self._send(update)
         elif not update.commands:
             self.commands.rest()
-        if update.mode != self._mode:
-            self._mode = update.mode
-            self._mode_publisher.publish(String(data=update.mode))
+        if (mode := self.runtime.mode) != self._mode:  # an expired command or a clock that was set may have ended it
+            self._mode = mode
+            self._mode_publisher.publish(String(data=mode))
         if update.steps:
             self._publish(update)
         for reply in update.replies:
