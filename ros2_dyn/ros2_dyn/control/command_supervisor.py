@@ -124,7 +124,7 @@ class CommandSupervisor:
             self._limiter.start(applied, now)
             self._freshness.restart(now, age, numbers)
             self._stop.restart()
-            self.stateless = False
+        self.stateless = False
         self.modes.enter(mode)
         self._stop.reset()
         self._logged.clear()
@@ -248,8 +248,11 @@ class CommandSupervisor:
         """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
         if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
             return self._approach(np.zeros_like(hold), seen.now)
-        carried = hold if fallback is None or not self.escalated else self._stop.withdraw(fallback())
-        braking = self._limiter.saturate(self._stop.withdraw(carried + safe - hold))
+        carried, braking = hold, safe
+        if self.escalated and fallback is not None:
+            carried = fallback()
+            braking = carried + safe - hold
+        carried, braking = self._stop.withdraw(carried), self._limiter.saturate(self._stop.withdraw(braking))
         self._supervise_stop(seen, braking)
         if self.modes.leaving and self._stop.at_rest:
             if not self._leaves_now:

@@ -298,6 +298,7 @@ class SimulatedNode:
             if effort is not None:
                 self._publish("failsafe command", effort, effort[order])
             if ramp.ended:
+                self._record("failsafe", "ended")
                 self.set_link(other_publishers=())
             else:
                 self._queue.after(RAMP_DOWN_PERIOD, step)
