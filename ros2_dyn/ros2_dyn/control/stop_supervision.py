@@ -54,14 +54,16 @@ class StopSupervision:
 
     def __init__(self) -> None:
         self.stage = 0
-        """Number of escalations: 1: to the effort at rest; 2: some joints are left without effort."""
+        """Number of escalations: 1: the arm is held where it was; 2: some joints are left without effort."""
+        self.anchor: Array | None = None
+        """Where the arm was at the last escalation, rad or m, shape (n,)."""
         self._history: deque[tuple[float, Array]] = deque()
         self._withdrawn: Array | None = None
         self.reset()
 
     def reset(self) -> None:
         """Forget stops: a mode begins."""
-        self.stage, self._withdrawn = 0, None
+        self.stage, self.anchor, self._withdrawn = 0, None, None
         self._pending = False
         self._begun: float | None = None
 
@@ -102,7 +104,7 @@ class StopSupervision:
             return None
         failure = self._find_failure(now, q, speed, settled)
         if failure is not None:
-            self.stage += 1
+            self.stage, self.anchor = self.stage + 1, q
             if self.stage == LAST_STAGE:
                 self._withdrawn = failure.joints
             self._pending = True
@@ -120,7 +122,7 @@ class StopSupervision:
     def _find_failure(self, now: float, q: Array, speed: Array | None, settled: bool) -> StopFailure | None:
         assert self._begun is not None
         if self._rest is not None:
-            return self._leaves_rest(q, self._rest, speed)
+            return self._leaves_rest(q, self._rest, speed) if self.stage == 0 else None
         if self.at_rest:
             self._rest = q
             return None
