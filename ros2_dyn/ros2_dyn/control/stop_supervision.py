@@ -21,7 +21,7 @@ MAX_REST_SPEED = 0.5
 MAX_TIME = 1.0
 """Time within which a stop has to bring the arm to rest, s."""
 WINDOW = 0.06
-"""Duration of the windows in which speeds are compared, s. Two of them are shorter than the 0.2 s to notice a failure."""
+"""Duration of the windows in which speeds are compared, s. A failure is noticed after two of them."""
 SHORT_WINDOW = 0.04
 """Duration of the window in which a growing speed is noticed, s."""
 MAX_SLEWING = 0.2
@@ -134,7 +134,7 @@ class StopSupervision:
         return self._find_no_fall(now) if failure is None and self.stage == 0 else failure
 
     def _find_growth(self, now: float, speed: Array | None) -> StopFailure | None:
-        """Return the failure of a stop that accelerates the arm; one that was escalated is judged when it has settled."""
+        """Return the failure of a stop that accelerates the arm; after an escalation, once the command has settled."""
         since = self._begun if self.stage == 0 else self._effective_at
         if speed is None or since is None or now - since < SHORT_WINDOW:
             return None

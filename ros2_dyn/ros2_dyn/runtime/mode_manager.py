@@ -143,7 +143,7 @@ class ModeManager:
         return self._command(effort, now)
 
     def _observe_rest(self, supervisor: CommandSupervisor, robot: RobotDynamics, observed: Observed) -> None:
-        """Remember the effort at rest: the commanded one, which has shown that it holds the arm, or the measured one."""
+        """Remember the effort at rest: the commanded one, which has proved to hold the arm, or the measured one."""
         measured, effort = observed.state.measured, supervisor.last
         if supervisor.mode not in REST_MODES or supervisor.escalated:
             effort = None
@@ -240,9 +240,7 @@ class ModeManager:
             return None
         policy, limits = supervisor.policy, supervisor.limits
         effort_limit, slew_rate = tuple(limits.effort.tolist()), tuple(limits.slew_rate.tolist())
-        return FailsafeConfig(
-            tuple(self._order), effort_limit, slew_rate, policy.state_timeout, policy.stop_behaviour
-        )
+        return FailsafeConfig(tuple(self._order), effort_limit, slew_rate, policy.state_timeout, policy.stop_behaviour)
 
     def check_entry(self, mode: Mode, now: float) -> tuple[Array, float, Array]:
         """Check whether a mode can be entered.
