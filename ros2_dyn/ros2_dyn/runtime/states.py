@@ -18,6 +18,10 @@ class MeasuredState(NamedTuple):
     """Measured effort, N m or N, shape (n,); None where the message does not give it for all joints."""
     measured_at: float = 0.0
     """When the oldest of its joints was measured, in the time of `now`, s."""
+    joints: tuple[int, ...] = ()
+    """Joints that the newest message holds."""
+    problem: str = ""
+    """Why no command may be based on it; empty where it fits the states before."""
 
 
 class DesiredState(NamedTuple):
