@@ -194,7 +194,7 @@ class CommandSupervisor:
     def _accept(self, seen: GuardInput) -> bool:
         if not self._check_fresh(seen.now):
             return False
-        return self._freshness.accept(seen.now, seen.age, seen.q, seen.qd)
+        return self._freshness.accept(seen.now, seen.age, seen.q, seen.qd, seen.problem)
 
     def _check_fresh(self, now: float) -> bool:
         """Return whether the arm is commanded; end commands if the newest accepted state is too old."""

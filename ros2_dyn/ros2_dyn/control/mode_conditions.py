@@ -46,6 +46,8 @@ class GuardInput(NamedTuple):
     """Whether a collision is latched."""
     min_singular_value: float = inf
     """Smallest singular value of the tip's Jacobian."""
+    problem: str = ""
+    """Why no command may be based on the state; empty where it fits the states before."""
 
 
 class Violation(NamedTuple):

@@ -49,7 +49,7 @@ class StateFreshness:
         """Return whether the next state is so late that commands must ramp down."""
         return now - self.state_at >= RAMP_DOWN_AGE_FRACTION * self.timeout
 
-    def accept(self, now: float, age: float, q: Array, qd: Array) -> bool:
+    def accept(self, now: float, age: float, q: Array, qd: Array, problem: str = "") -> bool:
         """Return whether a state is new and fresh; other states are ignored.
 
         Args:
@@ -57,8 +57,11 @@ class StateFreshness:
             age: age of the state, s.
             q: joint positions, shape (n,).
             qd: joint velocities, shape (n,).
+            problem: why it does not fit the states before; empty where it does.
         """
-        if not self.is_young(age):
+        if problem:
+            self._problem = problem
+        elif not self.is_young(age):
             side = "behind" if age > 0 else "ahead of"
             self._problem = "it has no stamp" if age == inf else f"its stamp is {abs(age):.3f} s {side} the clock"
         elif self._detect_frozen and self._repeats(q, qd):

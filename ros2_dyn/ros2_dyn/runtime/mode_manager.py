@@ -185,7 +185,8 @@ class ModeManager:
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
-        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
+        problem = observed.state.measured.problem
+        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, problem)
 
     def _period(self) -> float:
         """Return the period of the states, s."""
@@ -228,6 +229,8 @@ class ModeManager:
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
         if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
             raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
+        if seen.problem:
+            raise ModeRefused(mode, f"joint_states cannot be believed: {seen.problem}")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)

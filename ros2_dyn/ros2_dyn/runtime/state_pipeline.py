@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event, rejection
+from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
 from ros2_dyn.errors import MessageError
+from ros2_dyn.estimation.filters import time_constant
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
 from ros2_dyn.runtime.joint_order import JointOrder
 from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.samples import DesiredSample, JointSample
+from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
@@ -57,6 +61,7 @@ class StatePipeline:
         self.collision: CollisionUpdate | None = None
         """The newest external efforts."""
         self._assembler = JointStateAssembler(model, options)
+        self._plausibility = StatePlausibility(plausibility_limits(model, settings))
         self._stamped = True
         self._events: list[Event] = []
         if before is not None and before.robot.model.joint_names == model.joint_names:
@@ -68,6 +73,8 @@ class StatePipeline:
         same = self.robot.description is before.robot.description
         if same and self._assembler.options == before._assembler.options:
             self._assembler = before._assembler
+        if self._plausibility.limits == before._plausibility.limits:
+            self._plausibility = before._plausibility
         if self.synchronizer.timeout == before.synchronizer.timeout:
             self.synchronizer = before.synchronizer
         if self.monitor is not None and before.monitor is not None:
@@ -87,9 +94,20 @@ class StatePipeline:
             return self._passed(Event("foreign", text, logged=self.state is None, topic="joint_states"))
         if assembled.restarted:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
+            self._plausibility = StatePlausibility(self._plausibility.limits)
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
-        self.state, self._stamped = assembled.state, assembled.stamped
-        return self._observe_all(self.synchronizer.on_measured(assembled.state, now), now)
+        self.state, self._stamped = self._judge(assembled.state, now), assembled.stamped
+        return self._observe_all(self.synchronizer.on_measured(self.state, now), now)
+
+    def _judge(self, state: MeasuredState, now: float) -> MeasuredState:
+        """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
+        problem = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        if not problem:
+            return state
+        self._events.append(
+            Event("implausible", f"no command is based on joint_states: {problem}", topic="joint_states")
+        )
+        return state._replace(problem=problem)
 
     def on_desired(self, sample: DesiredSample, now: float) -> Passed:
         """Take a desired state at a time, s."""
@@ -145,3 +163,17 @@ class StatePipeline:
         happened = (*self._events, *events)
         self._events.clear()
         return Passed(observed, happened)
+
+
+def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLimits:
+    """Return what the joints of a robot may do."""
+    return PlausibilityLimits(
+        model.joint_names,
+        tuple(model.lower.tolist()),
+        tuple(model.upper.tolist()),
+        tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
+        settings.position_tolerance,
+        settings.state_timeout,
+        settings.detect_frozen,
+        time_constant(settings.velocity_cutoff) if settings.estimate_velocity else 0.0,
+    )

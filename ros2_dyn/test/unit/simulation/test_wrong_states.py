@@ -32,7 +32,7 @@ def begin(made: World, fault: DriverFault) -> None:
     """Let a fault of the driver begin, with the mode active; it is not requested again when it ends."""
     made.run(BEGINS)
     assert made.node.mode == made.wanted_mode
-    made.wanted_mode = "monitor"
+    made.node.awaits_reply = True
     made.driver.faults.append(fault)
 
 
@@ -72,3 +72,129 @@ def test_a_mode_ends_within_the_state_timeout_after_half_of_the_joints_were_last
     assert after < 0.1
     assert "state stale" in reason
     assert not made.violations
+
+
+def lying(change) -> DriverFault:
+    """Return a fault that changes positions and velocities: arrays of shape (n,)."""
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        changed = []
+        for sample in samples:
+            q, qd = change(np.array(sample.position), np.array(sample.velocity))
+            changed.append(sample._replace(position=list(q), velocity=list(qd)))
+        return changed
+
+    return fault
+
+
+PUSH = AppliedForce("forearm_link", (0, 0, -150.0), start=BEGINS, duration=0.5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "factor"),
+    [("gravity", 0.0), ("gravity", -1.0), ("gravity", 0.1), ("hand_guiding", 0.0), ("hand_guiding", 0.1)],
+)
+def test_a_mode_ends_where_velocities_are_not_those_of_the_positions(mode, factor):
+    """Damping by such velocities brakes nothing, and the limit of the speed sees nothing."""
+    made = world(mode, contacts=[PUSH])
+    begin(made, lying(lambda q, qd: (q, factor * qd)))
+    speeds = []
+    while made.now < BEGINS + 0.5 and made.node.mode == mode:
+        made.run(made.now + 0.01)
+        speeds.append(np.abs(made.arm.qd).max())
+    assert ended(made)[0] < 0.4
+    assert max(speeds) < 2.0
+    assert "with a velocity of" in made.node.runtime.reason
+
+
+def test_a_mode_ends_where_the_positions_jump():
+    made = world()
+    begin(made, lying(lambda q, qd: (q + 0.1, qd)))
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "moved by 0.0999" in reason
+
+
+def test_one_wrong_position_costs_one_state_and_no_mode():
+    made, count = world(), iter(range(10**6))
+    begin(made, lying(lambda q, qd: (q + 0.5 * (next(count) == 10), qd)))
+    before = made.arm.q.copy()
+    made.run(2.0)
+    assert made.node.mode == "gravity"
+    assert np.abs(made.arm.q - before).max() < 0.01
+
+
+@pytest.mark.parametrize("unit", [1e3, 180 / np.pi])
+def test_a_mode_is_refused_where_positions_are_in_another_unit(unit):
+    made = world()
+    made.driver.faults.append(lying(lambda q, qd: (unit * q, unit * qd)))
+    made.run(1.0)
+    assert made.node.mode == "monitor"
+    assert "far beyond its limits" in next(record[2] for record in made.records if record[1] == "refused")
+
+
+def twin(samples: list[JointSample]) -> list[JointSample]:
+    """Add the states of another arm, at rest at zero."""
+    zero = [0.0] * 6
+    other = [s._replace(stamp=s.stamp + 10**6, position=zero, velocity=zero) for s in samples]
+    return [*samples, *other]
+
+
+def test_a_mode_ends_where_two_drivers_publish_the_same_joints():
+    made = world()
+    begin(made, twin)
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.15
+    assert "moved by 1.2 rad" in reason
+
+
+def test_a_mode_is_refused_where_two_drivers_publish_the_same_joints():
+    made = world()
+    made.driver.faults.append(twin)
+    made.run(1.0)
+    assert made.node.mode == "monitor"
+    assert not made.commanded_seconds
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_a_mode_ends_where_the_driver_freezes_amid_a_motion(estimated):
+    push = AppliedForce("forearm_link", (0, 0, -150.0), start=0.8, duration=1.0)
+    made = world("hand_guiding", contacts=[push], estimate_velocity=estimated)
+    held = []
+
+    def freeze(samples: list[JointSample]) -> list[JointSample]:
+        held.extend(samples[: not held])
+        kept = [] if estimated else held[0].velocity
+        return [s._replace(position=held[0].position, velocity=kept) for s in samples]
+
+    begin(made, freeze)
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "it repeats the same" in reason
+
+
+def test_a_mode_ends_where_stamps_vanish():
+    made = world()
+    begin(made, lambda samples: [s._replace(stamp=0) for s in samples])
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "it has no stamp" in reason
+
+
+def test_half_of_a_state_without_stamps_is_not_believed():
+    made = world()
+    made.driver.faults.append(halves)
+    begin(made, lambda samples: [s._replace(stamp=0) if i % 2 else s for i, s in enumerate(samples)])
+    made.run(2.0)
+    assert ended(made)[0] < 0.1
+
+
+def test_one_stamp_ahead_of_the_clock_costs_no_mode():
+    made, count = world(), iter(range(10**6))
+    begin(made, lambda samples: [s._replace(stamp=s.stamp + (next(count) == 10) * 9 * 10**8) for s in samples])
+    made.run(2.0)
+    assert made.node.mode == "gravity"
