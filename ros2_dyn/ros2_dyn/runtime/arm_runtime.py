@@ -90,6 +90,11 @@ class ArmRuntime:
         return self._pipeline is not None and self._pipeline.monitor is not None and self._pipeline.monitor.collision
 
     @property
+    def detector_blind(self) -> bool:
+        """Whether collisions are to be detected, and states come without usable efforts."""
+        return self._pipeline is not None and self._pipeline.blind
+
+    @property
     def mode(self) -> Mode:
         """The mode."""
         return self._modes.mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from math import inf
+from math import inf, isfinite
 from statistics import median
 
 import numpy as np
@@ -186,7 +186,16 @@ class ModeManager:
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
         problem = observed.state.measured.problem
-        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, problem)
+        blind_for = now - observed.observed_at if self._relies_on_detector(mode) else 0.0
+        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, problem, blind_for)
+
+    def _relies_on_detector(self, mode: Mode) -> bool:
+        """Return whether a mode needs external efforts: to stop at a collision, or to help a hand."""
+        settings = self._robot.settings if self._robot is not None else Settings()
+        if not settings.detect_collisions:
+            return False
+        assists = mode == "hand_guiding" and settings.guiding_assist_gain > 0
+        return assists or (mode in settings.collision_stop_modes and any(map(isfinite, settings.collision_threshold)))
 
     def _period(self) -> float:
         """Return the period of the states, s."""
@@ -296,6 +305,7 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.target_timeout,
         settings.tracking_tolerance,
         settings.collision_stop_modes,
+        settings.state_timeout,
         settings.singularity_threshold,
     )
     return SupervisorPolicy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event, rejection
@@ -26,6 +27,8 @@ class Observed(NamedTuple):
     terms: Terms
     seen: CollisionUpdate | None
     """External efforts, where they are observed."""
+    observed_at: float
+    """When external efforts were observed last, s."""
     collision: bool
     """Whether a collision is latched."""
     stamped: bool
@@ -60,6 +63,10 @@ class StatePipeline:
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
         """The newest external efforts."""
+        self.observed_at = -inf
+        """When they were observed, s."""
+        self.blind = False
+        """Whether none are observed, though states come and collisions are to be detected."""
         self._assembler = JointStateAssembler(model, options)
         self._plausibility = StatePlausibility(plausibility_limits(model, settings))
         self._stamped = True
@@ -80,6 +87,7 @@ class StatePipeline:
         if self.monitor is not None and before.monitor is not None:
             if self.monitor.is_like(before.monitor):
                 self.monitor, self.collision = before.monitor, before.collision
+                self.observed_at, self.blind = before.observed_at, before.blind
             else:
                 self.monitor.latch(before.monitor.collision)
 
@@ -127,7 +135,7 @@ class StatePipeline:
             seen = self._observe(state.measured, terms, now)
             collision = self.monitor is not None and self.monitor.collision
             newest = state.measured is self.state
-            observed.append(Observed(state, terms, seen, collision, self._stamped, newest, now))
+            observed.append(Observed(state, terms, seen, self.observed_at, collision, self._stamped, newest, now))
         return self._passed(observed=tuple(observed))
 
     def _compute(self, state: SynchronizedState, now: float) -> tuple[SynchronizedState, Terms | None]:
@@ -145,16 +153,31 @@ class StatePipeline:
         """Return the external efforts at a state, where they are observed."""
         if self.monitor is None:
             return None
+        seen = self._try_observe(self.monitor, state, terms, now)
+        if seen is not None:
+            self.collision, self.observed_at = seen, now
+        blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.state_timeout
+        if blind != self.blind:
+            self.blind = blind
+            text = "joint_states gives no usable effort: collisions are not detected"
+            change = (
+                Event("detector blind", text, "error") if blind else Event("detector sees", "it does again", "info")
+            )
+            self._events.append(change)
+        return seen
+
+    def _try_observe(
+        self, monitor: CollisionMonitor, state: MeasuredState, terms: Terms, now: float
+    ) -> CollisionUpdate | None:
+        """Return the external efforts at a state; None where it has no usable effort."""
         try:
-            seen = self.monitor.update(state, terms, self.robot, now)
+            seen = monitor.update(state, terms, self.robot, now)
         except MessageError as error:
             self._events.append(rejection("joint_states", error))
             return None
-        if seen is not None:
-            self.collision = seen
-            if seen.begins:
-                link = f" on {seen.contact.link}" if seen.contact.link else ""
-                self._events.append(Event("collision", f"collision{link}: ~/reset_collision ends it", "error"))
+        if seen is not None and seen.begins:
+            link = f" on {seen.contact.link}" if seen.contact.link else ""
+            self._events.append(Event("collision", f"collision{link}: ~/reset_collision ends it", "error"))
         return seen
 
     def _passed(self, *events: Event, observed: tuple[Observed, ...] = ()) -> Passed:

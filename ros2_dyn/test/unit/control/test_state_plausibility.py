@@ -20,6 +20,7 @@ class Stream:
         self.stamp = 10**18
 
     def send(self, q, qd=(0.0, 0.0), joints=(0, 1), period=PERIOD) -> str:
+        """Send the next state; return what does not fit."""
         self.stamp += round(1e9 * period)
         return self.plausibility.check(joints, self.stamp, q, qd, 1e-9 * (self.stamp - 10**18))
 

@@ -38,7 +38,7 @@ def begin(made: World, fault: DriverFault) -> None:
 
 def ended(made: World) -> tuple[float, str]:
     """Return how long after the beginning of the fault the mode ended, s, and the mode's reason."""
-    for t, kind, *details in made.records:
+    for t, kind, *_ in made.records:
         if kind == "mode" and 1e-9 * t >= BEGINS:
             return 1e-9 * t - BEGINS, made.node.runtime.reason
     return np.inf, ""
@@ -198,3 +198,41 @@ def test_one_stamp_ahead_of_the_clock_costs_no_mode():
     begin(made, lambda samples: [s._replace(stamp=s.stamp + (next(count) == 10) * 9 * 10**8) for s in samples])
     made.run(2.0)
     assert made.node.mode == "gravity"
+
+
+THRESHOLDS = {"collision_threshold": (30.0,) * 3 + (15.0,) * 3, "state_timeout": 0.1}
+
+
+def without_effort(samples: list[JointSample]) -> list[JointSample]:
+    return [s._replace(effort=()) for s in samples]
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings"), [("gravity", THRESHOLDS), ("hand_guiding", {"guiding_assist_gain": 0.5})]
+)
+def test_a_mode_that_relies_on_external_efforts_ends_where_efforts_vanish(mode, settings):
+    made = world(mode, **settings)
+    begin(made, without_effort)
+    made.run(1.5)
+    after, reason = ended(made)
+    assert after < 0.12
+    assert "detector blind" in reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings"), [("gravity", THRESHOLDS), ("hand_guiding", {"guiding_assist_gain": 0.5})]
+)
+def test_a_mode_that_relies_on_external_efforts_is_refused_without_efforts(mode, settings):
+    made = world(mode, **settings)
+    made.driver.faults.append(without_effort)
+    made.run(1.0)
+    assert made.node.mode == "monitor"
+    assert "joint_states gives no usable effort" in next(r[2] for r in made.records if r[1] == "refused")
+
+
+@pytest.mark.parametrize(("mode", "settings"), [("gravity", {}), ("hand_guiding", THRESHOLDS)])
+def test_a_mode_that_does_not_rely_on_external_efforts_goes_on_without(mode, settings):
+    made = world(mode, **settings)
+    begin(made, without_effort)
+    made.run(1.5)
+    assert made.node.mode == mode
