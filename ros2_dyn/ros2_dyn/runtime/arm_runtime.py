@@ -31,7 +31,7 @@ from ros2_dyn.runtime.samples import (
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.states import MeasuredState
-from ros2_dyn.runtime.target_wrench import TargetWrench, check_wrench
+from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -186,8 +186,12 @@ class ArmRuntime:
         pipeline, known = self._pipeline, self._modes.target
         if pipeline is None:
             return self._update()
-        model = pipeline.robot.model
+        model, at = pipeline.robot.model, WrenchTime.of(sample, now)
         try:
+            if known is not None and at.is_older(known.time):
+                raise MessageError(
+                    "header.stamp", "older than the last", f"by {1e-9 * (known.time.stamp - at.stamp):.6f} s"
+                )
             if known is not None and known.frame == sample.frame:
                 self._modes.target = TargetWrench(model, sample, now)
                 return self._update()
@@ -196,7 +200,7 @@ class ArmRuntime:
             return self._reject("~/desired_wrench", error)
 
         def take(done: WorkDone, later: float) -> Update:
-            newest = self._modes.target is None or self._modes.target.received_at < now
+            newest = self._modes.target is None or not at.is_older(self._modes.target.time)
             if newest and self._pipeline is not None and self._pipeline.robot.model is model:
                 self._modes.target = done.value
             return self._update()

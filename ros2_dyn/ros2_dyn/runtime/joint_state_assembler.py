@@ -13,13 +13,9 @@ from typing import NamedTuple
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.samples import CLOCK_JUMP, STAMP_AHEAD, JointSample
 from ros2_dyn.runtime.states import MeasuredState
 
-CLOCK_JUMP = 1.0
-"""A stamp that lies further back than this, s, is no late message: the clock was set back."""
-STAMP_AHEAD = 0.02
-"""A stamp that is further ahead of the clock, s, does not make later messages old."""
 MAX_POSITION = 1e6
 """Largest position of a joint, rad or m. A greater one is no measurement, and would stay in filters."""
 

@@ -179,7 +179,7 @@ class ModeManager:
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         desired, target_age, distance, sigma = observed.state.desired, 0.0, 0.0, inf
         if mode == "force":
-            target_age = inf if self.target is None else now - self.target.received_at
+            target_age = inf if self.target is None else now - self.target.time.desired_at
             sigma = float(singular_values(arm.J)[-1])
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
