@@ -30,6 +30,7 @@ from ros2_dyn.runtime.samples import (
 )
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
+from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
@@ -62,6 +63,8 @@ class ArmRuntime:
         self._loader = RobotLoader(self._on_loaded)
         self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
+        self._sources = StateSources()
+        self._sources_problem = ""
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
         if model is not None:
@@ -142,6 +145,7 @@ class ArmRuntime:
 
     def on_joint_state(self, sample: JointSample, now: float) -> Update:
         """Take a message of joint states."""
+        self._sources.note(sample.names, now)
         return self._update() if self._pipeline is None else self._take(self._pipeline.on_joint_state(sample, now))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
@@ -172,6 +176,14 @@ class ArmRuntime:
     def on_clock_jump(self, detail: str, now: float) -> Update:
         """Take notice that the clock of the stamps was set, by as much as the detail describes; modes stop."""
         self._modes.stop("clock jumped", f": {detail}")
+        return self._update()
+
+    def on_state_publishers(self, count: int, now: float) -> Update:
+        """Take notice of how many nodes publish joint states."""
+        self._sources.publishers = count
+        before, self._sources_problem = self._sources_problem, self._sources.problem(now)
+        if self._sources_problem and not before:
+            self._events.append(Event("two publishers", self._sources_problem))
         return self._update()
 
     # ---- modes
@@ -222,6 +234,8 @@ class ArmRuntime:
             return self._update(replies=(Reply(request, error),))
         try:
             self._check_no_load(mode)
+            if problem := self._sources.problem(now):
+                raise ModeRefused(mode, problem)
             self._modes.check_entry(mode, now)
         except ModeRefused as refused:
             return self._update(replies=(Reply(request, refused),))

