@@ -10,14 +10,20 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
+from ros2_dyn.control.failsafe_ramp import SafeEffortRamp, safe_effort
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
 from ros2_dyn.control.mode_state_machine import ModeStateMachine
 from ros2_dyn.control.modes import Mode, StopBehaviour
 from ros2_dyn.control.state_freshness import StateFreshness
+from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
 from ros2_dyn.model.spatial import Array
 
 RAMP_DOWN_PERIOD = 0.01
 """Period with which `CommandSupervisor.ramp_down` has to be called, s."""
+STOP_FAILED = "stop failed"
+"""Kind of the event of a stop that does not stop the arm."""
+SETTLED = 0.05
+"""A command has reached the braking effort when it differs by less than this fraction of the limit."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,6 @@ class SupervisorPolicy:
     """Duration of the ramp when a mode is entered or left, s."""
     state_timeout: float = 0.1
     """Maximum age of a state that a command may be based on, s."""
-    detect_frozen: bool = True
-    """Whether a state that repeats the one before, with velocities other than zero, is ignored."""
     stop_behaviour: StopBehaviour = "hold_gravity"
     """Command after a stop."""
     conditions: ModeConditions = field(default_factory=ModeConditions)
@@ -39,16 +43,26 @@ class SupervisorPolicy:
 class CommandSupervisor:
     """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
 
-    A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`). Without usable
-    states, `ramp_down` moves the command there while the last state is young enough. Then commands end, because no
-    command may be based on a state that is too old. A mode that ended has to be entered again.
+    - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. A
+      mode that is left brakes first, too. `StopSupervision` judges both by the motion of the arm.
+    - A stop that fails is escalated: the command slews to an effort that holds the arm where it is without the model's
+      gravity. Joints that this accelerates are left without effort.
+    - Without usable states, `ramp_down` moves the command to the safe effort, repeats it there, and commands end.
+    - A mode that ended has to be entered again.
     """
 
     def __init__(self, limits: CommandLimits, policy: SupervisorPolicy) -> None:
         self.policy = policy
         self.modes = ModeStateMachine()
         self._limiter = EffortLimiter(limits)
-        self._freshness = StateFreshness(policy.state_timeout, policy.detect_frozen)
+        self._freshness = StateFreshness(policy.state_timeout)
+        self._stop = StopSupervision()
+        self._ramp = SafeEffortRamp(self._limiter)
+        self.stateless = False
+        """Whether commands end for want of states."""
+        self.carried: Array | None = None
+        """Effort that carries the arm at the newest state, N m or N, shape (n,): what a controller may hold."""
+        self._leaves_now = False
         self._events: list[Event] = []
         self._logged: set[str] = set()
 
@@ -82,6 +96,11 @@ class CommandSupervisor:
         """Time at which the newest accepted state was measured, s."""
         return self._freshness.state_at
 
+    @property
+    def escalated(self) -> bool:
+        """Whether the last stop failed, so that the model's gravity does not carry the arm."""
+        return self._stop.stage > 0
+
     def take_events(self) -> list[Event]:
         """Return the events since the last call, and clear them."""
         events, self._events = self._events, []
@@ -89,9 +108,7 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(
-        self, mode: Mode, applied: ArrayLike, age: float, now: float, numbers: tuple[Array, Array] | None = None
-    ) -> None:
+    def enter(self, mode: Mode, applied: ArrayLike, age: float, now: float) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
@@ -99,27 +116,31 @@ class CommandSupervisor:
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
             age: age of the newest state, s.
             now: time, s.
-            numbers: positions and velocities of the newest state, each (n,); a state that repeats them is frozen.
         """
         if not self.commands:
             self._limiter.start(applied, now)
-            self._freshness.restart(now, age, numbers)
+            self._freshness.restart(now, age)
+            self._stop.restart()
+        self.stateless = False
         self.modes.enter(mode)
+        self._stop.reset()
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)
 
     def leave(self, now: float) -> None:
-        """Ramp to the hold effort over the ramp time, then end commands."""
+        """Brake until the arm is at rest, ramp to the hold effort over the ramp time, then end commands."""
         self.modes.leave()
+        self._stop.request()
+        self._leaves_now = False
+        self._limiter.end_ramp()
         if not self.commands or self.policy.stop_behaviour == "none":
             self._silence()
-        else:
-            self._limiter.ramp(now, self.policy.ramp_time)
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop the mode: commands slew to the safe effort."""
         self._report(kind, f"stopped: {kind}{detail}")
         self.modes.stop(kind + detail)
+        self._stop.request()
         self._limiter.end_ramp()
         if self.policy.stop_behaviour == "none":
             self._silence()
@@ -148,7 +169,12 @@ class CommandSupervisor:
     # ---- commands
 
     def supervise(
-        self, seen: GuardInput, control_effort: Callable[[Mode], Array], safe: Array, hold: Array
+        self,
+        seen: GuardInput,
+        control_effort: Callable[[Mode], Array],
+        safe: Array,
+        hold: Array,
+        hold_at: Callable[[Array], Array] | None = None,
     ) -> Array | None:
         """Return the command at a state, N m or N, shape (n,), or None if there is no command.
 
@@ -157,9 +183,13 @@ class CommandSupervisor:
             control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
             safe: effort that compensates gravity and brakes the arm, N m or N, shape (n,).
             hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
+            hold_at: returns what replaces `hold` after a stop that failed, N m or N, shape (n,): the effort that holds
+                the arm at given positions, rad or m, shape (n,); None: nothing does.
         """
-        if not self._accept(seen):
+        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return None
+        self.stateless, self.carried = False, hold
+        self._stop.observe(seen.now, seen.q)
         if self.modes.is_active:
             violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
             if violation is not None:
@@ -170,10 +200,10 @@ class CommandSupervisor:
             for each in interventions:
                 self._report(*each)
             return command
-        return self._approach(hold if self.modes.leaving else safe, seen.now) if self.commands else None
+        return self._brake(seen, safe, hold, hold_at) if self.commands else None
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
-        """Return the ramp-down command if states are late, or None; to be called every `RAMP_DOWN_PERIOD`.
+        """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
 
         Args:
             hold: effort that compensates gravity at the last state, N m or N, shape (n,).
@@ -183,23 +213,23 @@ class CommandSupervisor:
             return None
         age = now - self.state_at
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
-        return self._limiter.slew(self._limiter.saturate(self._safe_effort(hold)), now)
+        effort = self._ramp.step(safe_effort(self.policy.stop_behaviour, hold), now)
+        if self.stateless and self._ramp.ended:
+            self._silence()
+        return effort
 
-    def check_current(self, now: float) -> bool:
-        """Return whether the newest command is still based on a fresh state; end commands if not."""
-        if self.commands and self._freshness.is_stale(now):
-            self.abort("state stale", ": too old when its command was ready")
-        return self.commands
-
-    def _accept(self, seen: GuardInput) -> bool:
-        if not self._check_fresh(seen.now):
-            return False
-        return self._freshness.accept(seen.now, seen.age, seen.q, seen.qd, seen.problem)
+    def withdraw(self, now: float) -> None:
+        """Take notice that the newest command was not published in time, s."""
+        if self.commands:
+            self._limiter.withdraw(now)
+            self._check_fresh(now)
 
     def _check_fresh(self, now: float) -> bool:
-        """Return whether the arm is commanded; end commands if the newest accepted state is too old."""
-        if self.commands and self._freshness.is_stale(now):
-            self.abort("state stale", f": {self._freshness.why_stale(now)}")
+        """Return whether the arm is commanded; stop the mode if the newest accepted state is too old."""
+        if self.commands and self._freshness.is_stale(now) and not self.stateless:
+            self.stateless = True
+            self._ramp.restart()
+            self.stop("state stale", f": {self._freshness.why_stale(now)}")
         return self.commands
 
     def _control_effort(self, control_effort: Callable[[Mode], Array]) -> Array | None:
@@ -212,15 +242,45 @@ class CommandSupervisor:
             return None
         return effort
 
-    def _safe_effort(self, effort: Array) -> Array:
-        return np.zeros_like(effort) if self.policy.stop_behaviour == "zero_effort" else effort
+    def _brake(self, seen: GuardInput, safe: Array, hold: Array, hold_at: Callable[[Array], Array] | None) -> Array:
+        """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
+        if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
+            return self._approach(np.zeros_like(hold), seen.now)
+        braking = safe
+        if self._stop.anchor is not None and hold_at is not None:
+            held = hold_at(self._stop.anchor)
+            self.carried, braking = self._stop.withdraw(held), self._stop.withdraw(held + safe - hold)
+        braking = self._limiter.saturate(braking)
+        self._supervise_stop(seen, braking)
+        if self.modes.leaving and self._stop.at_rest:
+            if not self._leaves_now:
+                self._leaves_now = True
+                self._limiter.ramp(seen.now, self.policy.ramp_time)
+            return self._approach(safe_effort(self.policy.stop_behaviour, self.carried), seen.now)
+        self._limiter.end_ramp()
+        self._leaves_now = False
+        return self._limiter.slew(braking, seen.now)
+
+    def _supervise_stop(self, seen: GuardInput, braking: Array) -> None:
+        """Escalate a stop that does not stop the arm; the command follows with the next state."""
+        assert self._limiter.last is not None
+        settled = bool(np.all(np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort))
+        failure = self._stop.judge(seen.qd, settled)
+        if failure is not None:
+            self._escalate(failure)
+
+    def _escalate(self, failure: StopFailure) -> None:
+        names = [name for name, failed in zip(self.limits.joint_names, failure.joints) if failed]
+        text = f"the stop failed, {', '.join(names)}: {failure.text}; is the model right, and its payload and gravity?"
+        self._events.append(Event(STOP_FAILED, text, "error"))
+        if self.modes.leaving:
+            self.modes.stop(f"{STOP_FAILED}: {failure.text}")
 
     def _approach(self, safe: Array, now: float) -> Array:
-        """Return the next command on the way to the safe effort; end commands there if the mode requires it."""
-        target = self._limiter.saturate(self._safe_effort(safe))
+        """Return the next command on the way to the effort in which commands end; end them there."""
+        target = self._limiter.saturate(safe)
         effort, _ = self._limiter.limit(target, now)
-        arrived = not self._limiter.ramps and np.array_equal(effort, target)
-        if arrived and (self.modes.leaving or self.policy.stop_behaviour == "zero_effort"):
+        if not self._limiter.ramps and np.array_equal(effort, target):
             self._silence()
         return effort
 

@@ -22,7 +22,6 @@ import numpy as np
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.failsafe_ramp import FailsafeRamp, LastCommand
 from ros2_dyn.errors import FailsafeError
-from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.update import FailsafeConfig
 
 NODE_SUFFIX = "_failsafe"
@@ -188,8 +187,8 @@ def main() -> int:
 
 def _run_fallback(last: LastCommand, config: FailsafeConfig, send: Any) -> None:
     """Command the ramp, from the newest command of the node on."""
-    slew_rate: Array = np.array(config.slew_rate)
-    ramp = FailsafeRamp(slew_rate, config.state_timeout, config.stop_behaviour, last, time.monotonic())
+    effort_limit, slew_rate = np.array(config.effort_limit), np.array(config.slew_rate)
+    ramp = FailsafeRamp(effort_limit, slew_rate, config.stop_behaviour, last, time.monotonic())
     if ramp.first is not None:
         send(ramp.first)
     while not ramp.ended:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
@@ -453,4 +454,5 @@ class ArmRuntime:
         happened = (*self._events, *self._modes.take_events(), *events)
         self._events.clear()
         modes = self._modes
-        return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failsafe)
+        failed = any(event.kind == STOP_FAILED for event in happened)
+        return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failed, failsafe)

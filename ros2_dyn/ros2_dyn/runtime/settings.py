@@ -24,6 +24,8 @@ _collision = partial(parameter, group="External efforts and collisions")
 _output = partial(parameter, group="Outputs")
 _command = partial(parameter, group="Commands: limits, ramps and stops")
 _mode = partial(parameter, group="Modes")
+MIN_TORQUE_RATE = 1.0
+"""Smallest `torque_rate`, N m/s or N/s: with 0 a stop would change no command."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,14 @@ class Settings:
         high=1000.0,
         locked=True,
     )
+    torque_rate: tuple[float, ...] = _command(
+        (),
+        "Maximum rate of change of the command of each joint in `joints`, N m/s or N/s, where `slew_rate` allows more. "
+        "Not set: `slew_rate` alone.",
+        per_joint=True,
+        locked=True,
+        example=[1000.0, 1000.0],
+    )
     velocity_scale: float = _command(
         1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
     )
@@ -237,7 +247,17 @@ class Settings:
         choices=get_args(StopBehaviour),
         locked=True,
     )
-    stop_damping: float = _command(5.0, "Rate at which a stopped arm comes to rest, 1/s.", low=0.0, high=50.0)
+    stop_damping: float = _command(
+        15.0,
+        "Rate at which a stopped arm comes to rest, 1/s; less where states are slow. A stop takes 4 / stop_damping s.",
+        low=5.0,
+        high=50.0,
+    )
+    stop_service: str = _command(
+        "",
+        "Service of type std_srvs/Trigger that is called when a stop does not stop the arm: brakes, or a switch of the "
+        "controller. Empty: none.",
+    )
     collision_stop_modes: tuple[str, ...] = _command(
         ("gravity", "feed_forward"),
         "Modes that a collision stops. Contact is expected in hand_guiding and force.",
@@ -327,6 +347,8 @@ class Settings:
                 raise InputError(name, f"expected {len(self.joints)} numbers as `joints` has, got {len(numbers)}")
         if len(self.gravity) != 3:
             raise InputError("gravity", f"expected 3 numbers, got {list(self.gravity)}")
+        if any(rate < MIN_TORQUE_RATE for rate in self.torque_rate):
+            raise InputError("torque_rate", f"expected at least {MIN_TORQUE_RATE} N m/s, got {list(self.torque_rate)}")
         for name in ("joints", "command_joints"):
             names = getattr(self, name)
             if len(set(names)) != len(names):

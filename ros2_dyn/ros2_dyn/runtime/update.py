@@ -81,6 +81,8 @@ class FailsafeConfig(NamedTuple):
 
     order: tuple[int, ...]
     """Index of each of the controller's joints among the robot's."""
+    effort_limit: tuple[float, ...]
+    """Maximum effort, N m or N, shape (n,)."""
     slew_rate: tuple[float, ...]
     """N m/s or N/s, shape (n,)."""
     state_timeout: float
@@ -104,6 +106,8 @@ class Update:
     replies: tuple[Reply, ...] = ()
     work: tuple[Work, ...] = ()
     """To be run by the driver, here or in another thread, and given to `ArmRuntime.on_work_done`."""
+    stop_failed: bool = False
+    """Whether a stop does not stop the arm: the driver calls `stop_service`."""
     failsafe: FailsafeConfig | None = None
     """A failsafe process to be armed, and reported to `ArmRuntime.on_failsafe_armed`."""
 

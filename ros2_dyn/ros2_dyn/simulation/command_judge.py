@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite
 
-from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.model.spatial import Array
+import numpy as np
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
+from ros2_dyn.control.modes import StopBehaviour
+from ros2_dyn.control.state_plausibility import MIN_SPEED
 from ros2_dyn.runtime.samples import JointSample
 
 NOT_FINITE = "not finite"
@@ -22,8 +25,39 @@ SEQUENCE_GAP = 0.5
 """A command that comes this long after the one before, s, begins a new sequence: its step is not judged."""
 CLOCK_JUMP = 10**9
 """A stamp that is older than the one before by more than this, ns, is of a clock that was set back."""
+DESCENT_MARGIN = 0.5
+"""Time, s, that commands on a stale state may take besides that of the largest change at the slew rate."""
 TOLERANCE = 1e-9
 """Relative tolerance of limits and steps."""
+
+
+class DescentJudge:
+    """Judges commands on stale states: they may only go on to the declared safe effort.
+
+    No joint's command turns back on its way, or moves away from zero where that is the safe effort, and they end in the
+    time that the slew rate allows.
+    """
+
+    def __init__(self, limits: CommandLimits, stop_behaviour: StopBehaviour) -> None:
+        self._max_time = DESCENT_MARGIN + float(np.max(2 * limits.effort / limits.slew_rate))
+        self._stop_behaviour, self._n = stop_behaviour, len(limits.effort)
+        self.end()
+
+    def end(self) -> None:
+        """Take notice of a command on a fresh state."""
+        self._since, self._directions = inf, [0.0] * self._n
+
+    def allows(self, effort: Sequence[float], before: Sequence[float], now: float) -> bool:
+        """Return whether a command may follow the one before, N m or N, shape (n,), at a time, s."""
+        self._since = min(self._since, now)
+        if self._stop_behaviour == "none" or now - self._since > self._max_time:
+            return False
+        for i, (x, last) in enumerate(zip(effort, before)):
+            change, direction = x - last, self._directions[i]
+            if change * direction < 0 or (self._stop_behaviour == "zero_effort" and abs(x) > abs(last)):
+                return False
+            self._directions[i] = direction or change
+        return True
 
 
 class CommandJudge:
@@ -32,25 +66,26 @@ class CommandJudge:
     - Every number is finite.
     - No number is above its limit.
     - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
-    - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp.
+    - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp. Commands on
+      an older state may only go on to the declared safe effort (`DescentJudge`).
 
     A message that repeats the numbers of the message before, with velocities other than zero, is no new state. One that
     arrives out of order, by its stamp, is not what later ones are compared with.
     """
 
-    def __init__(self, joint_names: Sequence[str], limit: Array, slew_rate: Array, state_timeout: float) -> None:
+    def __init__(self, limits: CommandLimits, state_timeout: float, stop_behaviour: StopBehaviour) -> None:
         """Create a judge.
 
         Args:
-            joint_names: the joints in the order of the commands' efforts.
-            limit: maximum effort of the joints, N m or N, shape (n,).
-            slew_rate: maximum rate of change, N m/s or N/s, shape (n,).
+            limits: limits of the joints, in the order of the commands' efforts.
             state_timeout: maximum age of a state, s.
+            stop_behaviour: the declared safe effort.
         """
-        self._index = {name: i for i, name in enumerate(joint_names)}
-        self._limit = [(1 + TOLERANCE) * x for x in limit.tolist()]
-        self._step = [(1 + TOLERANCE) * MAX_SLEW_STEP * x for x in slew_rate.tolist()]
+        self._index = {name: i for i, name in enumerate(limits.joint_names)}
+        self._limit = [(1 + TOLERANCE) * x for x in limits.effort.tolist()]
+        self._step = [(1 + TOLERANCE) * MAX_SLEW_STEP * x for x in limits.slew_rate.tolist()]
         self._timeout = state_timeout
+        self._descent = DescentJudge(limits, stop_behaviour)
         self._known = [(inf, inf)] * len(self._limit)
         self._measured_at = [-inf] * len(self._limit)
         self.begin_sequence()
@@ -60,6 +95,7 @@ class CommandJudge:
         self._stamp = 0
         self._last: list[float] | None = None
         self._last_at = -inf
+        self._descent.end()
 
     @property
     def state_at(self) -> float:
@@ -88,7 +124,7 @@ class CommandJudge:
             i = self._index.get(name)
             if i is not None and isfinite(x):
                 known[i], measured_at[i] = (x, v), max(measured_at[i], now - max(age, 0.0))
-        repeats = known == self._known and any(v not in (0.0, inf) for _, v in known)
+        repeats = known == self._known and any(MIN_SPEED < abs(v) < inf for _, v in known)
         if late or not repeats:
             self._measured_at = measured_at
         if not late:
@@ -110,7 +146,9 @@ class CommandJudge:
             steps = (abs(x - before) for x, before in zip(effort, self._last))
             if any(step > allowed for step, allowed in zip(steps, self._step)):
                 broken.append(STEP)
-        if now - self.state_at > self._timeout * (1 + TOLERANCE):
+        if now - self.state_at <= self._timeout * (1 + TOLERANCE):
+            self._descent.end()
+        elif self._last is None or not self._descent.allows(effort, self._last, now):
             broken.append(STALE)
         self._last, self._last_at = list(effort), now
         return broken

@@ -78,6 +78,8 @@ class SimulatedNode:
         self.state: Literal["running", "hanging", "dead"] = "dead"
         self.awaits_reply = False
         """Whether a mode was requested and the reply has not come yet."""
+        self.stop_calls = 0
+        """Number of times that `stop_service` was called."""
         self.crashes = 0
         """Number of exceptions that the runtime did not declare."""
         self._queue, self._publish, self._record, self._make_runtime = queue, publish, record, make_runtime
@@ -212,6 +214,9 @@ class SimulatedNode:
             if event.logged:
                 self._record("event", event.kind, event.text)
         self._set_mode(update.mode)
+        if update.stop_failed:
+            self.stop_calls += 1
+            self._record("stop_service")
         if update.command is not None:
             self._later(self.quality.latency, self._send, update.command)
         if not update.commands:
@@ -278,21 +283,24 @@ class SimulatedNode:
     # ---- the failsafe process
 
     def _take_over(self, config: FailsafeConfig, last: LastCommand) -> None:
-        ramp = FailsafeRamp(
-            np.array(config.slew_rate), config.state_timeout, config.stop_behaviour, last, self._queue.now
-        )
+        """Command the ramp of the failsafe process; no mode can be entered meanwhile."""
+        limits = np.array(config.effort_limit), np.array(config.slew_rate)
+        ramp = FailsafeRamp(*limits, config.stop_behaviour, last, self._queue.now)
         order = list(config.order)
         if ramp.first is None:
-            self._record("failsafe", "too late")
             return
         self._record("failsafe", "takes over")
         self._publish("failsafe command", ramp.first, ramp.first[order])
+        self.set_link(other_publishers=("failsafe",))
 
         def step() -> None:
             effort = ramp.step(self._queue.now)
             if effort is not None:
                 self._publish("failsafe command", effort, effort[order])
-            if not ramp.ended:
+            if ramp.ended:
+                self._record("failsafe", "ended")
+                self.set_link(other_publishers=())
+            else:
                 self._queue.after(RAMP_DOWN_PERIOD, step)
 
         step()

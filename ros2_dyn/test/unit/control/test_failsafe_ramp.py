@@ -1,52 +1,46 @@
-"""The ramp of a failsafe process: from the newest command to the safe effort, and then silence."""
+"""The ramp of a failsafe process: from the newest command to the safe effort, within the limits, and then silence."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.failsafe_ramp import FailsafeRamp, LastCommand
+from ros2_dyn.control.failsafe_ramp import REPETITIONS, FailsafeRamp, LastCommand
 
-EFFORT, HOLD, SLEW_RATE = np.array([5.0, 2.0]), np.array([1.2, -0.8]), np.array([50.0, 20.0])
+EFFORT, HOLD = np.array([5.0, 2.0]), np.array([1.2, -0.8])
+LIMIT, SLEW_RATE = np.array([8.0, 4.0]), np.array([50.0, 20.0])
 
 
-def ramp(behaviour="hold_gravity", age=0.035) -> tuple[FailsafeRamp, list[np.ndarray]]:
-    """Take over from a command whose state has an age, s; return the ramp and its commands of 0.3 s."""
-    taken = FailsafeRamp(SLEW_RATE, 0.1, behaviour, LastCommand(100.0 - age, EFFORT, HOLD), 100.0)
-    commands = [taken.step(100.0 + k * RAMP_DOWN_PERIOD) for k in range(1, 31)]
+def ramp(behaviour="hold_gravity", age=0.035, effort=EFFORT, hold=HOLD) -> tuple[FailsafeRamp, list[np.ndarray]]:
+    """Take over from a command whose state has an age, s; return the ramp and its commands of 1 s."""
+    taken = FailsafeRamp(LIMIT, SLEW_RATE, behaviour, LastCommand(100.0 - age, effort, hold), 100.0)
+    commands = [taken.step(100.0 + k * RAMP_DOWN_PERIOD) for k in range(1, 101)]
     return taken, [command for command in commands if command is not None]
 
 
-def test_the_ramp_goes_to_the_hold_effort_at_the_slew_rate_until_the_state_is_too_old():
-    taken, commands = ramp()
+@pytest.mark.parametrize("age", [0.035, 0.081, 3600.0, float("nan")])
+@pytest.mark.parametrize(("behaviour", "safe"), [("hold_gravity", HOLD), ("zero_effort", np.zeros(2))])
+def test_the_ramp_arrives_at_the_safe_effort_at_the_slew_rate_however_old_the_state_is(behaviour, safe, age):
+    taken, commands = ramp(behaviour, age)
     assert_array_equal(taken.first, EFFORT)
-    assert len(commands) == 4  # 45, 55, 65 and 75 ms after the state
-    for k, command in enumerate(commands, 1):
-        assert_allclose(command, EFFORT - k * RAMP_DOWN_PERIOD * SLEW_RATE)
+    step = RAMP_DOWN_PERIOD * SLEW_RATE
+    assert_allclose(commands[0], EFFORT - step)
+    assert np.all(np.abs(np.diff(commands, axis=0)) <= step * (1 + 1e-9))
+    for effort in commands[-REPETITIONS:]:
+        assert_array_equal(effort, safe)
+    assert not np.array_equal(commands[-REPETITIONS - 1], safe)
     assert taken.ended
 
 
-def test_a_ramp_that_has_time_ends_at_the_hold_effort():
-    taken = FailsafeRamp(SLEW_RATE, 1.0, "hold_gravity", LastCommand(99.6, EFFORT, HOLD), 100.0)
-    for k in range(1, 30):
-        command = taken.step(100.0 + k * RAMP_DOWN_PERIOD)
-    assert_array_equal(command, HOLD)
-
-
-def test_the_ramp_goes_to_zero_where_that_is_the_stop_behaviour():
-    taken = FailsafeRamp(SLEW_RATE, 1.0, "zero_effort", LastCommand(99.6, EFFORT, HOLD), 100.0)
-    for k in range(1, 30):
-        command = taken.step(100.0 + k * RAMP_DOWN_PERIOD)
-    assert_array_equal(command, [0.0, 0.0])
+def test_no_command_is_above_the_limit_though_gravity_and_the_last_command_are():
+    taken, commands = ramp(effort=np.array([8.5, 2.0]), hold=np.array([300.0, -300.0]))
+    assert_array_equal(taken.first, [8.0, 2.0])
+    assert np.all(np.abs(commands) <= LIMIT)
+    assert_array_equal(commands[-1], [8.0, -4.0])
 
 
 def test_the_ramp_is_empty_where_commands_are_to_end_at_once():
-    assert ramp("none")[1] == []
-
-
-@pytest.mark.parametrize("age", [0.081, 3600.0, float("nan")])
-def test_nothing_is_commanded_on_a_state_that_is_too_old(age):
-    taken, commands = ramp(age=age)
+    taken, commands = ramp("none")
     assert taken.first is None
     assert taken.ended
     assert commands == []

@@ -15,7 +15,7 @@ from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, descri
 
 G = gravity(SMALL_ARM, HOME)
 UNDAMPED = {"gravity_damping": 0.0, "guiding_damping": 0.0, "force_damping": 0.0, "posture_damping": 0.0}
-UNDAMPED |= {"guiding_friction": 0.0, "guiding_hold_force": 0.0, "guiding_hold_moment": 0.0, "stop_damping": 0.0}
+UNDAMPED |= {"guiding_friction": 0.0, "guiding_hold_force": 0.0, "guiding_hold_moment": 0.0}
 HEAVIER = URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>')
 
 
@@ -197,7 +197,7 @@ def test_a_frozen_driver_is_refused():
     made = rig(0)
     made.noise = 0.0, 0.0
     made.step(12, velocity=[0.0, 0.1, 0.0])
-    assert "the driver is frozen" in made.set_mode("gravity").error.problem
+    assert "it repeats the same numbers" in made.set_mode("gravity").error.problem
 
 
 def test_commands_end_when_states_lose_their_stamps():
@@ -357,12 +357,13 @@ def test_commands_end_at_the_hold_effort_when_states_stop():
     enter(made, "force", target)
     before = made.commanded
     made.silence(0.2)
-    assert 1 <= made.commanded - before <= 5
     assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-3)
     assert made.runtime.mode == "monitor"
     assert made.runtime.reason.startswith("state stale: none for")
+    sent = made.commanded
+    assert 1 <= sent - before <= 12
     made.step(20)
-    assert made.commanded - before <= 5
+    assert made.commanded == sent
     assert not made.violations
 
 
@@ -524,7 +525,7 @@ def test_a_mode_is_refused_where_the_newest_states_repeat_their_numbers_with_vel
     made = rig()
     made.step(2, position=HOME.tolist(), velocity=[0.1] * 3)
     reply = made.set_mode("gravity")
-    assert "joint_states repeats the same numbers" in str(reply.error)
+    assert "joint_states cannot be believed: it repeats the same numbers" in str(reply.error)
     made.step(2)
     assert made.set_mode("gravity").error is None
 

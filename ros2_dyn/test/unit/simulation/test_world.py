@@ -198,7 +198,7 @@ def test_failsafe_process_of_a_killed_node_ramps_to_gravity_without_a_violation(
     played.run(1.0)
     played.node.kill()
     played.run(1.25)
-    assert kinds(played, "failsafe") == [("takes over",)]
+    assert kinds(played, "failsafe") == [("takes over",), ("ended",)]
     efforts = np.array(kinds(played, "failsafe command"))
     assert len(efforts) > 5
     assert_allclose(efforts[-1], gravity(ARM, played.arm.q), rtol=0, atol=3.0)
@@ -288,15 +288,15 @@ def test_limiter_that_does_not_saturate_is_found(monkeypatch):
 
 
 def test_freshness_that_accepts_every_state_is_found(monkeypatch):
-    def accept(self, now, age, q, qd, problem):
+    def accept(self, now, age, problem):
         self.state_at = now
         return True
 
     monkeypatch.setattr(StateFreshness, "accept", accept)
     played = world()
     played.want_mode("gravity")
-    played.at(1.0, lambda: start_fault(played, "states freeze", np.random.default_rng(1), 0.3))
-    played.run(1.3)
+    played.at(1.0, lambda: start_fault(played, "states freeze", np.random.default_rng(1), 1.3))
+    played.run(2.3)
     assert played.violations[STALE] > 0
     assert set(played.violations) == {STALE}
 
