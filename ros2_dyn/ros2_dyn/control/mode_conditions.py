@@ -50,6 +50,8 @@ class GuardInput(NamedTuple):
     """Smallest singular value of the tip's Jacobian."""
     problem: str = ""
     """Why no command may be based on the state; empty where it fits the states before."""
+    velocity_problem: str = ""
+    """Why the driver's velocities were replaced; empty where they fit the positions."""
     detector_age: float = 0.0
     """Time since external efforts were observed, s; 0 in a mode that does not rely on them."""
 
@@ -70,6 +72,8 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         i = int(too_fast[0])
         allowed = f"{limits.velocity[i]:.3g} rad/s or m/s are allowed"
         return Violation("too fast", f": '{limits.joint_names[i]}' moves with {seen.qd[i]:.3g}, {allowed}")
+    if seen.velocity_problem:
+        return Violation("velocity implausible", f": {seen.velocity_problem}")
     if seen.collision and mode in conditions.collision_stop_modes:
         return Violation("collision")
     if seen.detector_age > conditions.detector_timeout:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, remainder, tau
+from typing import NamedTuple
 
 MEMORY = 0.1
 """Time constant, s, with which disagreements of positions and velocities are added up and forgotten."""
@@ -17,6 +18,21 @@ MIN_SPEED = 1e-7
 """Velocity, rad/s or m/s, above which a joint moves. Simulated arms without noise settle at less, and never at 0."""
 DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
 """With so many states that do not fit within this time, s, none is believed."""
+RATE_TIME = 0.01
+"""Time constant of the rates of positions, s."""
+SMOOTH_SHARE = 0.2
+"""Positions that follow their own rates within this share of the tolerance are believed, and the velocities are not."""
+
+
+class Finding(NamedTuple):
+    """What does not fit in a state."""
+
+    problem: str = ""
+    """Why the state is not believed; empty where it is."""
+    velocity_problem: str = ""
+    """Why its velocities are not believed though its positions are; empty where they are."""
+    rates: Sequence[float] = ()
+    """What replaces these velocities: filtered differences of the positions, rad/s or m/s, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,9 @@ class StatePlausibility:
     A position has to change by as much as the velocity says, within a tolerance. A position that does not fit is
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
     several of them is not believed at all, as with two drivers that publish the same joints.
+
+    Positions that change smoothly, and not as the velocities say, are believed: their rates replace the velocities, so
+    that an arm whose driver tells wrong velocities can be braked.
     """
 
     def __init__(self, limits: PlausibilityLimits) -> None:
@@ -59,9 +78,11 @@ class StatePlausibility:
         self._problems = [""] * n
         self._misfits: deque[float] = deque(maxlen=DISBELIEF_COUNT)
         self._last_misfit = ""
+        self._rates = [0.0] * n
+        self._wrong_velocity, self._wrong_velocity_at = "", -inf
 
-    def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> str:
-        """Take a state; return what does not fit, or an empty string.
+    def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> Finding:
+        """Take a state; return what does not fit.
 
         Args:
             joints: those that were measured anew.
@@ -73,21 +94,24 @@ class StatePlausibility:
         frozen = self._frozen(joints, q, qd) if self.limits.detect_frozen else ""
         misfit = ""
         for i in joints:
-            problem = self._compare(i, stamp, q[i], qd[i])
+            problem = self._compare(i, stamp, q[i], qd[i], now)
             self._problems[i] = problem or frozen
             misfit = misfit or problem
         if misfit:
             self._misfits.append(now)
             self._last_misfit = misfit
         problem = next(filter(None, self._problems), "")
-        if problem or not self._disbelieves(now):
-            return problem
-        return f"{DISBELIEF_COUNT} states of the last {DISBELIEF_TIME:g} s do not fit, the last: {self._last_misfit}"
+        if not problem and self._disbelieves(now):
+            count, time = DISBELIEF_COUNT, DISBELIEF_TIME
+            problem = f"{count} states of the last {time:g} s do not fit, the last: {self._last_misfit}"
+        if problem or now - self._wrong_velocity_at >= DISBELIEF_TIME:
+            return Finding(problem)
+        return Finding("", self._wrong_velocity, tuple(self._rates))
 
     def _disbelieves(self, now: float) -> bool:
         return len(self._misfits) == DISBELIEF_COUNT and now - self._misfits[0] < DISBELIEF_TIME
 
-    def _compare(self, i: int, stamp: int, q: float, qd: float) -> str:
+    def _compare(self, i: int, stamp: int, q: float, qd: float, now: float) -> str:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
         name, (low, high) = self.limits.joint_names[i], self._ranges[i]
         if not low <= q <= high:
@@ -97,15 +121,24 @@ class StatePlausibility:
         if not 0 <= dt <= self.limits.timeout:
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, 0.0)
+            self._rates[i] = qd
             return problem
         moved = q - self._q[i]
         if self.limits.wraps[i]:
             moved = remainder(moved, tau)
         error = self._error[i] * MEMORY / (MEMORY + dt) + moved - 0.5 * (qd + self._qd[i]) * dt
-        tolerance = self.limits.tolerance
-        if not abs(error) <= tolerance + 0.5 * dt * (abs(qd - self._qd[i]) + ACCELERATION * dt):
-            return f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
-        self._keep(i, stamp, q, qd, min(max(error, -tolerance), tolerance))
+        tolerance, bend = self.limits.tolerance, 0.5 * ACCELERATION * dt * dt
+        fits = abs(error) <= tolerance + 0.5 * dt * abs(qd - self._qd[i]) + bend
+        smooth = abs(moved - self._rates[i] * dt) <= SMOOTH_SHARE * tolerance + bend
+        if not fits:
+            text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
+            if not smooth:
+                return text
+            self._wrong_velocity, self._wrong_velocity_at = text, now
+        bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
+        self._keep(i, stamp, q, qd, min(max(error, -bound), bound))
+        if dt > 0:
+            self._rates[i] += dt / (dt + RATE_TIME) * (moved / dt - self._rates[i])
         return ""
 
     def _keep(self, i: int, stamp: int, q: float, qd: float, error: float) -> None:

@@ -219,9 +219,21 @@ class ModeManager:
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
-        problem = observed.state.measured.problem
+        measured = observed.state.measured
         blind_for = now - observed.observed_at if self._relies_on_detector(mode) else 0.0
-        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, problem, blind_for)
+        return GuardInput(
+            now,
+            age,
+            arm.q,
+            arm.qd,
+            target_age,
+            distance,
+            observed.collision,
+            sigma,
+            measured.problem,
+            measured.velocity_problem,
+            blind_for,
+        )
 
     def _relies_on_detector(self, mode: Mode) -> bool:
         """Return whether a mode needs external efforts: to stop at a collision, or to help a hand."""
@@ -271,8 +283,8 @@ class ModeManager:
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
-        if seen.problem:
-            raise ModeRefused(mode, f"joint_states cannot be believed: {seen.problem}")
+        if problem := seen.problem or seen.velocity_problem:
+            raise ModeRefused(mode, f"joint_states cannot be believed: {problem}")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)

@@ -109,13 +109,16 @@ class StatePipeline:
 
     def _judge(self, state: MeasuredState, now: float) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
-        problem = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
-        if not problem:
-            return state
-        self._events.append(
-            Event("implausible", f"no command is based on joint_states: {problem}", topic="joint_states")
-        )
-        return state._replace(problem=problem)
+        problem, velocity_problem, rates = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        if problem:
+            text = f"no command is based on joint_states: {problem}"
+            self._events.append(Event("implausible", text, topic="joint_states"))
+            return state._replace(problem=problem)
+        if velocity_problem:
+            text = f"velocities of joint_states are replaced: {velocity_problem}"
+            self._events.append(Event("velocity implausible", text, topic="joint_states"))
+            return state._replace(qd=list(rates), velocity_problem=velocity_problem)
+        return state
 
     def on_desired(self, sample: DesiredSample, now: float) -> Passed:
         """Take a desired state at a time, s."""

@@ -22,6 +22,8 @@ class MeasuredState(NamedTuple):
     """Joints that the newest message holds."""
     problem: str = ""
     """Why no command may be based on it; empty where it fits the states before."""
+    velocity_problem: str = ""
+    """Why its velocities were replaced by rates of the positions, so that a mode has to stop; empty: they were not."""
 
 
 class DesiredState(NamedTuple):

@@ -22,7 +22,8 @@ class Stream:
     def send(self, q, qd=(0.0, 0.0), joints=(0, 1), period=PERIOD) -> str:
         """Send the next state; return what does not fit."""
         self.stamp += round(1e9 * period)
-        return self.plausibility.check(joints, self.stamp, q, qd, 1e-9 * (self.stamp - 10**18))
+        self.found = self.plausibility.check(joints, self.stamp, q, qd, 1e-9 * (self.stamp - 10**18))
+        return self.found.problem or self.found.velocity_problem
 
 
 def test_a_motion_with_its_velocities_fits_and_wraps():
@@ -46,6 +47,28 @@ def test_a_lie_is_not_believed_again_as_long_as_it_lasts():
     stream = Stream()
     believed = [not stream.send((-2 + 0.004 * i, 0.0)) for i in range(1000)]
     assert not any(believed[100:])
+
+
+def test_positions_that_move_smoothly_are_believed_and_their_rates_replace_wrong_velocities():
+    stream, q, v = Stream(), 0.0, 0.0
+    for _ in range(200):
+        v = min(1.0, v + 3 * PERIOD)
+        q += v * PERIOD
+        stream.send((q, 0.0), (-v, 0.0))
+    assert not stream.found.problem
+    assert "with a velocity of -1" in stream.found.velocity_problem
+    assert np.allclose(stream.found.rates, [1.0, 0.0], atol=0.02)
+
+
+def test_velocities_are_believed_again_a_second_after_they_were_wrong():
+    stream, q = Stream(), 0.0
+    found = []
+    for i in range(800):
+        q += 0.004 * min(1.0, 0.01 * i)
+        velocity = min(1.0, 0.01 * i) * (i > 200)
+        found.append(bool(stream.send((q, 0.0), (velocity, 0.0))))
+    assert all(found[150:440])
+    assert not any(found[500:])
 
 
 def test_an_outlier_does_not_fit_and_what_follows_does():
@@ -76,7 +99,7 @@ def test_a_position_far_beyond_its_limits_does_not_fit(position, fits):
 
 def test_a_joint_without_limits_may_be_anywhere():
     plausibility = StatePlausibility(PlausibilityLimits(("a",), (0.0,), (0.0,), (False,)))
-    assert not plausibility.check((0,), 1, (2.0,), (0.0,), 0.0)
+    assert not plausibility.check((0,), 1, (2.0,), (0.0,), 0.0).problem
 
 
 def test_a_gap_without_states_is_bridged_by_the_motion_that_is_possible():
@@ -138,4 +161,4 @@ def test_recordings_of_real_arms_fit(name):
     limits = PlausibilityLimits(model.joint_names, model.lower, model.upper, wraps, detect_frozen=False)
     plausibility = StatePlausibility(limits)
     for t, q, qd in zip(recording.t, recording.q, recording.qd):
-        assert not plausibility.check(range(model.n), round(1e9 * t), q, qd, t)
+        assert not any(plausibility.check(range(model.n), round(1e9 * t), q, qd, t))
