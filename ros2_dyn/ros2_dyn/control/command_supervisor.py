@@ -34,8 +34,6 @@ class SupervisorPolicy:
     """Duration of the ramp when a mode is entered or left, s."""
     state_timeout: float = 0.1
     """Maximum age of a state that a command may be based on, s."""
-    detect_frozen: bool = True
-    """Whether a state that repeats the one before, with velocities other than zero, is ignored."""
     stop_behaviour: StopBehaviour = "hold_gravity"
     """Command after a stop."""
     conditions: ModeConditions = field(default_factory=ModeConditions)
@@ -57,7 +55,7 @@ class CommandSupervisor:
         self.policy = policy
         self.modes = ModeStateMachine()
         self._limiter = EffortLimiter(limits)
-        self._freshness = StateFreshness(policy.state_timeout, policy.detect_frozen)
+        self._freshness = StateFreshness(policy.state_timeout)
         self._stop = StopSupervision()
         self._ramp = SafeEffortRamp(self._limiter)
         self.stateless = False
@@ -110,9 +108,7 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(
-        self, mode: Mode, applied: ArrayLike, age: float, now: float, numbers: tuple[Array, Array] | None = None
-    ) -> None:
+    def enter(self, mode: Mode, applied: ArrayLike, age: float, now: float) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
@@ -120,11 +116,10 @@ class CommandSupervisor:
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
             age: age of the newest state, s.
             now: time, s.
-            numbers: positions and velocities of the newest state, each (n,); a state that repeats them is frozen.
         """
         if not self.commands:
             self._limiter.start(applied, now)
-            self._freshness.restart(now, age, numbers)
+            self._freshness.restart(now, age)
             self._stop.restart()
         self.stateless = False
         self.modes.enter(mode)
@@ -191,7 +186,7 @@ class CommandSupervisor:
             hold_at: returns what replaces `hold` after a stop that failed, N m or N, shape (n,): the effort that holds
                 the arm at given positions, rad or m, shape (n,); None: nothing does.
         """
-        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.q, seen.qd):
+        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return None
         self.stateless, self.carried = False, hold
         self._stop.observe(seen.now, seen.q)

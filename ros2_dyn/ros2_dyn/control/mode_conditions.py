@@ -23,6 +23,8 @@ class ModeConditions:
     """Maximum distance of a joint from its target, rad or m."""
     collision_stop_modes: tuple[str, ...] = ("gravity", "feed_forward")
     """Modes that a collision stops. Contact is expected in the others."""
+    detector_timeout: float = 0.1
+    """Maximum time without external efforts in a mode that relies on them, s."""
     singularity_threshold: float = 0.02
     """Minimum singular value of the tip's Jacobian in mode force."""
 
@@ -46,6 +48,12 @@ class GuardInput(NamedTuple):
     """Whether a collision is latched."""
     min_singular_value: float = inf
     """Smallest singular value of the tip's Jacobian."""
+    problem: str = ""
+    """Why no command may be based on the state; empty where it fits the states before."""
+    velocity_problem: str = ""
+    """Why the driver's velocities were replaced; empty where they fit the positions."""
+    detector_age: float = 0.0
+    """Time since external efforts were observed, s; 0 in a mode that does not rely on them."""
 
 
 class Violation(NamedTuple):
@@ -64,8 +72,12 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         i = int(too_fast[0])
         allowed = f"{limits.velocity[i]:.3g} rad/s or m/s are allowed"
         return Violation("too fast", f": '{limits.joint_names[i]}' moves with {seen.qd[i]:.3g}, {allowed}")
+    if seen.velocity_problem:
+        return Violation("velocity implausible", f": {seen.velocity_problem}")
     if seen.collision and mode in conditions.collision_stop_modes:
         return Violation("collision")
+    if seen.detector_age > conditions.detector_timeout:
+        return Violation("detector blind", f": joint_states gave no usable effort for {seen.detector_age:.3f} s")
     if mode in TRACKING_MODES and not seen.target_age <= conditions.target_timeout:
         return Violation("target stale", f": {seen.target_age:.3f} s old")
     if mode in TRACKING_MODES and not seen.target_distance <= conditions.tracking_tolerance:

@@ -9,6 +9,11 @@ MAX_GAP = 0.5
 """Interval between samples, s, above which no rate is computed."""
 
 
+def time_constant(cutoff: float) -> float:
+    """Return the time constant, s, of a first-order low-pass with a cut-off frequency, Hz."""
+    return 1 / (2 * pi * cutoff)
+
+
 class FilteredDerivative:
     """Backward differences through a first-order low-pass; two in series give accelerations from positions."""
 
@@ -19,7 +24,7 @@ class FilteredDerivative:
             cutoff: cut-off frequency, Hz.
             turns: for each number, whether it is an angle that may jump by whole turns.
         """
-        self._time_constant = 1 / (2 * pi * cutoff)
+        self._time_constant = time_constant(cutoff)
         self._periods = [tau if turn else inf for turn in turns]
         self.restart()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf
+from math import exp, inf, isfinite
 
 MAX_GAP_PERIODS = 5.0
 """Interval between samples, in sample periods, above which the observer restarts."""
@@ -11,6 +11,8 @@ MAX_GAP = 0.5
 """Interval between samples, s, above which the observer restarts."""
 PERIOD_WEIGHT = 0.05
 """Weight of the newest interval in the running average of the sample period."""
+MIN_INTERVALS = 5
+"""Number of intervals after which the average is taken for the sample period: samples may come in pairs."""
 
 
 class FirstOrderObserver:
@@ -31,8 +33,8 @@ class FirstOrderObserver:
         self.value: list[float] = []
         """Newest r; empty before the first sample."""
         self.restarts = -1
-        """Number of restarts, because of a gap between samples or a step back in time."""
-        self._t, self._period = inf, 0.0
+        """Number of restarts, because of a gap between samples, a step back in time, or numbers without end."""
+        self._t, self._period, self._intervals = inf, 0.0, 0
         self._x: Sequence[float] = ()
         self._u: Sequence[float] = ()
 
@@ -48,18 +50,34 @@ class FirstOrderObserver:
         Returns:
             Whether `value` belongs to this sample.
         """
-        dt = t - self._t
-        if -MAX_GAP_PERIODS * self._period < dt <= 0 and self.value:
+        dt, gap = t - self._t, self._gap()
+        if self.value and -gap < dt <= 0:
             return False
-        if self.value and 0 < dt <= min(MAX_GAP_PERIODS * self._period or MAX_GAP, MAX_GAP):
-            self._period += (PERIOD_WEIGHT if self._period else 1.0) * (dt - self._period)
+        goes_on = bool(self.value) and 0 < dt <= gap
+        if goes_on:
+            self._intervals += 1
+            self._period += max(PERIOD_WEIGHT, 1 / self._intervals) * (dt - self._period)
             a, rate = 1 - exp(-self.bandwidth * dt), 1 / dt
             self.value = [
                 r + a * (rate * (x1 - x0) - (u0 + u1) / 2 - r)
                 for r, x0, x1, u0, u1 in zip(self.value, self._x, x, self._u, u)
             ]
-        else:
-            self._period, self.restarts = 0.0, self.restarts + 1
+            goes_on = isfinite(sum(self.value))
+        if not goes_on:
+            self._period, self._intervals, self.restarts = 0.0, 0, self.restarts + 1
             self.value = [0.0] * len(x)
         self._t, self._x, self._u = t, x, u
         return True
+
+    def replace_last(self, x: Sequence[float], u: Sequence[float]) -> None:
+        """Take the newest sample for another one, as where the model has changed since; `value` stays.
+
+        Args:
+            x: the quantity by the new model, shape (n,).
+            u: sum of the known inputs by the new model, shape (n,).
+        """
+        self._x, self._u = x, u
+
+    def _gap(self) -> float:
+        """Return the interval, s, above which the observer restarts."""
+        return MAX_GAP if self._intervals < MIN_INTERVALS else min(MAX_GAP_PERIODS * self._period, MAX_GAP)

@@ -40,8 +40,29 @@ class MomentumObserver(FirstOrderObserver):
         Returns:
             Whether `value` belongs to this sample; see `FirstOrderObserver.update`.
         """
-        terms = zip(effort, coriolis_transpose_qd, gravity, friction)
-        return self.update(t, momentum, [tau + beta - g - f for tau, beta, g, f in terms])
+        return self.update(t, momentum, _momentum_rate(effort, coriolis_transpose_qd, gravity, friction))
+
+    def change_model(
+        self,
+        effort: Sequence[float],
+        momentum: Sequence[float],
+        coriolis_transpose_qd: Sequence[float],
+        gravity: Sequence[float],
+        friction: Sequence[float],
+    ) -> None:
+        """Go on with another model, as after a change of the payload.
+
+        The momentum steps with the model while the robot does not: without this, the step would count as an external
+        effort. The arguments are those of `observe` for the newest sample, by the new model.
+        """
+        self.replace_last(momentum, _momentum_rate(effort, coriolis_transpose_qd, gravity, friction))
+
+
+def _momentum_rate(
+    effort: Sequence[float], coriolis_transpose_qd: Sequence[float], gravity: Sequence[float], friction: Sequence[float]
+) -> list[float]:
+    """Return the rate of the momentum without external efforts, N m or N."""
+    return [tau + beta - g - f for tau, beta, g, f in zip(effort, coriolis_transpose_qd, gravity, friction)]
 
 
 class DirectObserver(FirstOrderObserver):

@@ -153,7 +153,7 @@ class WrenchReader(CdrReader[WrenchSample]):
         return (message.header.frame_id,), ((force.x, force.y, force.z, torque.x, torque.y, torque.z),)
 
     def _sample(self, stamp: int, names: Names, arrays: Arrays, received: int | None) -> WrenchSample:
-        return WrenchSample(stamp, names[0], arrays[0])
+        return WrenchSample(stamp, names[0], arrays[0], received)
 
 
 def _bits(arrays: Arrays) -> list[bytes]:

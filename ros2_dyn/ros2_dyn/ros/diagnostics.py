@@ -132,6 +132,8 @@ def singularity_status(robot: RobotDynamics, state: MeasuredState) -> Diagnostic
 def collision_status(runtime: ArmRuntime, robot: RobotDynamics) -> DiagnosticStatus:
     """Return what the collision detector knows."""
     seen, names = runtime.collision, robot.model.joint_names
+    if runtime.detector_blind:
+        return status("collision", ERROR, "blind: joint_states gives no usable effort", {})
     if seen is None:
         return status("collision", STALE, "joint_states gives no effort of all joints", {})
     values: dict[str, Any] = {f"external effort, {name} (N m or N)": r for name, r in zip(names, seen.residual)}

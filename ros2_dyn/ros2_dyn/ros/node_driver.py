@@ -15,7 +15,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from ros2_dyn.errors import FailsafeError
-from ros2_dyn.ros.command_output import CommandOutput
+from ros2_dyn.ros.command_output import UNKNOWN_NODE, CommandOutput
 from ros2_dyn.ros.diagnostics import Window
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.node_base import LATCHED
@@ -177,7 +177,14 @@ class NodeDriver:
             self.outputs.refresh_subscribers()
         if self.runtime.commands:
             self.handle(self.runtime.on_command_link(self.commands.link(), self.now()))
+            self.count_state_publishers()
         self.let_time_pass()
+
+    def count_state_publishers(self) -> None:
+        """See who publishes joint states, without what a killed process has left."""
+        publishers = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name("joint_states"))
+        count = sum(each.node_name != UNKNOWN_NODE for each in publishers)
+        self.handle(self.runtime.on_state_publishers(count, self.now()))
 
     def let_time_pass(self) -> None:
         """Give the runtime the time."""

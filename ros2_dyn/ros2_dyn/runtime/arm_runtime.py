@@ -31,8 +31,9 @@ from ros2_dyn.runtime.samples import (
 )
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
+from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState
-from ros2_dyn.runtime.target_wrench import TargetWrench, check_wrench
+from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -63,6 +64,8 @@ class ArmRuntime:
         self._loader = RobotLoader(self._on_loaded)
         self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
+        self._sources = StateSources()
+        self._sources_problem = ""
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
         if model is not None:
@@ -89,6 +92,11 @@ class ArmRuntime:
     def collision_latched(self) -> bool:
         """Whether there was a collision that was not reset."""
         return self._pipeline is not None and self._pipeline.monitor is not None and self._pipeline.monitor.collision
+
+    @property
+    def detector_blind(self) -> bool:
+        """Whether collisions are to be detected, and states come without usable efforts."""
+        return self._pipeline is not None and self._pipeline.blind
 
     @property
     def mode(self) -> Mode:
@@ -138,6 +146,7 @@ class ArmRuntime:
 
     def on_joint_state(self, sample: JointSample, now: float) -> Update:
         """Take a message of joint states."""
+        self._sources.note(sample.names, now)
         return self._update() if self._pipeline is None else self._take(self._pipeline.on_joint_state(sample, now))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
@@ -170,6 +179,14 @@ class ArmRuntime:
         self._modes.stop("clock jumped", f": {detail}")
         return self._update()
 
+    def on_state_publishers(self, count: int, now: float) -> Update:
+        """Take notice of how many nodes publish joint states."""
+        self._sources.publishers = count
+        before, self._sources_problem = self._sources_problem, self._sources.problem(now)
+        if self._sources_problem and not before:
+            self._events.append(Event("two publishers", self._sources_problem))
+        return self._update()
+
     # ---- modes
 
     def on_command_link(self, link: CommandLink, now: float) -> Update:
@@ -182,8 +199,12 @@ class ArmRuntime:
         pipeline, known = self._pipeline, self._modes.target
         if pipeline is None:
             return self._update()
-        model = pipeline.robot.model
+        model, at = pipeline.robot.model, WrenchTime.of(sample, now)
         try:
+            if known is not None and at.is_older(known.time):
+                raise MessageError(
+                    "header.stamp", "older than the last", f"by {1e-9 * (known.time.stamp - at.stamp):.6f} s"
+                )
             if known is not None and known.frame == sample.frame:
                 self._modes.target = TargetWrench(model, sample, now)
                 return self._update()
@@ -192,7 +213,7 @@ class ArmRuntime:
             return self._reject("~/desired_wrench", error)
 
         def take(done: WorkDone, later: float) -> Update:
-            newest = self._modes.target is None or self._modes.target.received_at < now
+            newest = self._modes.target is None or not at.is_older(self._modes.target.time)
             if newest and self._pipeline is not None and self._pipeline.robot.model is model:
                 self._modes.target = done.value
             return self._update()
@@ -214,6 +235,8 @@ class ArmRuntime:
             return self._update(replies=(Reply(request, error),))
         try:
             self._check_no_load(mode)
+            if problem := self._sources.problem(now):
+                raise ModeRefused(mode, problem)
             self._modes.check_entry(mode, now)
         except ModeRefused as refused:
             return self._update(replies=(Reply(request, refused),))

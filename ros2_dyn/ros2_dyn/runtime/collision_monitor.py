@@ -20,6 +20,8 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState
 
+MAX_EFFORT = 1e6
+"""Largest measured effort, N m or N. A greater one is no measurement, and would stay in the observer."""
 OWN_SETTINGS = (
     "joints",
     "measured_effort",
@@ -88,10 +90,17 @@ class CollisionMonitor:
         direct = self._given or settings.observer == "direct"
         bandwidth = settings.observer_bandwidth
         self._observer = DirectObserver(bandwidth) if direct else MomentumObserver(bandwidth)
+        self._last: tuple[MeasuredState, Sequence[float]] | None = None
+        """Newest state that was observed, and the payload there."""
         self._qdd: FilteredDerivative | None = None
         """Where something depends on accelerations."""
         if settings.observer == "direct" or self._detector.thresholds.per_acceleration:
             self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether a collision can be detected."""
+        return any(map(isfinite, self._detector.thresholds.constant))
 
     @property
     def collision(self) -> bool:
@@ -122,12 +131,14 @@ class CollisionMonitor:
             now: time, s.
 
         Raises:
-            MessageError: a measured effort is not finite.
+            MessageError: a measured effort is not finite, or too large.
         """
         if state.effort is None:
             return None
         if not all(map(isfinite, state.effort)):
             raise MessageError("effort", "not finite", f"got {list(state.effort)}; collisions cannot be detected")
+        if any(abs(effort) > MAX_EFFORT for effort in state.effort):
+            raise MessageError("effort", "too large", f"got {list(state.effort)}; collisions cannot be detected")
         t = 1e-9 * state.stamp
         qdd = self._qdd.update(t, state.qd) if self._qdd is not None else None
         if not self._observe(t, state, terms, qdd, robot, now):
@@ -155,7 +166,24 @@ class CollisionMonitor:
         tau = total_effort(self._settings.measured_effort, effort, terms.inverse_dynamics, terms.gravity)
         if isinstance(observer, DirectObserver):
             return observer.observe(t, tau, tau if qdd is None else robot.effort(state.q, state.qd, qdd, now))
-        return observer.observe(t, tau, terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction)
+        payload = robot.payload.at(now)
+        if self._last is not None and self._last[1] != payload:
+            self._change_payload(observer, self._last[0], robot, now)
+        self._last = state, payload
+        return observer.observe(t, *_momentum_terms(tau, terms))
+
+    def _change_payload(
+        self, observer: MomentumObserver, last: MeasuredState, robot: RobotDynamics, now: float
+    ) -> None:
+        """Take the newest state that was observed for one with the payload of now."""
+        terms, kind = robot.terms_at(last, now), self._settings.measured_effort
+        tau = total_effort(kind, last.effort or [], terms.inverse_dynamics, terms.gravity)
+        observer.change_model(*_momentum_terms(tau, terms))
+
+
+def _momentum_terms(tau: Sequence[float], terms: Terms) -> tuple[Sequence[float], ...]:
+    """Return what the momentum observer takes at a state."""
+    return tau, terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
 
 
 def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.samples import CLOCK_JUMP, STAMP_AHEAD, JointSample
 from ros2_dyn.runtime.states import MeasuredState
 
-CLOCK_JUMP = 1.0
-"""A stamp that lies further back than this, s, is no late message: the clock was set back."""
+MAX_POSITION = 1e6
+"""Largest position of a joint, rad or m. A greater one is no measurement, and would stay in filters."""
 
 
 @dataclass(frozen=True)
@@ -40,30 +40,37 @@ class Assembled(NamedTuple):
     state: MeasuredState | None
     """None: the message holds none of the robot's joints, as that of a gripper beside it."""
     stamped: bool = True
-    """Whether the message has a stamp of its own."""
+    """Whether each joint's newest message has a stamp of its own."""
     restarted: bool = False
     """Whether stamps went back, so that nothing from before counts any more."""
 
 
 class JointStateAssembler:
-    """Turns messages that may hold the joints in any order, some of them, or others besides, into states."""
+    """Turns messages that may hold the joints in any order, some of them, or others besides, into states.
+
+    Each joint is known from the newest message that holds it, with its own stamp. A message of some joints gives a
+    state as soon as all others are known from messages that are not older than `merge_timeout`.
+    """
 
     def __init__(self, model: RobotModel, options: AssemblerOptions) -> None:
         self.joint_names = model.joint_names
         self.options = options
         wraps = [joint.type == "continuous" for joint in model.joints if joint.mimics is None]
-        self._difference = FilteredDerivative(options.velocity_cutoff, wraps)
+        self._differences = [FilteredDerivative(options.velocity_cutoff, [wrap]) for wrap in wraps]
         self._names: Sequence[str] = ()
         self._indices: list[tuple[int, int]] = []
         self._forget()
 
     def _forget(self) -> None:
-        self._last: int | None = None
-        self._difference.restart()
-        self._q = [nan] * len(self.joint_names)
-        self._qd = [nan] * len(self.joint_names)
-        self._seen_at = [-1e9] * len(self.joint_names)
-        self._measured_at = [-1e9] * len(self.joint_names)
+        n = len(self.joint_names)
+        for difference in self._differences:
+            difference.restart()
+        self._stamps = [0] * n
+        self._ahead = [False] * n
+        self._q = [nan] * n
+        self._qd = [nan] * n
+        self._seen_at = [-1e9] * n
+        self._measured_at = [-1e9] * n
 
     def process(self, sample: JointSample, now: float) -> Assembled:
         """Return the state that a message completes.
@@ -73,7 +80,8 @@ class JointStateAssembler:
             now: time, s.
 
         Raises:
-            MessageError: it cannot be used. Nothing of it is kept.
+            MessageError: it cannot be used, and nothing of it is kept; or it is kept and makes no state yet, because
+                a joint or a velocity is not known.
         """
         if sample.names != self._names:
             self._indices = self._find(sample.names)
@@ -81,24 +89,41 @@ class JointStateAssembler:
         if not self._indices:
             return Assembled(None)
         velocities = self._velocities(sample)
-        whole = len(self._indices) == len(self.joint_names)
-        restarted = self._check_stamp(sample.stamp, whole)
-
         received = round(now * 1e9) if sample.received is None else sample.received
+        restarted = self._check_stamp(sample.stamp, received)
         stamp = sample.stamp or received
+        self._keep(sample, velocities, stamp, received, now)
         at = now - 1e-9 * (received - stamp)
-        q, qd, seen_at, measured_at = self._q[:], self._qd[:], self._seen_at[:], self._measured_at[:]
-        for i, k in self._indices:
-            q[i], qd[i], seen_at[i], measured_at[i] = sample.position[k], velocities[k] if velocities else nan, now, at
-        if not whole:
-            self._check_complete(seen_at, now)
-        self._q, self._qd, self._seen_at, self._measured_at = q, qd, seen_at, measured_at
-        self._last = sample.stamp or self._last
 
+        whole = len(self._indices) == len(self.joint_names)
+        if not whole:
+            self._check_complete(now)
+            stamp, at = max(stamp, *self._stamps), min(self._measured_at)
+        self._check_velocity()
         effort = self._effort(sample.effort) if whole and len(sample.effort) == len(self._names) else None
-        qd = self._complete_velocity(1e-9 * stamp, q, qd)
-        state = MeasuredState(stamp, q, qd, effort, min(measured_at))
-        return Assembled(state, sample.stamp != 0, restarted)
+        joints = tuple(i for i, _ in self._indices)
+        state = MeasuredState(stamp, self._q, self._qd, effort, at, joints)
+        return Assembled(state, all(self._stamps), restarted)
+
+    def _keep(self, sample: JointSample, velocities: Sequence[float], stamp: int, received: int, now: float) -> None:
+        """Note what a message tells of its joints; a stamp ahead of the clock is as bad as one that is as far behind.
+
+        Args:
+            sample: the message.
+            velocities: its velocities; none where they are to be estimated.
+            stamp: when it was measured, ns.
+            received: when it arrived, ns.
+            now: the same, s.
+        """
+        ahead, at = stamp > received + STAMP_AHEAD * 1e9, now - 1e-9 * abs(received - stamp)
+        self._q, self._qd = self._q[:], self._qd[:]  # the states before have the others
+        for i, k in self._indices:
+            velocity = velocities[k] if velocities else nan
+            if self.options.estimate_velocity:
+                rate = self._differences[i].update(1e-9 * stamp, (sample.position[k],))
+                velocity = rate[0] if isnan(velocity) and rate is not None else velocity
+            self._q[i], self._qd[i], self._stamps[i] = sample.position[k], velocity, sample.stamp
+            self._seen_at[i], self._measured_at[i], self._ahead[i] = now, at, ahead
 
     def _find(self, names: Sequence[str]) -> list[tuple[int, int]]:
         """Return where the model's joints stand among the names: pairs of the model's index and the message's."""
@@ -114,6 +139,9 @@ class JointStateAssembler:
             if len(values) != count and (field == "position" or len(values)):
                 raise MessageError(field, "wrong length", f"expected {count} as there are names, got {len(values)}")
         self._check_finite("position", positions)
+        for i, k in self._indices:
+            if abs(positions[k]) > MAX_POSITION:
+                raise MessageError("position", "too large", f"joint '{self.joint_names[i]}' has {positions[k]:.3g}")
         if self.options.estimate_velocity:
             return velocities
         if not len(velocities):
@@ -130,31 +158,29 @@ class JointStateAssembler:
         gain = self.options.effort_gain or (1.0,) * len(self._indices)
         return [factor * efforts[k] for factor, (_, k) in zip(gain, self._indices)]
 
-    def _check_stamp(self, stamp: int, whole: bool) -> bool:
-        """Return whether the stamps went back; a stamp of 0 is none."""
-        if stamp == 0 or self._last is None:
+    def _check_stamp(self, stamp: int, received: int) -> bool:
+        """Return whether the stamps of a message's joints went back; a stamp of 0 is none."""
+        known = [self._stamps[i] for i, _ in self._indices]
+        newest = max(known)
+        if stamp == 0 or stamp > newest:
             return False
-        if stamp < self._last - CLOCK_JUMP * 1e9:
+        if stamp <= received + STAMP_AHEAD * 1e9 and any(self._ahead[i] for i, _ in self._indices):
+            return False  # it was the stamp before that was wrong
+        if stamp < newest - CLOCK_JUMP * 1e9:
             self._forget()
             return True
-        if stamp < self._last:
-            raise MessageError("header.stamp", "older than the last", f"by {1e-9 * (self._last - stamp):.6f} s")
-        if stamp == self._last and whole:
+        if stamp < newest:
+            raise MessageError("header.stamp", "older than the last", f"by {1e-9 * (newest - stamp):.6f} s")
+        if min(known) == newest:
             raise MessageError("header.stamp", "the same as the last", "this instant has been computed")
         return False
 
-    def _check_complete(self, seen_at: Sequence[float], now: float) -> None:
-        for joint, at in zip(self.joint_names, seen_at):
+    def _check_complete(self, now: float) -> None:
+        for joint, at in zip(self.joint_names, self._seen_at):
             if now - at > self.options.merge_timeout:
                 known = f"last seen {now - at:.3f} s ago" if at > -1e9 else "never seen"
                 raise MessageError("name", "joint missing", f"'{joint}' is not in it, and was {known}")
 
-    def _complete_velocity(self, t: float, q: list[float], qd: list[float]) -> list[float]:
-        if not self.options.estimate_velocity:
-            return qd
-        rate = self._difference.update(t, q)
-        if not any(map(isnan, qd)):
-            return qd
-        if rate is None:
+    def _check_velocity(self) -> None:
+        if any(map(isnan, self._qd)):
             raise MessageError("velocity", "not known yet", "its estimate needs two messages")
-        return [r if isnan(v) else v for v, r in zip(qd, rate)]

@@ -63,6 +63,9 @@ def check_target(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> No
     """Check that nothing latched or desired stands against the mode at this state."""
     if seen.collision:
         raise ModeRefused(mode, "a collision is latched: ~/reset_collision ends it")
+    if seen.detector_age > conditions.detector_timeout:
+        needs = "it relies on external efforts (collision_threshold, guiding_assist_gain)"
+        raise ModeRefused(mode, f"{needs}, and joint_states gives no usable effort of all joints")
     if not seen.target_age <= conditions.target_timeout:
         topic = "~/desired_wrench" if mode == "force" else "~/desired"
         found = f"the newest is {seen.target_age:.3f} s old" if isfinite(seen.target_age) else "none is usable"

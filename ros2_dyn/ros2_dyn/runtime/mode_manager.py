@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from math import inf
+from math import inf, isfinite
 from statistics import median
 
 import numpy as np
@@ -17,7 +17,7 @@ from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.rest_effort import RestEffort, position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
@@ -61,7 +61,6 @@ class ModeManager:
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
-        self._before: Observed | None = None
         self._periods: deque[float] = deque(maxlen=PERIODS)
         self._hold: Array | None = None
         self._sent: Array | None = None
@@ -101,7 +100,7 @@ class ModeManager:
         if another:
             self.target = None  # its frame may be gone
         if before is None or before.model.joint_names != model.joint_names:
-            self._before = self._latest = self._sent = None
+            self._latest = self._sent = None
             self._rest = RestEffort()
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
@@ -116,7 +115,7 @@ class ModeManager:
         """Return the command at a state, if any."""
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
-        self._before, self._latest = self._latest, observed
+        self._latest = observed
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None:
             return None
@@ -214,13 +213,35 @@ class ModeManager:
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         desired, target_age, distance, sigma = observed.state.desired, 0.0, 0.0, inf
         if mode == "force":
-            target_age = inf if self.target is None else now - self.target.received_at
+            target_age = inf if self.target is None else now - self.target.time.desired_at
             sigma = float(singular_values(arm.J)[-1])
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
-        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
+        measured = observed.state.measured
+        blind_for = now - observed.observed_at if self._relies_on_detector(mode) else 0.0
+        return GuardInput(
+            now,
+            age,
+            arm.q,
+            arm.qd,
+            target_age,
+            distance,
+            observed.collision,
+            sigma,
+            measured.problem,
+            measured.velocity_problem,
+            blind_for,
+        )
+
+    def _relies_on_detector(self, mode: Mode) -> bool:
+        """Return whether a mode needs external efforts: to stop at a collision, or to help a hand."""
+        settings = self._robot.settings if self._robot is not None else Settings()
+        if not settings.detect_collisions:
+            return False
+        assists = mode == "hand_guiding" and settings.guiding_assist_gain > 0
+        return assists or (mode in settings.collision_stop_modes and any(map(isfinite, settings.collision_threshold)))
 
     def _period(self) -> float:
         """Return the period of the states, s."""
@@ -262,8 +283,8 @@ class ModeManager:
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
         check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
-        if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
-            raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
+        if problem := seen.problem or seen.velocity_problem:
+            raise ModeRefused(mode, f"joint_states cannot be believed: {problem}")
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
@@ -281,7 +302,7 @@ class ModeManager:
         assert supervisor is not None
         assert robot is not None
         assert self._latest is not None
-        supervisor.enter(mode, applied, age, now, _numbers(self._latest))
+        supervisor.enter(mode, applied, age, now)
         self._hold = hold
         self._laws.begin(now)
         joints = [robot.model.joint_names[i] for i in self._order]
@@ -310,12 +331,6 @@ def _age(observed: Observed, now: float) -> float:
     return since_arrival if since_arrival > -age else age
 
 
-def _numbers(observed: Observed) -> tuple[Array, Array]:
-    """Return the positions and velocities of a state."""
-    measured = observed.state.measured
-    return np.array(measured.q), np.array(measured.qd)
-
-
 def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
     """Return what commands may be: fractions of the URDF's limits."""
     effort = settings.effort_scale * model.effort_limit
@@ -330,8 +345,7 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.target_timeout,
         settings.tracking_tolerance,
         settings.collision_stop_modes,
+        settings.state_timeout,
         settings.singularity_threshold,
     )
-    return SupervisorPolicy(
-        settings.ramp_time, settings.state_timeout, settings.detect_frozen, settings.stop_behaviour, conditions
-    )
+    return SupervisorPolicy(settings.ramp_time, settings.state_timeout, settings.stop_behaviour, conditions)

@@ -98,6 +98,10 @@ class RobotDynamics:
         (tau,) = self.kernels.effort(q, qd, qdd, self.settings.gravity, self.payload.at(now))
         return tau
 
+    def terms_at(self, state: MeasuredState, now: float) -> Terms:
+        """Return the terms at a measured state without acceleration."""
+        return Terms(*self.kernels.state(state.q, state.qd, self._zero, self.settings.gravity, self.payload.at(now)))
+
     def all_terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
         """Return every term of the equation of motion at a state, by name: `ALL_TERMS`."""
         values = self.kernels.terms(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))

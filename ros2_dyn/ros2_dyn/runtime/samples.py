@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+CLOCK_JUMP = 1.0
+"""A stamp that lies further back than this, s, is no late message: the clock was set back."""
+STAMP_AHEAD = 0.02
+"""A stamp that is further ahead of the clock, s, does not make later messages old."""
+
 
 class JointSample(NamedTuple):
     """A message of measured joint states, of all joints or some, in any order, with others besides."""
@@ -43,11 +48,13 @@ class WrenchSample(NamedTuple):
     """A desired wrench."""
 
     stamp: int
-    """ns."""
+    """When it was desired, ns; 0: the message has no stamp."""
     frame: str
     """The link in whose axes it is; empty: the base link."""
     wrench: Sequence[float]
     """[force; moment], N and N m, shape (6,)."""
+    received: int | None = None
+    """When it arrived by the clock that stamps are of, ns; None: that clock is `now`."""
 
 
 class TrajectorySample(NamedTuple):

@@ -232,6 +232,14 @@ class Settings:
         "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
         locked=True,
     )
+    position_tolerance: float = _command(
+        0.05,
+        "Disagreement of a joint's positions with its velocities within some 0.1 s, rad or m, above which a state is "
+        "ignored.",
+        low=1e-4,
+        high=1e3,
+        locked=True,
+    )
     stop_behaviour: StopBehaviour = _command(
         "hold_gravity",
         "Command after a stop: hold_gravity (gravity compensation with `stop_damping`, which goes on), zero_effort "

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event, rejection
+from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
 from ros2_dyn.errors import MessageError
+from ros2_dyn.estimation.filters import time_constant
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
 from ros2_dyn.runtime.joint_order import JointOrder
 from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.samples import DesiredSample, JointSample
+from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
@@ -22,6 +27,8 @@ class Observed(NamedTuple):
     terms: Terms
     seen: CollisionUpdate | None
     """External efforts, where they are observed."""
+    observed_at: float
+    """When external efforts were observed last, s."""
     collision: bool
     """Whether a collision is latched."""
     stamped: bool
@@ -56,7 +63,12 @@ class StatePipeline:
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
         """The newest external efforts."""
+        self.observed_at = -inf
+        """When they were observed, s."""
+        self.blind = False
+        """Whether none are observed, though states come and collisions are to be detected."""
         self._assembler = JointStateAssembler(model, options)
+        self._plausibility = StatePlausibility(plausibility_limits(model, settings))
         self._stamped = True
         self._events: list[Event] = []
         if before is not None and before.robot.model.joint_names == model.joint_names:
@@ -68,11 +80,14 @@ class StatePipeline:
         same = self.robot.description is before.robot.description
         if same and self._assembler.options == before._assembler.options:
             self._assembler = before._assembler
+        if self._plausibility.limits == before._plausibility.limits:
+            self._plausibility = before._plausibility
         if self.synchronizer.timeout == before.synchronizer.timeout:
             self.synchronizer = before.synchronizer
         if self.monitor is not None and before.monitor is not None:
             if self.monitor.is_like(before.monitor):
                 self.monitor, self.collision = before.monitor, before.collision
+                self.observed_at, self.blind = before.observed_at, before.blind
             else:
                 self.monitor.latch(before.monitor.collision)
 
@@ -87,9 +102,23 @@ class StatePipeline:
             return self._passed(Event("foreign", text, logged=self.state is None, topic="joint_states"))
         if assembled.restarted:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
+            self._plausibility = StatePlausibility(self._plausibility.limits)
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
-        self.state, self._stamped = assembled.state, assembled.stamped
-        return self._observe_all(self.synchronizer.on_measured(assembled.state, now), now)
+        self.state, self._stamped = self._judge(assembled.state, now), assembled.stamped
+        return self._observe_all(self.synchronizer.on_measured(self.state, now), now)
+
+    def _judge(self, state: MeasuredState, now: float) -> MeasuredState:
+        """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
+        problem, velocity_problem, rates = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        if problem:
+            text = f"no command is based on joint_states: {problem}"
+            self._events.append(Event("implausible", text, topic="joint_states"))
+            return state._replace(problem=problem)
+        if velocity_problem:
+            text = f"velocities of joint_states are replaced: {velocity_problem}"
+            self._events.append(Event("velocity implausible", text, topic="joint_states"))
+            return state._replace(qd=list(rates), velocity_problem=velocity_problem)
+        return state
 
     def on_desired(self, sample: DesiredSample, now: float) -> Passed:
         """Take a desired state at a time, s."""
@@ -109,7 +138,7 @@ class StatePipeline:
             seen = self._observe(state.measured, terms, now)
             collision = self.monitor is not None and self.monitor.collision
             newest = state.measured is self.state
-            observed.append(Observed(state, terms, seen, collision, self._stamped, newest, now))
+            observed.append(Observed(state, terms, seen, self.observed_at, collision, self._stamped, newest, now))
         return self._passed(observed=tuple(observed))
 
     def _compute(self, state: SynchronizedState, now: float) -> tuple[SynchronizedState, Terms | None]:
@@ -127,16 +156,31 @@ class StatePipeline:
         """Return the external efforts at a state, where they are observed."""
         if self.monitor is None:
             return None
+        seen = self._try_observe(self.monitor, state, terms, now)
+        if seen is not None:
+            self.collision, self.observed_at = seen, now
+        blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.state_timeout
+        if blind != self.blind:
+            self.blind = blind
+            text = "joint_states gives no usable effort: collisions are not detected"
+            change = (
+                Event("detector blind", text, "error") if blind else Event("detector sees", "it does again", "info")
+            )
+            self._events.append(change)
+        return seen
+
+    def _try_observe(
+        self, monitor: CollisionMonitor, state: MeasuredState, terms: Terms, now: float
+    ) -> CollisionUpdate | None:
+        """Return the external efforts at a state; None where it has no usable effort."""
         try:
-            seen = self.monitor.update(state, terms, self.robot, now)
+            seen = monitor.update(state, terms, self.robot, now)
         except MessageError as error:
             self._events.append(rejection("joint_states", error))
             return None
-        if seen is not None:
-            self.collision = seen
-            if seen.begins:
-                link = f" on {seen.contact.link}" if seen.contact.link else ""
-                self._events.append(Event("collision", f"collision{link}: ~/reset_collision ends it", "error"))
+        if seen is not None and seen.begins:
+            link = f" on {seen.contact.link}" if seen.contact.link else ""
+            self._events.append(Event("collision", f"collision{link}: ~/reset_collision ends it", "error"))
         return seen
 
     def _passed(self, *events: Event, observed: tuple[Observed, ...] = ()) -> Passed:
@@ -145,3 +189,17 @@ class StatePipeline:
         happened = (*self._events, *events)
         self._events.clear()
         return Passed(observed, happened)
+
+
+def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLimits:
+    """Return what the joints of a robot may do."""
+    return PlausibilityLimits(
+        model.joint_names,
+        tuple(model.lower.tolist()),
+        tuple(model.upper.tolist()),
+        tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
+        settings.position_tolerance,
+        settings.state_timeout,
+        settings.detect_frozen,
+        time_constant(settings.velocity_cutoff) if settings.estimate_velocity else 0.0,
+    )

@@ -18,6 +18,12 @@ class MeasuredState(NamedTuple):
     """Measured effort, N m or N, shape (n,); None where the message does not give it for all joints."""
     measured_at: float = 0.0
     """When the oldest of its joints was measured, in the time of `now`, s."""
+    joints: tuple[int, ...] = ()
+    """Joints that the newest message holds."""
+    problem: str = ""
+    """Why no command may be based on it; empty where it fits the states before."""
+    velocity_problem: str = ""
+    """Why its velocities were replaced by rates of the positions, so that a mode has to stop; empty: they were not."""
 
 
 class DesiredState(NamedTuple):

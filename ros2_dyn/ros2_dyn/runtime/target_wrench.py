@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,35 @@ from ros2_dyn.errors import MessageError
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_kernels import link_kernel
-from ros2_dyn.runtime.samples import WrenchSample
+from ros2_dyn.runtime.samples import STAMP_AHEAD, WrenchSample
+
+
+class WrenchTime(NamedTuple):
+    """When a wrench was desired."""
+
+    stamp: int
+    """By the message, ns; 0: it has no stamp."""
+    arrived_at: float
+    """s."""
+    received: int
+    """The same by the clock of the stamps, ns."""
+
+    @classmethod
+    def of(cls, sample: WrenchSample, now: float) -> WrenchTime:
+        """Return that of a message that arrives at a time, s."""
+        received = round(now * 1e9) if sample.received is None else sample.received
+        return cls(sample.stamp, now, received)
+
+    @property
+    def desired_at(self) -> float:
+        """The same in the time of `now`, s; a stamp ahead of the clock is as bad as one that is as far behind."""
+        return self.arrived_at - (1e-9 * abs(self.received - self.stamp) if self.stamp else 0.0)
+
+    def is_older(self, other: WrenchTime) -> bool:
+        """Return whether another wrench is newer: by the stamps, or by the arrivals where these tell nothing."""
+        if not self.stamp or not other.stamp or other.stamp > self.received + STAMP_AHEAD * 1e9:
+            return self.arrived_at < other.arrived_at
+        return self.stamp < other.stamp
 
 
 class TargetWrench:
@@ -23,13 +52,13 @@ class TargetWrench:
         Args:
             model: the robot.
             sample: its frame is a link of the robot; the base link where it is empty.
-            now: when it arrived, s.
+            now: when it arrived, s; also where this is called later.
 
         Raises:
             MessageError: the frame is no link of the robot, or a number is not finite.
         """
         check_wrench(model, sample)
-        self.frame, self.received_at = sample.frame, now
+        self.frame, self.time = sample.frame, WrenchTime.of(sample, now)
         self._wrench = np.array(sample.wrench, dtype=float)
         frame = sample.frame or model.base_link
         placement = model.link_frame(frame)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import StopBehaviour
+from ros2_dyn.control.state_plausibility import MIN_SPEED
 from ros2_dyn.runtime.samples import JointSample
 
 NOT_FINITE = "not finite"
@@ -123,7 +124,7 @@ class CommandJudge:
             i = self._index.get(name)
             if i is not None and isfinite(x):
                 known[i], measured_at[i] = (x, v), max(measured_at[i], now - max(age, 0.0))
-        repeats = known == self._known and any(v not in (0.0, inf) for _, v in known)
+        repeats = known == self._known and any(MIN_SPEED < abs(v) < inf for _, v in known)
         if late or not repeats:
             self._measured_at = measured_at
         if not late:

@@ -285,7 +285,8 @@ class World:
         if isinstance(message, DesiredSample):
             self.node.input(lambda runtime, now: runtime.on_desired(message, now))
         else:
-            self.node.input(lambda runtime, now: runtime.on_desired_wrench(message, now))
+            received = message._replace(received=self._received())
+            self.node.input(lambda runtime, now: runtime.on_desired_wrench(received, now))
 
     # ---- commands
 

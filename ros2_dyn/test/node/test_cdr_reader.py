@@ -227,6 +227,6 @@ def test_a_wrench_is_read_in_any_frame(deserialised):
         frame = message.header.frame_id = ["", "tool0", "base"][i % 3]
         message.header.stamp.sec = i
         message.wrench.force.x, message.wrench.torque.z = 1.0 * i, math.inf
-        sample = reader.read(serialize_message(message))
-        assert sample == (i * 10**9, frame, (1.0 * i, 0.0, 0.0, 0.0, 0.0, math.inf))
+        sample = reader.read(serialize_message(message), i)
+        assert sample == (i * 10**9, frame, (1.0 * i, 0.0, 0.0, 0.0, 0.0, math.inf), i)
     assert len(deserialised) == 3

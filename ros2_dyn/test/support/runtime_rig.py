@@ -159,6 +159,12 @@ class RuntimeRig:
             self.qd = self.qd + self.period / 2 * np.linalg.solve(M, self.held - h)
             self.q = self.q + self.period / 2 * self.qd
 
+    def place_home(self) -> None:
+        """Put the arm home while no states come, as its driver is restarted, and hold it there."""
+        self.silence(0.5)
+        self.q, self.qd = HOME.copy(), np.zeros(3)
+        self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
+
     def step(self, n: int = 1, **changes) -> Update | None:
         """Let periods pass, with a state each, targets, and all that is due; return the update of the last state."""
         update = None

@@ -13,7 +13,7 @@ from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 
 LIMITS = CommandLimits(("a", "b"), np.array([10.0, 4.0]), np.array([50.0, 20.0]), np.array([1.0, 2.0]))
 SAFE, HOLD = np.array([1.0, -1.0]), np.array([1.2, -0.8])
-FROZEN = {"q": np.array([0.1, 0.2]), "qd": np.array([0.0, 1e-6])}
+IMPLAUSIBLE = {"problem": "it repeats the same numbers"}
 CONDITIONS = ModeConditions(target_timeout=0.2)
 PERIOD = 0.004
 """Period of the states, s."""

@@ -73,6 +73,24 @@ def test_observer_ignores_late_samples_and_restarts_after_a_gap_or_a_step_back()
     assert (observer.value, observer.restarts) == ([0.0], 2)
 
 
+@pytest.mark.parametrize("period", [0.002, 0.02])
+def test_samples_in_pairs_do_not_restart_the_observer(period):
+    observer, t = FirstOrderObserver(K), 0.0
+    for i in range(2000):
+        t += 1e-6 if i % 2 else period
+        observer.update(t, [0.0], [-10.0])
+    assert observer.restarts == 0
+    assert_allclose(observer.value, [10.0], rtol=1e-3)
+
+
+def test_numbers_without_end_restart_the_observer():
+    observer = FirstOrderObserver(K)
+    for i in range(1000):
+        observer.update(0.002 * i, [0.0], [np.inf if i in (100, 101) else -10.0])
+        assert np.all(np.isfinite(observer.value))
+    assert_allclose(observer.value, [10.0], rtol=1e-3)
+
+
 # ---- the observers
 
 

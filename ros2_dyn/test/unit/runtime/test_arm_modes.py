@@ -197,7 +197,7 @@ def test_a_frozen_driver_is_refused():
     made = rig(0)
     made.noise = 0.0, 0.0
     made.step(12, velocity=[0.0, 0.1, 0.0])
-    assert "the driver is frozen" in made.set_mode("gravity").error.problem
+    assert "it repeats the same numbers" in made.set_mode("gravity").error.problem
 
 
 def test_commands_end_when_states_lose_their_stamps():
@@ -464,6 +464,44 @@ def test_the_newest_desired_wrench_is_used_whichever_is_ready_first():
     assert made.runtime._modes.target.frame == "wrist_1_link"
 
 
+def wrench(made: RuntimeRig, age: float, z: float, frame: str = "") -> WrenchSample:
+    """Return a desired wrench whose stamp is some time ago, s."""
+    received = made.stamp(0.0)
+    return WrenchSample(received - round(1e9 * age), frame, (0.0, 0.0, z, 0.0, 0.0, 0.0), received)
+
+
+def test_the_age_of_a_desired_wrench_counts_from_its_stamp():
+    made = rig()
+    made.targets = False
+    play(made, 10, lambda: made.take(made.runtime.on_desired_wrench(wrench(made, 0.5, 1.0), made.now)))
+    assert "the newest is 0.508 s old" in made.set_mode("force").error.problem
+    play(made, 10, lambda: made.take(made.runtime.on_desired_wrench(wrench(made, 0.05, 1.0), made.now)))
+    assert made.set_mode("force").error is None
+    play(made, 20, lambda: None)
+    assert made.runtime.mode == "stopped"
+    assert "target stale: 0.1" in made.runtime.reason
+
+
+@pytest.mark.parametrize("ahead", [0.0, 0.9])
+def test_an_older_desired_wrench_does_not_replace_a_newer_one(ahead):
+    made = rig()
+    made.take(made.runtime.on_desired_wrench(wrench(made, -ahead, 1.0), made.now))
+    made.now += 0.02
+    made.take(made.runtime.on_desired_wrench(wrench(made, 0.0, 2.0), made.now))
+    update = made.take(made.runtime.on_desired_wrench(wrench(made, 0.01, 3.0), made.now))
+    assert "older than the last: by 0.010000 s" in update.events[0].text
+    assert made.runtime._modes.target.in_base_axes(HOME)[2] == 2.0
+
+
+def test_an_older_desired_wrench_whose_frame_is_ready_later_does_not_replace_a_newer_one():
+    made = rig()
+    late = made.runtime.on_desired_wrench(wrench(made, 0.3, 1.0, "tool0"), made.now).work[0]
+    made.now += 0.02
+    made.take(made.runtime.on_desired_wrench(wrench(made, 0.0, 2.0), made.now))
+    made.take(made.runtime.on_work_done(late.run(), made.now + 0.3))
+    assert made.runtime._modes.target.frame == ""
+
+
 def test_a_desired_wrench_in_a_known_frame_needs_no_work():
     made = rig()
     give_wrench(made, (0.0, 0.0, 1.0), "tool0")
@@ -487,7 +525,7 @@ def test_a_mode_is_refused_where_the_newest_states_repeat_their_numbers_with_vel
     made = rig()
     made.step(2, position=HOME.tolist(), velocity=[0.1] * 3)
     reply = made.set_mode("gravity")
-    assert "joint_states repeats the same numbers" in str(reply.error)
+    assert "joint_states cannot be believed: it repeats the same numbers" in str(reply.error)
     made.step(2)
     assert made.set_mode("gravity").error is None
 

@@ -179,6 +179,50 @@ def test_a_known_payload_is_no_collision():
 # --- efforts that are missing
 
 
+@pytest.mark.parametrize("ramp_time", [0.0, 0.3])
+@pytest.mark.parametrize("kind", ["raw", "gravity_compensated"])
+def test_a_payload_that_changes_amid_a_motion_is_no_external_effort(ramp_time, kind):
+    """The momentum by the model steps with its mass, and the arm does not."""
+    arm, places = PushedArm(measured_effort=kind), ((0.0, 0.0, 0.05), np.zeros((3, 3)))
+    if kind != "raw":
+        arm.measured = lambda tau, q, e: tau - gravity(arm.model, q)
+    arm.play()
+    whole = Payload(3.0, *places).parameters.tolist()
+    arm.runtime.set_payload(PayloadRequest("", whole, ramp_time), arm.now)
+    start, worst = arm.now, 0.0
+    while arm.now < start + 0.5:
+        share = min(1.0, (arm.now + 1e-9 * PERIOD - start) / ramp_time) if ramp_time else 1.0
+        arm.model = SMALL_ARM.carrying(Payload(3.0 * share, *places))
+        arm.step()
+        worst = max(worst, np.max(np.abs(arm.seen.residual)))
+    assert worst < 0.4
+
+
+@pytest.mark.parametrize("effort", [1.2e308, -1e7])
+def test_a_huge_effort_is_rejected_and_leaves_nothing_in_the_observer(effort):
+    arm = PushedArm()
+    arm.play()
+    arm.measured = lambda tau, q, e: np.full(3, effort)
+    arm.play(2)
+    assert all("effort: too large" in update.events[0].text for update in arm.updates[-2:])
+    arm.measured = lambda tau, q, e: tau
+    arm.play()
+    assert np.abs(arm.seen.residual).max() < 0.5
+
+
+def test_a_detector_that_has_lost_its_input_says_so_once():
+    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm.play(100)
+    assert not arm.runtime.detector_blind
+    arm.measured = lambda tau, q, e: []
+    arm.play(200)
+    assert arm.runtime.detector_blind
+    assert [e.kind for update in arm.updates for e in update.events if "detector" in e.kind] == ["detector blind"]
+    arm.measured = lambda tau, q, e: tau
+    arm.play(10)
+    assert not arm.runtime.detector_blind
+
+
 @pytest.mark.parametrize("measured", [lambda tau, q, e: [], lambda tau, q, e: tau * np.nan], ids=["missing", "NaN"])
 def test_states_without_a_usable_effort_are_computed_and_not_observed(measured):
     arm = PushedArm(collision_threshold=THRESHOLD)

@@ -183,7 +183,7 @@ def restore(rig: RuntimeRig) -> None:
     rig.use_link(subscribers=1)
     rig.step(2)
     if np.max(np.abs(rig.q - HOME)) > AWAY or np.max(np.abs(rig.qd)) > 0.5:
-        rig.q, rig.qd = HOME.copy(), np.zeros(3)
+        rig.place_home()
     if rig.runtime.mode == "stopped":
         rig.set_mode("monitor")
     rig.step(8)

@@ -93,7 +93,64 @@ def test_some_of_the_joints_are_merged_with_the_newest_of_the_others_while_these
     assert part.stamp == 1_050_000_000
     late = message("ca", (0.0, 0.0), (0.0, 0.0), stamp=1.2)
     rejected(taker, late, "'b' is not in it, and was last seen 0.190 s", 1.2)
-    assert process(taker, message("b", (2.5,), (0.0,), stamp=1.13), now=1.13)[1] == [10, 2.5, 30]
+    assert process(taker, message("b", (2.5,), (0.0,), stamp=1.21), now=1.21)[1] == [0, 2.5, 0]
+
+
+def test_parts_become_a_state_though_no_whole_message_ever_came():
+    taker = assembler(merge_timeout=0.1)
+    rejected(taker, message("a", (1.0,), (4.0,), stamp=1.0), "joint missing: 'b' is not in it, and was never seen", 1.0)
+    rejected(taker, message("b", (2.0,), (5.0,), stamp=1.0), "joint missing: 'c'", 1.0)
+    assert process(taker, message("c", (3.0,), (6.0,), stamp=1.0), 1.0)[1:3] == ([1, 2, 3], [4, 5, 6])
+
+
+def test_parts_become_states_again_after_all_were_silent():
+    taker = assembler(merge_timeout=0.1)
+    for t in (1.0, 2.0):
+        rejected(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=t), "joint missing: 'c'", t)
+        assert process(taker, message("c", (t,), (6.0,), stamp=t), t).q == [1, 2, t]
+
+
+def test_stamps_of_parts_increase_each_by_themselves():
+    """The drivers of two parts measure at times of their own."""
+    taker = assembler()
+    rejected(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.01), "joint missing", 1.01)
+    late = process(taker, message("c", (3.0,), (6.0,), stamp=1.0), 1.012)
+    assert (late.stamp, late.measured_at) == (1_010_000_000, pytest.approx(1.0))
+    rejected(taker, message("c", (3.0,), (6.0,), stamp=1.0), "the same as the last", 1.02)
+    rejected(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.0), "older than the last", 1.02)
+
+
+def test_one_stamp_ahead_of_the_clock_does_not_make_the_next_ones_old():
+    taker = assembler()
+    process(taker, message(stamp=1.0), 1.0)
+    ahead = process(taker, message(stamp=1.904), 1.004)
+    assert ahead.measured_at == pytest.approx(1.904)
+    for i in range(10):
+        t = 1.008 + 0.004 * i
+        assert process(taker, message(stamp=t), t).measured_at == pytest.approx(t)
+    rejected(taker, message(stamp=1.02), "older than the last", 1.05)
+
+
+def test_stamps_of_a_clock_that_is_always_ahead_must_increase():
+    taker = assembler()
+    process(taker, message(stamp=1.5), 1.0)
+    process(taker, message(stamp=1.504), 1.004)
+    rejected(taker, message(stamp=1.502), "older than the last", 1.006)
+
+
+def test_a_part_with_a_stamp_ahead_of_the_clock_is_not_young_for_longer():
+    taker = assembler(merge_timeout=1.0)
+    process(taker, message(stamp=1.0), 1.0)
+    process(taker, message("c", (3.0,), (6.0,), stamp=1.3), 1.01)
+    assert process(taker, message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.02), 1.02).measured_at < 0.8
+
+
+def test_a_state_has_a_stamp_where_the_messages_of_all_its_joints_have_one():
+    taker = assembler()
+    process(taker, message(stamp=1.0), 1.0)
+    assert not taker.process(message("c", (3.0,), (6.0,), stamp=0.0), 1.01).stamped
+    assert not taker.process(message("ab", (1.0, 2.0), (4.0, 5.0), stamp=1.02), 1.02).stamped
+    assert taker.process(message("c", (3.0,), (6.0,), stamp=1.03), 1.03).stamped
 
 
 def test_a_merged_state_is_as_old_as_its_oldest_joint():
@@ -146,6 +203,45 @@ def test_velocities_are_estimated_where_they_are_missing_and_that_is_allowed():
         state = process(taker, message(position=(0.5 * t, -t, 0.0), velocity=(9.0, np.nan, np.nan), stamp=t))
     assert state.qd[0] == 9.0  # what is measured is used
     assert_allclose(state.qd[1:], [-1.0, 0.0], rtol=0, atol=1e-6)
+
+
+def test_velocities_of_two_halves_of_one_stamp_are_those_of_the_motion():
+    taker = assembler(estimate_velocity=True)
+    for i in range(1, 100):
+        t = 1 + 0.004 * i
+        for part in ("ab", "c"):
+            try:
+                state = process(taker, message(part, (0.5 * t,) * len(part), velocity=(), stamp=t), t)
+            except MessageError:
+                assert i <= 2
+    assert_allclose(state.qd, 0.5, rtol=1e-6)
+
+
+def test_velocities_of_halves_with_periods_of_their_own_are_those_of_the_motion():
+    taker = assembler(estimate_velocity=True)
+    for i in range(1, 1000):
+        t = 1 + 0.001 * i
+        for part, period in (("ab", 3), ("c", 7)):
+            if i % period == 0:
+                try:
+                    state = process(taker, message(part, (0.5 * t,) * len(part), velocity=(), stamp=t), t)
+                except MessageError:
+                    assert i < 20
+    assert_allclose(state.qd, 0.5, rtol=1e-6)
+
+
+def test_a_huge_position_is_rejected_and_leaves_nothing_in_the_velocities():
+    taker = assembler(estimate_velocity=True)
+    for i in range(1, 50):
+        t = 1 + 0.004 * i
+        q = (0.5 * t, 1e308 if i == 20 else 0.0, 0.0)
+        if i == 20:
+            rejected(taker, message(position=q, velocity=(), stamp=t), "position: too large: joint 'b' has 1e\\+308", t)
+        elif i > 1:
+            state = process(taker, message(position=q, velocity=(), stamp=t), t)
+        else:
+            rejected(taker, message(position=q, velocity=(), stamp=t), "not known yet", t)
+    assert_allclose(state.qd, [0.5, 0, 0], rtol=0, atol=1e-6)
 
 
 def test_a_filtered_derivative_lags_by_its_time_constant_and_passes_whole_turns():

@@ -288,7 +288,7 @@ def test_limiter_that_does_not_saturate_is_found(monkeypatch):
 
 
 def test_freshness_that_accepts_every_state_is_found(monkeypatch):
-    def accept(self, now, age, q, qd):
+    def accept(self, now, age, problem):
         self.state_at = now
         return True
 

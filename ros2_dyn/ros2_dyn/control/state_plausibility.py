@@ -1,0 +1,164 @@
+"""Plausibility of measured states: positions against velocities, ranges, and numbers that repeat amid a motion."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, remainder, tau
+from typing import NamedTuple
+
+MEMORY = 0.1
+"""Time constant, s, with which disagreements of positions and velocities are added up and forgotten."""
+ACCELERATION = 20.0
+"""Acceleration, rad/s^2 or m/s^2, that a joint may have between two states without being known to."""
+BRAKING = 30.0
+"""Acceleration, rad/s^2 or m/s^2, that no joint exceeds on its way to rest."""
+MIN_SPEED = 1e-7
+"""Velocity, rad/s or m/s, above which a joint moves. Simulated arms without noise settle at less, and never at 0."""
+DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
+"""With so many states that do not fit within this time, s, none is believed."""
+RATE_TIME = 0.01
+"""Time constant of the rates of positions, s."""
+SMOOTH_SHARE = 0.2
+"""Positions that follow their own rates within this share of the tolerance are believed, and the velocities are not."""
+
+
+class Finding(NamedTuple):
+    """What does not fit in a state."""
+
+    problem: str = ""
+    """Why the state is not believed; empty where it is."""
+    velocity_problem: str = ""
+    """Why its velocities are not believed though its positions are; empty where they are."""
+    rates: Sequence[float] = ()
+    """What replaces these velocities: filtered differences of the positions, rad/s or m/s, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class PlausibilityLimits:
+    """What joints may do; lists are in the model's order."""
+
+    joint_names: Sequence[str]
+    lower: Sequence[float]
+    """Position limits, rad or m, shape (n,)."""
+    upper: Sequence[float]
+    wraps: Sequence[bool]
+    """Which joints are continuous: their positions may jump by whole turns."""
+    tolerance: float = 0.05
+    """Maximum disagreement of positions and velocities within some 0.1 s, rad or m."""
+    timeout: float = 0.1
+    """Time, s, after which the next position is not compared with the one before."""
+    detect_frozen: bool = True
+    """Whether numbers that repeat amid a motion do not fit."""
+    velocity_lag: float = 0.0
+    """Lag of velocities that are estimated from the positions, s; 0: they are measured."""
+
+
+class StatePlausibility:
+    """Decides whether a measured state fits the ones before it.
+
+    A position has to change by as much as the velocity says, within a tolerance. A position that does not fit is
+    ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
+    several of them is not believed at all, as with two drivers that publish the same joints.
+
+    Positions that change smoothly, and not as the velocities say, are believed: their rates replace the velocities, so
+    that an arm whose driver tells wrong velocities can be braked.
+    """
+
+    def __init__(self, limits: PlausibilityLimits) -> None:
+        self.limits = limits
+        n = len(limits.joint_names)
+        ranges = zip(limits.lower, limits.upper)
+        self._ranges = [_widened(a, b) for a, b in ranges]
+        self._stamps: list[int | None] = [None] * n
+        self._q, self._qd = [0.0] * n, [0.0] * n
+        self._error = [0.0] * n
+        self._repeated_qd = [0.0] * n
+        self._problems = [""] * n
+        self._misfits: deque[float] = deque(maxlen=DISBELIEF_COUNT)
+        self._last_misfit = ""
+        self._rates = [0.0] * n
+        self._wrong_velocity, self._wrong_velocity_at = "", -inf
+
+    def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> Finding:
+        """Take a state; return what does not fit.
+
+        Args:
+            joints: those that were measured anew.
+            stamp: when, ns.
+            q: positions of all joints, rad or m, shape (n,).
+            qd: velocities of all joints, rad/s or m/s, shape (n,).
+            now: time, s.
+        """
+        frozen = self._frozen(joints, q, qd) if self.limits.detect_frozen else ""
+        misfit = ""
+        for i in joints:
+            problem = self._compare(i, stamp, q[i], qd[i], now)
+            self._problems[i] = problem or frozen
+            misfit = misfit or problem
+        if misfit:
+            self._misfits.append(now)
+            self._last_misfit = misfit
+        problem = next(filter(None, self._problems), "")
+        if not problem and self._disbelieves(now):
+            count, time = DISBELIEF_COUNT, DISBELIEF_TIME
+            problem = f"{count} states of the last {time:g} s do not fit, the last: {self._last_misfit}"
+        if problem or now - self._wrong_velocity_at >= DISBELIEF_TIME:
+            return Finding(problem)
+        return Finding("", self._wrong_velocity, tuple(self._rates))
+
+    def _disbelieves(self, now: float) -> bool:
+        return len(self._misfits) == DISBELIEF_COUNT and now - self._misfits[0] < DISBELIEF_TIME
+
+    def _compare(self, i: int, stamp: int, q: float, qd: float, now: float) -> str:
+        """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
+        name, (low, high) = self.limits.joint_names[i], self._ranges[i]
+        if not low <= q <= high:
+            return f"'{name}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
+        before = self._stamps[i]
+        dt = inf if before is None else 1e-9 * (stamp - before)
+        if not 0 <= dt <= self.limits.timeout:
+            problem = self._problems[i] if before is not None and dt > 0 else ""
+            self._keep(i, stamp, q, qd, 0.0)
+            self._rates[i] = qd
+            return problem
+        moved = q - self._q[i]
+        if self.limits.wraps[i]:
+            moved = remainder(moved, tau)
+        error = self._error[i] * MEMORY / (MEMORY + dt) + moved - 0.5 * (qd + self._qd[i]) * dt
+        tolerance, bend = self.limits.tolerance, 0.5 * ACCELERATION * dt * dt
+        fits = abs(error) <= tolerance + 0.5 * dt * abs(qd - self._qd[i]) + bend
+        smooth = abs(moved - self._rates[i] * dt) <= SMOOTH_SHARE * tolerance + bend
+        if not fits:
+            text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
+            if not smooth:
+                return text
+            self._wrong_velocity, self._wrong_velocity_at = text, now
+        bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
+        self._keep(i, stamp, q, qd, min(max(error, -bound), bound))
+        if dt > 0:
+            self._rates[i] += dt / (dt + RATE_TIME) * (moved / dt - self._rates[i])
+        return ""
+
+    def _keep(self, i: int, stamp: int, q: float, qd: float, error: float) -> None:
+        if q != self._q[i]:
+            self._repeated_qd[i] = qd
+        self._stamps[i], self._q[i], self._qd[i], self._error[i] = stamp, q, qd, error
+
+    def _frozen(self, joints: Sequence[int], q: Sequence[float], qd: Sequence[float]) -> str:
+        """Return why the numbers of the joints cannot be new; empty where one of them changes or none moves."""
+        if any(q[i] != self._q[i] or self._stamps[i] is None for i in joints):
+            return ""
+        if all(qd[i] == self._qd[i] for i in joints) and any(abs(qd[i]) > MIN_SPEED for i in joints):
+            return "it repeats the same numbers, though with velocities"
+        lag = self.limits.velocity_lag
+        if lag > 0 and any(abs(self._repeated_qd[i]) > BRAKING * lag for i in joints):
+            return "it repeats the same positions amid a motion"
+        return ""
+
+
+def _widened(lower: float, upper: float) -> tuple[float, float]:
+    """Return a range with half as much again on either side; infinite where there is none."""
+    margin = 0.5 * (upper - lower)
+    return (lower - margin, upper + margin) if margin > 0 else (-inf, inf)

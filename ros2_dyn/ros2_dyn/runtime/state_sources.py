@@ -1,0 +1,36 @@
+"""Who publishes joint states: whether more than one node may give the same joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MEMORY = 5.0
+"""Time, s, for which a sender of other joints counts that has sent nothing."""
+
+
+class StateSources:
+    """Compares the number of publishers with that of the sets of joints which their messages hold.
+
+    An arm and a gripper are two publishers with two sets of joints. Two publishers with one set give the same joints,
+    or one of them is silent; a message does not tell who sent it.
+    """
+
+    def __init__(self) -> None:
+        self.publishers = 1
+        """Number of publishers."""
+        self._seen: dict[tuple[str, ...], float] = {}
+
+    def note(self, names: Sequence[str], now: float) -> None:
+        """Take note of a message with these joints at a time, s."""
+        key = tuple(names)
+        if key not in self._seen:
+            self._seen = {each: at for each, at in self._seen.items() if now - at <= MEMORY}
+        self._seen[key] = now
+
+    def problem(self, now: float) -> str:
+        """Return why two publishers may give the same joints; empty where each has joints of its own."""
+        sets = sum(now - at <= MEMORY for at in self._seen.values())
+        if self.publishers <= max(sets, 1):
+            return ""
+        kinds = "the same joints" if sets <= 1 else f"{sets} sets of joints"
+        return f"{self.publishers} publishers on joint_states, but {kinds}: two give the same, or one is silent"

@@ -1,0 +1,164 @@
+"""Which measured states fit the ones before them."""
+
+from math import pi
+
+import numpy as np
+import pytest
+
+from real_arms import REAL_ARMS, real_arm
+from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
+
+PERIOD = 0.004
+
+
+class Stream:
+    """States of two joints, the second of which is continuous."""
+
+    def __init__(self, **options) -> None:
+        limits = PlausibilityLimits(("a", "b"), (-3.0, -np.inf), (3.0, np.inf), (False, True), **options)
+        self.plausibility = StatePlausibility(limits)
+        self.stamp = 10**18
+
+    def send(self, q, qd=(0.0, 0.0), joints=(0, 1), period=PERIOD) -> str:
+        """Send the next state; return what does not fit."""
+        self.stamp += round(1e9 * period)
+        self.found = self.plausibility.check(joints, self.stamp, q, qd, 1e-9 * (self.stamp - 10**18))
+        return self.found.problem or self.found.velocity_problem
+
+
+def test_a_motion_with_its_velocities_fits_and_wraps():
+    stream, t = Stream(), 0.0
+    for _ in range(1000):
+        t += PERIOD
+        angle = (3 * t + pi) % (2 * pi) - pi
+        assert not stream.send((np.sin(3 * t), angle), (3 * np.cos(3 * t), 3.0))
+
+
+@pytest.mark.parametrize("period", [0.001, 0.004, 0.02])
+@pytest.mark.parametrize("speed", [0.8, 10.0])
+def test_positions_that_move_without_velocity_do_not_fit_before_they_moved_far(speed, period):
+    stream, moved = Stream(), 0.0
+    while not stream.send((moved, 0.0), period=period):
+        moved += speed * period
+    assert moved < 0.15 + speed * period
+
+
+def test_a_lie_is_not_believed_again_as_long_as_it_lasts():
+    stream = Stream()
+    believed = [not stream.send((-2 + 0.004 * i, 0.0)) for i in range(1000)]
+    assert not any(believed[100:])
+
+
+def test_positions_that_move_smoothly_are_believed_and_their_rates_replace_wrong_velocities():
+    stream, q, v = Stream(), 0.0, 0.0
+    for _ in range(200):
+        v = min(1.0, v + 3 * PERIOD)
+        q += v * PERIOD
+        stream.send((q, 0.0), (-v, 0.0))
+    assert not stream.found.problem
+    assert "with a velocity of -1" in stream.found.velocity_problem
+    assert np.allclose(stream.found.rates, [1.0, 0.0], atol=0.02)
+
+
+def test_velocities_are_believed_again_a_second_after_they_were_wrong():
+    stream, q = Stream(), 0.0
+    found = []
+    for i in range(800):
+        q += 0.004 * min(1.0, 0.01 * i)
+        velocity = min(1.0, 0.01 * i) * (i > 200)
+        found.append(bool(stream.send((q, 0.0), (velocity, 0.0))))
+    assert all(found[150:440])
+    assert not any(found[500:])
+
+
+def test_an_outlier_does_not_fit_and_what_follows_does():
+    stream = Stream()
+    found = [bool(stream.send((1.0 if i == 50 else 0.0, 0.0))) for i in range(100)]
+    assert [i for i, misfit in enumerate(found) if misfit] == [50]
+
+
+def test_several_outliers_discredit_the_stream_for_a_second():
+    stream = Stream()
+    found = [bool(stream.send((1.0 if i in (50, 60, 70) else 0.0, 0.0))) for i in range(400)]
+    assert all(found[70:299])
+    assert not any(found[301:])
+
+
+def test_after_a_jump_positions_fit_again_once_nothing_of_before_counts():
+    stream = Stream(timeout=0.1)
+    found = [bool(stream.send((1.0 * (i >= 50), 0.0))) for i in range(600)]
+    assert all(found[50:76])
+    assert not any(found[400:])
+
+
+@pytest.mark.parametrize(("position", "fits"), [(5.9, True), (6.1, False), (-6.1, False), (1e6, False)])
+def test_a_position_far_beyond_its_limits_does_not_fit(position, fits):
+    stream = Stream()
+    assert bool(stream.send((position, 1e5))) is not fits
+
+
+def test_a_joint_without_limits_may_be_anywhere():
+    plausibility = StatePlausibility(PlausibilityLimits(("a",), (0.0,), (0.0,), (False,)))
+    assert not plausibility.check((0,), 1, (2.0,), (0.0,), 0.0).problem
+
+
+def test_a_gap_without_states_is_bridged_by_the_motion_that_is_possible():
+    stream = Stream(timeout=0.1)
+    stream.send((0.0, 0.0), (1.0, 0.0))
+    assert not stream.send((0.07, 0.0), (0.3, 0.0), period=0.09)
+    assert stream.send((0.6, 0.0), (0.3, 0.0), period=0.09)
+
+
+@pytest.mark.parametrize(("speed", "fits"), [(0.0, True), (1e-14, True), (1e-8, True), (1e-6, False)])
+def test_numbers_that_repeat_do_not_fit_where_they_have_velocities(speed, fits):
+    """A simulated arm without noise settles at velocities such as 1e-14, also where its positions are 0."""
+    stream = Stream()
+    found = [stream.send((0.0, 0.0), (speed, 0.0)) for _ in range(5)]
+    assert not found[0]
+    assert all(not problem for problem in found) is fits
+
+
+def test_repetitions_fit_where_they_are_not_looked_for():
+    stream = Stream(detect_frozen=False)
+    assert not any(stream.send((0.5, 0.5), (1e-3, 0.0)) for _ in range(20))
+
+
+def test_one_part_that_repeats_its_numbers_discredits_the_whole_state():
+    stream = Stream()
+    for i in range(10):
+        moving = stream.send((1e-4 * i, 0.5), (0.025, 0.1), joints=(0,))
+        frozen = stream.send((1e-4 * i, 0.5), (0.025, 0.1), joints=(1,))
+        assert bool(moving) == (i > 1)
+        assert bool(frozen) == (i > 0)
+    assert not stream.send((1e-4 * i, 0.501), (0.025, 0.1), joints=(1,))
+
+
+def test_one_part_that_does_not_fit_discredits_the_states_that_are_made_with_it():
+    stream = Stream()
+    for joints in ((0,), (1,)):
+        assert not stream.send((0.0, 0.0), joints=joints)
+    assert stream.send((0.0, 2.0), joints=(1,))
+    assert stream.send((0.0, 2.0), joints=(0,))
+    assert not stream.send((0.0, 0.0), joints=(1,))
+
+
+@pytest.mark.parametrize(("deceleration", "frozen"), [(25.0, False), (np.inf, True)])
+def test_positions_that_stop_at_once_are_frozen_where_velocities_follow_them(deceleration, frozen):
+    lag, dt = 0.008, 0.002
+    stream, q, v, rate, problem = Stream(velocity_lag=lag), 0.0, 0.5, 0.5, ""
+    for i in range(200):
+        v = v if i < 100 else max(0.0, v - min(deceleration, 1e6) * dt)
+        q += v * dt
+        rate += dt / (dt + lag) * (v - rate)
+        problem = stream.send((q, 0.0), (rate, 0.0), period=dt)
+    assert ("amid a motion" in problem) is frozen
+
+
+@pytest.mark.parametrize("name", REAL_ARMS)
+def test_recordings_of_real_arms_fit(name):
+    model, recording = real_arm(name)
+    wraps = [joint.type == "continuous" for joint in model.joints]
+    limits = PlausibilityLimits(model.joint_names, model.lower, model.upper, wraps, detect_frozen=False)
+    plausibility = StatePlausibility(limits)
+    for t, q, qd in zip(recording.t, recording.q, recording.qd):
+        assert not any(plausibility.check(range(model.n), round(1e9 * t), q, qd, t))
