@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ros2_dyn.errors import MessageError
+
+MAX_NAMES = 1000
+"""Names in a message. Humanoids with hands have some 100 joints; each name costs time at every message."""
+
 
 class JointSample(NamedTuple):
     """A message of measured joint states, of all joints or some, in any order, with others besides."""
@@ -73,6 +78,16 @@ class PayloadRequest(NamedTuple):
     """Inertial parameters in the link's frame, shape (10,), as `Payload.parameters`; zeros: nothing."""
     ramp_time: float = 0.0
     """Duration over which the efforts change, s."""
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Check the number of names in a message, before they are searched.
+
+    Raises:
+        MessageError: there are too many.
+    """
+    if len(names) > MAX_NAMES:
+        raise MessageError("name", "too many", f"expected at most {MAX_NAMES} names")
 
 
 class CommandLink(NamedTuple):
