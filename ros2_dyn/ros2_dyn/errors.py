@@ -117,3 +117,19 @@ class FailsafeError(Ros2DynError):
     def __init__(self, problem: str) -> None:
         super().__init__(f"the failsafe process did not start: {problem}")
         self.problem = problem
+
+
+class ReplayDiffers(Ros2DynError):
+    """A replay decided otherwise than the runtime that was recorded.
+
+    Attributes:
+        different: number of inputs at which it did.
+        inputs: number of inputs.
+        first: time of the first one, s.
+    """
+
+    def __init__(self, different: int, inputs: int, first: float) -> None:
+        super().__init__(f"{different} of {inputs} decisions differ, the first at {first:.4f} s")
+        self.different = different
+        self.inputs = inputs
+        self.first = first

@@ -15,6 +15,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from ros2_dyn.errors import FailsafeError
+from ros2_dyn.ros.black_box_writer import NodeBlackBox
 from ros2_dyn.ros.collision_services import CollisionReaction
 from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.diagnostics import Window
@@ -43,6 +44,7 @@ class NodeDriver:
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
         self._reaction = CollisionReaction(node)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
+        self._black_box = NodeBlackBox(node, runtime)
         self._robot: RobotDynamics | None = None
         self._mode = ""
         self._requests = count()
@@ -174,6 +176,7 @@ class NodeDriver:
         if self.runtime.commands:
             self.handle(self.runtime.on_command_link(self.commands.link(), self.now()))
         self.let_time_pass()
+        self._black_box.write_stop(self.now())
 
     def let_time_pass(self) -> None:
         """Give the runtime the time."""
@@ -183,3 +186,4 @@ class NodeDriver:
         """End: what is commanded passes to the failsafe process."""
         self.commands.close()
         self._worker.shutdown(wait=False, cancel_futures=True)
+        self._black_box.close(self.now())
