@@ -65,7 +65,8 @@ class BlackBox:
             self._segments.append(_Segment(checkpoint.save(runtime), now))
         except pickle.PicklingError as error:
             self._give_up(f"the runtime cannot be saved: {error}")
-        needed = (now if self._stop is None else self._stop[1]) - self.span
+        stopped_at = now if self._stop is None else self._stop[1]
+        needed = max(stopped_at, now - 2 * AFTERMATH) - self.span
         while len(self._segments) > 1 and self._segments[1].begun <= needed:
             self._segments.popleft()
 
@@ -86,9 +87,11 @@ class BlackBox:
             if number < 0:
                 return  # the outcome of an input that is not recorded
             arguments = (WorkNumber(number), *arguments[1:])
-        numbers = tuple(range(self._works, self._works + len(work)))
-        self._works += len(work)
-        self._awaited.update((id(each), (each, number)) for each, number in zip(work, numbers))
+        numbers: tuple[int, ...] = ()
+        if work:
+            numbers = tuple(range(self._works, self._works + len(work)))
+            self._works += len(work)
+            self._awaited.update((id(each), (each, number)) for each, number in zip(work, numbers))
         if not self._segments:
             return
         segment = self._segments[-1]
@@ -108,16 +111,17 @@ class BlackBox:
 
     # ---- stops
 
-    def notice(self, decision: Decision, reason: str, now: float) -> None:
+    def notice(self, runtime: ArmRuntime, decision: Decision, now: float) -> None:
         """Take notice of a decision: a mode that stops, or commands that end without a request, are to be written.
 
         Args:
+            runtime: that decided.
             decision: what was decided.
-            reason: why the last mode ended; empty after a request.
             now: time, s.
         """
         if decision.mode == self._mode and decision.commands == self._commands:
             return
+        reason = runtime.reason
         stops = decision.mode == "stopped" or (self._commands and not decision.commands and reason)
         if stops and self._stop is None:
             self._stop = reason or decision.mode, now
@@ -169,7 +173,7 @@ def _recorded(method: str) -> Callable[..., Update]:
             raise
         decision = decide(update)
         box.add(method, arguments, named, decision, update.work)
-        box.notice(decision, self.reason, now)
+        box.notice(self, decision, now)
         return update
 
     return take

@@ -99,7 +99,9 @@ class Recording:
 def decide(update: Update) -> Decision:
     """Return the decision that an update holds."""
     effort = None if update.command is None else update.command.effort.tobytes()
-    replies = tuple((reply.request, str(reply.error or "")) for reply in update.replies)
+    replies: tuple[tuple[Any, str], ...] = ()
+    if update.replies:
+        replies = tuple((reply.request, str(reply.error or "")) for reply in update.replies)
     return Decision(update.mode, update.commands, effort, update.events, replies, update.failsafe is not None)
 
 

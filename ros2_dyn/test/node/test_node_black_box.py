@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 pytest.importorskip("mcap", reason="mcap is not installed")
 
-from driver import Driver, StandingArm
+from driver import COMMANDED_NODE, Driver, StandingArm
 from robots import MOCK_ARM
 from ros2_dyn.ros import black_box_writer
 from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_name
@@ -63,8 +63,8 @@ def test_node_without_mcap_says_so_once_and_commands(listener, start, tmp_path):
     (tmp_path / "mcap").mkdir()
     (tmp_path / "mcap" / "__init__.py").write_text("raise ImportError('hidden')")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)), PYTHONPATH=path)
-    driver = Driver(listener, process, arm=StandingArm(speed=0.0))
+    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM), **COMMANDED_NODE), PYTHONPATH=path)
+    driver = Driver(listener, process, arm=StandingArm(speed=0.0), simulated=True)
     driver.begin()
     driver.play(10)
     driver.enter("gravity")
