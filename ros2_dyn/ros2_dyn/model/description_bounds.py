@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 
 from ros2_dyn.errors import ModelError
 
-MAX_TEXT = 4_000_000
-"""Characters of a description. Humanoids with hands have some 300 000; 4 000 000 are parsed in a fifth of a second."""
+MAX_TEXT = 2_000_000
+"""Characters of a description. Humanoids with hands have some 300 000; the worst 2 000 000 take a third of a second."""
 MAX_LINKS = 1000
 """Links of a robot, and joints. Humanoids with hands have some 200; 1000 take half a second."""
 MAX_NAME = 256
