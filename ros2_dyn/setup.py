@@ -19,7 +19,12 @@ setup(
     ],
     python_requires=">=3.10",
     install_requires=["numpy", "pyyaml", "rich", "scipy", "urdf-parser-py"],
-    extras_require={"report": ["matplotlib", "rosbags"], "cluster": ["distributed"], "test": ["pytest"]},
+    extras_require={
+        "report": ["matplotlib", "rosbags"],
+        "black_box": ["mcap"],
+        "cluster": ["distributed"],
+        "test": ["pytest"],
+    },
     zip_safe=False,
     maintainer="ros2_dyn maintainers",
     maintainer_email="maintainers@ros2-dyn.example",

@@ -1,5 +1,16 @@
 """Errors of ros2_dyn: one base class, and subclasses that carry the details as data."""
 
+MAX_TEXT = 1000
+"""Characters of each part of an error's text. What is wrong may be as long as anybody sends it: a name of megabytes."""
+
+
+def shorten(text: str, length: int = MAX_TEXT) -> str:
+    """Return a text, or its beginning and its end where it is longer than a number of characters."""
+    if len(text) <= length:
+        return text
+    half = (length - 5) // 2
+    return f"{text[:half]} ... {text[-half:]}"
+
 
 class Ros2DynError(Exception):
     """Base class of all errors of ros2_dyn."""
@@ -14,6 +25,7 @@ class ModelError(Ros2DynError):
     """
 
     def __init__(self, element: str, problem: str) -> None:
+        element, problem = shorten(element), shorten(problem)
         super().__init__(f"{element}: {problem}")
         self.element = element
         self.problem = problem
@@ -28,6 +40,7 @@ class InputError(Ros2DynError, ValueError):
     """
 
     def __init__(self, argument: str, problem: str) -> None:
+        argument, problem = shorten(argument), shorten(problem)
         super().__init__(f"{argument}: {problem}")
         self.argument = argument
         self.problem = problem
@@ -43,6 +56,7 @@ class MessageError(Ros2DynError):
     """
 
     def __init__(self, field: str, reason: str, detail: str) -> None:
+        field, detail = shorten(field), shorten(detail)
         super().__init__(f"{field}: {reason}: {detail}")
         self.field = field
         self.reason = reason
@@ -58,6 +72,7 @@ class ProcessError(Ros2DynError):
     """
 
     def __init__(self, process: str, problem: str) -> None:
+        process, problem = shorten(process), shorten(problem)
         super().__init__(f"{process}: {problem}")
         self.process = process
         self.problem = problem
@@ -86,6 +101,7 @@ class ModeRefused(Ros2DynError):
     """
 
     def __init__(self, mode: str, problem: str) -> None:
+        mode, problem = shorten(mode), shorten(problem)
         super().__init__(f"{mode}: {problem}")
         self.mode = mode
         self.problem = problem
@@ -101,3 +117,19 @@ class FailsafeError(Ros2DynError):
     def __init__(self, problem: str) -> None:
         super().__init__(f"the failsafe process did not start: {problem}")
         self.problem = problem
+
+
+class ReplayDiffers(Ros2DynError):
+    """A replay decided otherwise than the runtime that was recorded.
+
+    Attributes:
+        different: number of inputs at which it did.
+        inputs: number of inputs.
+        first: time of the first one, s.
+    """
+
+    def __init__(self, different: int, inputs: int, first: float) -> None:
+        super().__init__(f"{different} of {inputs} decisions differ, the first at {first:.4f} s")
+        self.different = different
+        self.inputs = inputs
+        self.first = first

@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.runtime import black_box_file
+from ros2_dyn.runtime.black_box import RecordingRuntime
 from ros2_dyn.simulation.arm_pool import OWN_ARM, arm_names
 from ros2_dyn.simulation.campaign import play_world, run_campaign
 from ros2_dyn.simulation.world import World
@@ -110,9 +112,11 @@ def _draw_faults(axis: Any, world: World) -> None:
             number += 1
 
 
-def replay(seed: int, output: Path, console: Console) -> None:
-    """Play one world again; print its timeline without the motion, and draw it."""
-    world = play_world(seed)
+def replay(seed: int, output: Path, console: Console, box: Path | None = None) -> None:
+    """Play one world again; print its timeline without the motion, and draw it; write what its black box holds."""
+    world = play_world(seed, make_runtime=RecordingRuntime) if box else play_world(seed)
+    if box:
+        _write_box(world, box)
     for time_ns, kind, *details in world.records:
         if kind != "arm":
             text = " ".join(f"{x:.4f}" if isinstance(x, float) else str(x) for x in details)
@@ -130,6 +134,22 @@ def replay(seed: int, output: Path, console: Console) -> None:
     print(json.dumps(outcome))
 
 
+def _write_box(world: World, path: Path) -> None:
+    """Write what the black box of the node that was started last holds at the end.
+
+    Raises:
+        InputError: mcap is not installed, the file cannot be written, or the node is dead.
+    """
+    runtime = world.node.runtime
+    recording = runtime.box.take("the world ends", world.now) if isinstance(runtime, RecordingRuntime) else None
+    if recording is None:
+        raise InputError("box", "the node is dead at the end of this world")
+    try:
+        black_box_file.write(recording, path)
+    except OSError as error:
+        raise InputError("box", f"'{path}' cannot be written: {error}") from error
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--faults", type=int, default=1000, help="number of faults; default: %(default)s")
@@ -139,6 +159,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786")
     parser.add_argument("--replay", type=int, metavar="SEED", help="play the world of this seed, print and draw it")
     parser.add_argument("--output", type=Path, default=Path("world.png"), help="drawing of --replay")
+    parser.add_argument("--box", type=Path, metavar="FILE", help="with --replay: write the node's black box, as MCAP")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -154,7 +175,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arms == (OWN_ARM,):
         console.print("example-robot-data is not installed: all worlds have the arm of this package")
     if arguments.replay is not None:
-        replay(arguments.replay, arguments.output, Console())
+        replay(arguments.replay, arguments.output, Console(), arguments.box)
         return
     columns = TextColumn("faults"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     with open_executor(arguments.workers, arguments.scheduler) as executor, Progress(*columns, console=console) as bar:

@@ -39,6 +39,8 @@ class Kernel(Protocol):
     """Backend: python, numpy or numba."""
     source: str
     """Generated code."""
+    recipe: tuple[Any, ...]
+    """Arguments of `compile_kernel` that make the same function: it cannot be copied to another process."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Evaluate the outputs; see `compile_kernel` for the types of each backend."""
@@ -88,6 +90,7 @@ def compile_kernel(
         "link": link or model.default_tip,
         "backend": backend,
         "source": source,
+        "recipe": (model, tuple(outputs), backend, tuple(inputs), link),
         "__doc__": f"({', '.join(outputs)}) of the robot '{model.name}'.",
     }
     for name, value in about.items():  # on the function itself: a wrapper object would take a sixth more time

@@ -29,9 +29,12 @@ def _links(model: RobotModel) -> Iterator[str]:
 
 
 def _joints(model: RobotModel) -> Iterator[str]:
-    for i, joint in enumerate(model.joints):
-        beyond = [j for j in range(len(model.joints)) if i in model.support(j)]
-        if not any(model.inertia[j].mass > 0 for j in beyond):
+    moves_mass = [body.mass > 0 for body in model.inertia]
+    for i, parent in reversed(list(enumerate(model.lambda_))):
+        if parent != BASE:
+            moves_mass[parent] = moves_mass[parent] or moves_mass[i]
+    for joint, moves in zip(model.joints, moves_mass):
+        if not moves:
             yield f"joint '{joint.name}' moves no mass"
         if joint.dof == 1 and joint.mimics is None and not 0 < joint.effort_limit < np.inf:
             yield f"joint '{joint.name}' has no effort limit"

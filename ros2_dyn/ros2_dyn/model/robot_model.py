@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import chain, dh, urdf
+from ros2_dyn.model.description_bounds import MAX_LINKS, read_text
 from ros2_dyn.model.dh import DHRow
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
@@ -74,7 +76,7 @@ class RobotModel:
             ModelError: the file cannot be read, or its content is wrong; see `from_urdf`.
         """
         try:
-            return cls.from_urdf(Path(path).read_text(encoding="utf-8"))
+            return cls.from_urdf(read_text(path))
         except (OSError, UnicodeDecodeError) as error:
             raise ModelError(f"file '{path}'", f"cannot be read: {error}") from error
 
@@ -110,9 +112,12 @@ class RobotModel:
             specs: the links, the root first, parents before children; joints are numbered in this order.
 
         Raises:
-            ModelError: there is no movable joint, or a joint mimics one that it cannot mimic.
+            ModelError: there is no movable joint, a joint mimics one that it cannot mimic, or there are too many links.
         """
-        root, *others = specs = tuple(specs)
+        specs = tuple(islice(specs, MAX_LINKS + 1))
+        if len(specs) > MAX_LINKS:
+            raise ModelError("robot", f"it has more than {MAX_LINKS} links")
+        root, *others = specs
         joints: list[Joint] = []
         lambda_: list[int] = []
         X_tree: list[Transform] = []
@@ -325,10 +330,13 @@ class RobotModel:
         """Whether joints mimic others, so that one degree of freedom moves several joints."""
         return len(self._independent) < len(self.joints)
 
-    @property
+    @cached_property
     def default_tip(self) -> str:
         """Link with the most movable joints between it and the base; of several, the last in the tree."""
-        return max(reversed(self.link_names), key=lambda link: len(self.support(self.links[link].body)))
+        depth = {BASE: 0}
+        for body, parent in enumerate(self.lambda_):
+            depth[body] = depth[parent] + 1
+        return max(reversed(self.link_names), key=lambda link: depth[self.links[link].body])
 
     def support(self, body: int) -> tuple[int, ...]:
         """Return the joints between the base and a body, from the base outwards: kappa(i) of RBDA section 4.1.4."""

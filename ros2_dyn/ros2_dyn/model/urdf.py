@@ -12,6 +12,7 @@ from urdf_parser_py import urdf
 from urdf_parser_py.xml_reflection.core import ParseError
 
 from ros2_dyn.errors import InputError, ModelError
+from ros2_dyn.model.description_bounds import check_elements, check_text
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint, JointType
 from ros2_dyn.model.joint_dynamics import JointDynamics
@@ -40,9 +41,11 @@ def read(xml: str) -> tuple[str, list[LinkSpec]]:
     """Return the robot's name and its links, depth first, children in document order.
 
     Raises:
-        ModelError: the text is no URDF, one of its elements is wrong, or its links are not one tree.
+        ModelError: the text is no URDF, one of its elements is wrong, its links are not one tree, or it is too large.
     """
+    check_text(xml)
     robot = _robot_element(xml)
+    check_elements(robot)
     links = _by_name(_parse_element(element, urdf.Link) for element in robot.findall("link"))
     joints = _by_name(_parse_element(element, urdf.Joint) for element in robot.findall("joint"))
     return robot.get("name", "robot"), list(_walk(links, joints))

@@ -24,6 +24,8 @@ LITTLE_ENDIAN = b"\0\1"
 """First bytes of plain little-endian CDR, the only representation that is read here without a message object."""
 MAX_SIZES, MAX_LAYOUTS = 16, 4
 """Sizes of messages of which one reader keeps layouts, and layouts of one size."""
+MAX_SIZE = 65536
+"""Bytes of a message of a hot topic: joint states of 1000 joints. What is larger is not even deserialised."""
 
 Sample = TypeVar("Sample")
 
@@ -44,8 +46,10 @@ class CdrReader(ABC, Generic[Sample]):
             received: time of its arrival by the clock of the stamps, ns.
 
         Raises:
-            MessageError: the bytes are no such message, or it lacks what a sample needs.
+            MessageError: the bytes are no such message or too many, or it lacks what a sample needs.
         """
+        if len(raw) > MAX_SIZE:
+            raise MessageError("message", "too large", f"expected at most {MAX_SIZE} bytes")
         if raw.startswith(LITTLE_ENDIAN):
             for layout in self._layouts.get(len(raw), ()):
                 values = layout.unpack(raw, ENCAPSULATION)

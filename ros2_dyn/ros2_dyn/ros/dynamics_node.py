@@ -34,6 +34,7 @@ from ros2_dyn.control.events import rejection
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros import diagnostics
+from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, WrenchReader
 from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
@@ -43,7 +44,7 @@ from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque
-from ros2_dyn.runtime import ArmRuntime, Reply, Settings, Update
+from ros2_dyn.runtime import Reply, Settings, Update
 from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
@@ -59,7 +60,7 @@ class DynamicsNode(Node):
         self._loop = HotLoop(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
-        self._runtime = ArmRuntime(_load(settings), settings)
+        self._runtime = make_runtime(_load(settings), settings, self.get_logger())
         self._driver = NodeDriver(self, self._runtime)
         self._description = ""
         self._refreshes = 0

@@ -15,6 +15,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from ros2_dyn.errors import FailsafeError
+from ros2_dyn.ros.black_box_writer import NodeBlackBox
 from ros2_dyn.ros.command_output import UNKNOWN_NODE, CommandOutput
 from ros2_dyn.ros.diagnostics import Window
 from ros2_dyn.ros.event_log import EventLog
@@ -44,6 +45,7 @@ class NodeDriver:
         self._collision_service = TriggerService(node, "collision_service")
         self._stop_service = TriggerService(node, "stop_service")
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
+        self._black_box = NodeBlackBox(node, runtime)
         self._robot: RobotDynamics | None = None
         self._mode = ""
         self._requests = count()
@@ -179,6 +181,7 @@ class NodeDriver:
             self.handle(self.runtime.on_command_link(self.commands.link(), self.now()))
             self.count_state_publishers()
         self.let_time_pass()
+        self._black_box.write_stop(self.now())
 
     def count_state_publishers(self) -> None:
         """See who publishes joint states, without what a killed process has left."""
@@ -194,3 +197,4 @@ class NodeDriver:
         """End: what is commanded passes to the failsafe process."""
         self.commands.close()
         self._worker.shutdown(wait=False, cancel_futures=True)
+        self._black_box.close(self.now())

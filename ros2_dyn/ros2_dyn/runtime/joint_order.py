@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.runtime.samples import DesiredSample, JointSample
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, check_names
 from ros2_dyn.runtime.states import DesiredState, MeasuredState
 
 
@@ -65,8 +65,9 @@ def find_joints(joints: Sequence[str], names: Sequence[str], field: str) -> list
     """Return where each of the joints stands among the names of a message.
 
     Raises:
-        MessageError: a joint is missing or named twice.
+        MessageError: a joint is missing or named twice, or there are too many names.
     """
+    check_names(names)
     for joint in joints:
         if names.count(joint) != 1:
             reason = "joint named twice" if joint in names else "joint missing"

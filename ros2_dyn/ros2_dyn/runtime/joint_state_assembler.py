@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import CLOCK_JUMP, STAMP_AHEAD, JointSample
+from ros2_dyn.runtime.samples import CLOCK_JUMP, STAMP_AHEAD, JointSample, check_names
 from ros2_dyn.runtime.states import MeasuredState
 
 MAX_POSITION = 1e6
@@ -127,6 +127,7 @@ class JointStateAssembler:
 
     def _find(self, names: Sequence[str]) -> list[tuple[int, int]]:
         """Return where the model's joints stand among the names: pairs of the model's index and the message's."""
+        check_names(names)
         for joint in self.joint_names:
             if names.count(joint) > 1:
                 raise MessageError("name", "joint named twice", f"'{joint}' in [{', '.join(names)}]")

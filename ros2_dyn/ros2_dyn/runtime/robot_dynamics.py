@@ -17,6 +17,9 @@ from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
+MAX_JOINTS = 64
+"""Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
+
 
 class Terms(NamedTuple):
     """What is computed for each state, in the model's order, N m or N; the first four are named as their topics."""
@@ -145,10 +148,13 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
     """Return the model that the settings make of a description; quick, unlike the kernels.
 
     Raises:
-        ModelError: a joint is planar or floating.
+        ModelError: a joint is planar or floating, or there are too many joints.
         InputError: the robot has not the joints or the tip link that the settings name.
     """
     model = settings.apply(description)
+    if len(model.joints) > MAX_JOINTS:
+        problem = f"{len(model.joints)} joints move, expected at most {MAX_JOINTS}; name those of the arm in `joints`"
+        raise ModelError(f"robot '{model.name}'", problem)
     for joint in model.joints:
         if joint.dof > 1:
             raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")

@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ros2_dyn.errors import MessageError
+
+MAX_NAMES = 1000
+"""Names in a message. Humanoids with hands have some 100 joints; each name costs time at every message."""
 CLOCK_JUMP = 1.0
 """A stamp that lies further back than this, s, is no late message: the clock was set back."""
 STAMP_AHEAD = 0.02
@@ -80,6 +84,16 @@ class PayloadRequest(NamedTuple):
     """Inertial parameters in the link's frame, shape (10,), as `Payload.parameters`; zeros: nothing."""
     ramp_time: float = 0.0
     """Duration over which the efforts change, s."""
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Check the number of names in a message, before they are searched.
+
+    Raises:
+        MessageError: there are too many.
+    """
+    if len(names) > MAX_NAMES:
+        raise MessageError("name", "too many", f"expected at most {MAX_NAMES} names")
 
 
 class CommandLink(NamedTuple):

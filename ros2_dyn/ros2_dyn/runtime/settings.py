@@ -180,6 +180,14 @@ class Settings:
         high=10.0,
         locked=True,
     )
+    black_box: bool = _output(
+        True, "Whether each stop writes the last 10 s of inputs and decisions to an MCAP file.", read_only=True
+    )
+    black_box_dir: str = _output(
+        "",
+        "Folder of these files, which keeps the newest 20, 200 MB at most. Empty: `black_box` in the ROS log folder.",
+        read_only=True,
+    )
     marker_scale: float = _output(
         0.002, "Length of the arrows of ~/wrench_markers, m/N; five times as long per N m.", low=0.0, high=10.0
     )

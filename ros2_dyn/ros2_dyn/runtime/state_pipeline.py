@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
-from ros2_dyn.errors import MessageError
+from ros2_dyn.errors import MessageError, shorten
 from ros2_dyn.estimation.filters import time_constant
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
@@ -98,7 +98,8 @@ class StatePipeline:
         except MessageError as error:
             return self._passed(rejection("joint_states", error))
         if assembled.state is None:
-            text = f"joint_states holds [{', '.join(sample.names)}], none of them a joint of '{self.robot.model.name}'"
+            names = shorten(", ".join(sample.names))
+            text = f"joint_states holds [{names}], none of them a joint of '{self.robot.model.name}'"
             return self._passed(Event("foreign", text, logged=self.state is None, topic="joint_states"))
         if assembled.restarted:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.simulation.command_judge import RULES
 from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD, random_world
+from ros2_dyn.simulation.simulated_node import MakeRuntime
 from ros2_dyn.simulation.world import CRASH, World
 
 WORLDS_PER_TASK = 5
@@ -56,9 +58,9 @@ class CampaignResult:
         }
 
 
-def play_world(seed: int, faults: int = FAULTS_PER_WORLD) -> World:
+def play_world(seed: int, faults: int = FAULTS_PER_WORLD, make_runtime: MakeRuntime = ArmRuntime) -> World:
     """Return a random world after all of its faults."""
-    world = random_world(seed, faults)
+    world = random_world(seed, faults, make_runtime)
     world.run(world.end)
     return world
 

@@ -11,12 +11,13 @@ from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.samples import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, variant
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.faults import FAULTS, start_fault
-from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn.simulation.target_generator import TargetQuality
 from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
 
@@ -33,19 +34,20 @@ PERIODS_WITHIN_TIMEOUT = 6
 """A world's `state_timeout` is at least this many periods of its driver."""
 
 
-def random_world(seed: int, faults: int = FAULTS_PER_WORLD) -> World:
+def random_world(seed: int, faults: int = FAULTS_PER_WORLD, make_runtime: MakeRuntime = ArmRuntime) -> World:
     """Return a world with its faults planned, which all have ended at its time `end`.
 
     Args:
         seed: seed of everything.
         faults: number of faults; those of a smaller number are the first of a larger one.
+        make_runtime: makes the runtime at each start of the node.
     """
     plan, chances = (np.random.default_rng(each) for each in np.random.SeedSequence([seed, 1]).spawn(2))
     names = arm_names()
     name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
     real = variant(name, int(plan.integers(VARIANTS)))
     home = random_home(real.arm, plan)
-    world = World(seed, real.arm, home, _options(plan, real, home), real.description)
+    world = World(seed, real.arm, home, _options(plan, real, home), real.description, make_runtime=make_runtime)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
     if real.payload is not None and plan.random() < 0.7:
         told = PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist()))

@@ -11,12 +11,13 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from cdr import joint_state_bytes, trajectory_bytes
 from ros2_dyn.errors import MessageError
 from ros2_dyn.ros import cdr_reader
-from ros2_dyn.ros.cdr_reader import MAX_LAYOUTS, MAX_SIZES, DesiredReader, JointStateReader, WrenchReader
+from ros2_dyn.ros.cdr_reader import MAX_LAYOUTS, MAX_SIZE, MAX_SIZES, DesiredReader, JointStateReader, WrenchReader
 
 NAMES = ["shoulder", "upper_arm", "elbow", "wrist_1", "wrist_2", "w3"]
 SPECIAL = (0.0, -0.0, math.nan, math.inf, -math.inf, 1e-320)
@@ -230,3 +231,23 @@ def test_a_wrench_is_read_in_any_frame(deserialised):
         sample = reader.read(serialize_message(message), i)
         assert sample == (i * 10**9, frame, (1.0 * i, 0.0, 0.0, 0.0, 0.0, math.inf), i)
     assert len(deserialised) == 3
+
+
+@pytest.mark.parametrize(
+    ("reader", "raw"),
+    [
+        (JointStateReader, joint_state_bytes(joint_state([f"n{i}" for i in range(100_000)]))),
+        (DesiredReader, trajectory_bytes(JointTrajectory(points=[JointTrajectoryPoint(positions=[0.0] * 10_000)]))),
+        (WrenchReader, serialize_message(WrenchStamped(header=Header(frame_id="x" * 1_000_000)))),
+    ],
+)
+def test_a_message_of_absurd_size_is_refused_without_being_deserialised(reader, raw, deserialised):
+    assert len(raw) > MAX_SIZE
+    with pytest.raises(MessageError, match="too large"):
+        reader().read(raw)
+    assert not deserialised
+
+
+def test_joint_states_of_1000_joints_are_read():
+    names = [f"robot_{i}_joint" for i in range(1000)]
+    check_joint_state(JointStateReader().read(joint_state_bytes(joint_state(names))), joint_state(names))

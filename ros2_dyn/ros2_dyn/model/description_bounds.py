@@ -1,0 +1,60 @@
+"""Bounds of a robot description: what is beyond them is refused before anything is computed from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from ros2_dyn.errors import ModelError
+
+MAX_TEXT = 2_000_000
+"""Characters of a description. Humanoids with hands have some 300 000; the worst 2 000 000 take a third of a second."""
+MAX_LINKS = 1000
+"""Links of a robot, and joints. Humanoids with hands have some 200; 1000 take half a second."""
+MAX_NAME = 256
+"""Characters of the name of a robot, link or joint: names are repeated in messages, logs and errors."""
+
+
+def check_text(xml: str) -> None:
+    """Check the text of a description before it is parsed.
+
+    Raises:
+        ModelError: it is too long, or it declares entities, whose expansion may be longer than any text.
+    """
+    if len(xml) > MAX_TEXT:
+        raise ModelError("robot description", f"it is too long: expected at most {MAX_TEXT} characters")
+    if "<!ENTITY" in xml:
+        raise ModelError("robot description", "it declares XML entities, which are not expanded")
+
+
+def check_elements(robot: Element) -> None:
+    """Check the elements of a description before anything is made from them.
+
+    Raises:
+        ModelError: there are too many links or joints, or a name is too long.
+    """
+    for tag in ("link", "joint"):
+        elements = robot.findall(tag)
+        if len(elements) > MAX_LINKS:
+            raise ModelError("robot", f"it has {len(elements)} {tag}s, expected at most {MAX_LINKS}")
+        for element in elements:
+            _check_name(tag, element)
+    _check_name("robot", robot)
+
+
+def _check_name(tag: str, element: Element) -> None:
+    name = element.get("name", "")
+    if len(name) > MAX_NAME:
+        text = f"the name has {len(name)} characters, expected at most {MAX_NAME}"
+        raise ModelError(f"{tag} '{name}'", text)
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a file, or as much of it as shows that it is too long.
+
+    Raises:
+        OSError: the file cannot be read.
+        UnicodeDecodeError: it is no text.
+    """
+    with Path(path).open(encoding="utf-8") as file:
+        return file.read(MAX_TEXT + 1)

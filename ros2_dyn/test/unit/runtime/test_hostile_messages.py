@@ -1,0 +1,66 @@
+"""Messages of absurd size cost no more than a small one: they are refused before their names are searched."""
+
+import pytest
+
+from ros2_dyn.errors import MessageError
+from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Settings
+from ros2_dyn.runtime.samples import MAX_NAMES, PayloadRequest, WrenchSample
+from runtime_rig import NAMES, SETTINGS, description
+
+
+class Names(tuple):
+    """Names that must not be searched."""
+
+    def count(self, name):  # noqa: D102
+        pytest.fail("they are searched")
+
+    index = __contains__ = count
+
+
+MANY = Names(f"n{i}" for i in range(100_000))
+NUMBERS = (0.0,) * len(MANY)
+MESSAGES = {
+    "joint states": lambda runtime: runtime.on_joint_state(JointSample(1, MANY, NUMBERS, NUMBERS), 1.0),
+    "desired state": lambda runtime: runtime.on_desired(DesiredSample(1, MANY, NUMBERS, NUMBERS, NUMBERS), 1.0),
+}
+
+
+@pytest.mark.parametrize("what", MESSAGES)
+def test_message_with_100_000_names_is_refused_without_a_search(what, monkeypatch):
+    runtime = ArmRuntime(description(), SETTINGS)
+    monkeypatch.setattr("ros2_dyn.runtime.joint_order.tuple", lambda names: names, raising=False)  # else a copy
+    update = MESSAGES[what](runtime)
+    (event,) = [event for event in update.events if event.topic]
+    assert event.kind == "too many"
+    assert str(MAX_NAMES) in event.text
+    assert len(event.text) < 200
+
+
+def test_request_with_100_000_names_is_refused_without_a_search(monkeypatch):
+    monkeypatch.setattr("ros2_dyn.runtime.joint_order.tuple", lambda names: names, raising=False)
+    with pytest.raises(MessageError, match="too many"):
+        ArmRuntime(description(), SETTINGS).requested_state(JointSample(1, MANY, NUMBERS))
+
+
+def test_names_of_megabytes_are_shortened_in_events():
+    runtime, long = ArmRuntime(description(), SETTINGS), "x" * 3_000_000
+    updates = (
+        runtime.on_joint_state(JointSample(1, (long,), (0.0,), (0.0,)), 1.0),
+        runtime.on_joint_state(JointSample(2, (*NAMES, NAMES[0], long), (0.0,) * 5, (0.0,) * 5), 1.1),
+        runtime.on_desired(DesiredSample(1, (long,), (), (), (0.0,)), 1.2),
+        runtime.on_desired_wrench(WrenchSample(1, long, (0.0,) * 6), 1.3),
+    )
+    for update in updates:
+        assert update.events
+        assert all(len(event.text) < 3000 for event in update.events)
+    for reply in (
+        runtime.set_payload(PayloadRequest(long, (0.0,) * 10), 1.4).replies[0],
+        runtime.request_mode(long, 1.5).replies[0],
+    ):
+        assert len(str(reply.error)) < 3000
+
+
+def test_error_of_a_setting_with_a_name_of_megabytes_is_short():
+    with pytest.raises(Exception, match="no joint") as refused:
+        ArmRuntime(description(), Settings(joints=("x" * 3_000_000,)))
+    assert len(str(refused.value)) < 3000
