@@ -16,6 +16,7 @@ from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.mode_manager import ModeManager
+from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
@@ -65,7 +66,7 @@ class ArmRuntime:
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
         if model is not None:
-            self._install(RobotDynamics(model, self.settings))
+            self._install(RobotDynamics(model, self.settings), 0.0)
 
     # ---- what services and diagnostics read
 
@@ -253,10 +254,17 @@ class ArmRuntime:
     # ---- payload, trajectories, collisions
 
     def set_payload(self, payload: PayloadRequest, now: float, request: Hashable = None) -> Update:
-        """Change what the robot carries."""
+        """Change what the robot carries.
+
+        While a mode commands, the ramp takes at least `MIN_RAMP_TIME`, and a payload that the limits cannot carry is
+        refused. One on another link is refused then, too: its kernels have to be compiled.
+        """
         try:
             robot = self.require_robot("link")
             link = robot.check_payload_link(payload.link, now)
+            if self.commands:
+                self._check_payload(robot, link, payload)
+                payload = payload._replace(ramp_time=max(payload.ramp_time, MIN_RAMP_TIME))
             if link == robot.payload.link:
                 robot.payload.change(payload.parameters, payload.ramp_time, now)
                 return self._update(replies=(Reply(request),))
@@ -274,12 +282,19 @@ class ArmRuntime:
             loaded: RobotDynamics = done.value
             loaded.payload.change(payload.parameters, payload.ramp_time, later)
             pipeline.robot = loaded
-            self._modes.use(loaded)
+            self._modes.use(loaded, later)
             return self._update(replies=(Reply(request),))
 
         # The kernels for a payload on another link have to be compiled.
         work = Work("payload", lambda: RobotDynamics(robot.description, robot.settings, PayloadRamp(link)), take)
         return self._update(work=(work,))
+
+    def _check_payload(self, robot: RobotDynamics, link: str, payload: PayloadRequest) -> None:
+        if link != robot.payload.link:
+            known = f"'{robot.payload.link}' is the payload's link"
+            raise InputError("link", f"{known}, and it cannot be changed while mode {self.mode} commands")
+        if self.state is not None:
+            check_payload(robot, self.state.q, payload.parameters)
 
     def on_desired_trajectory(self, trajectory: TrajectorySample, now: float, request: Hashable = None) -> Update:
         """Compute the effort of every point; the reply's value has shape (m, k), see `effort_along`."""
@@ -384,7 +399,7 @@ class ArmRuntime:
         if self._loader.busy:
             return self._update()  # the robot that is being made is made again with these
         if kernels_fit:
-            return self._update(replies=self._install(RobotDynamics(robot.description, settings, robot.payload)))
+            return self._update(replies=self._install(RobotDynamics(robot.description, settings, robot.payload), now))
         return self._update(work=(self._loader.load(robot.description, settings, robot.payload),))
 
     def on_work_done(self, done: WorkDone, now: float) -> Update:
@@ -393,17 +408,17 @@ class ArmRuntime:
 
     def _on_loaded(self, done: WorkDone, now: float) -> Update:
         loaded = self._loader.finish(done, self.robot, self.settings)
-        replies = () if loaded.robot is None else self._install(loaded.robot)
+        replies = () if loaded.robot is None else self._install(loaded.robot, now)
         return self._update(*loaded.events, replies=replies, work=loaded.work)
 
-    def _install(self, robot: RobotDynamics) -> tuple[Reply, ...]:
-        """Go on with a robot; a calibration that ran is over where the observer is another."""
+    def _install(self, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
+        """Go on with a robot at a time, s; a calibration that ran is over where the observer is another."""
         before = self._pipeline
         if before is not None and robot.payload is not before.robot.payload and any(before.robot.payload.target):
             text = "the payload is gone: no joint moves the link that carried it any more"
             self._events.append(Event("payload gone", text))
         self._pipeline = StatePipeline(robot, before)
-        self._modes.use(robot)
+        self._modes.use(robot, now)
         self.warnings = audit(robot.model)
         names, model = ", ".join(robot.model.joint_names), robot.model.name
         text = f"using '{model}' with the joints {names}, tip link '{robot.tip_link}'"

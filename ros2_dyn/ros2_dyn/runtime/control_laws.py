@@ -25,6 +25,8 @@ class LawInput(NamedTuple):
     """What a control law works on."""
 
     robot: RobotDynamics
+    settings: Settings
+    """Those of the robot, with gains that may be on their way to other values."""
     state: SynchronizedState
     terms: Terms
     arm: ArmState
@@ -66,10 +68,10 @@ class ControlLaws:
             return np.full_like(seen.arm.q, np.nan)
 
     def _gravity(self, seen: LawInput, dt: float) -> Array:
-        return gravity_compensation(seen.arm, limit_rate_to_sampling(seen.robot.settings.gravity_damping, seen.period))
+        return gravity_compensation(seen.arm, limit_rate_to_sampling(seen.settings.gravity_damping, seen.period))
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
-        robot, settings = seen.robot, seen.robot.settings
+        robot, settings = seen.robot, seen.settings
         measured, desired = seen.state.measured, seen.state.desired
         assert desired is not None  # a condition of the mode
         gains = robot.in_order(settings.tracking_stiffness), robot.in_order(settings.tracking_damping)
@@ -81,7 +83,7 @@ class ControlLaws:
         return settings.feed_forward_gain * np.array(seen.terms.inverse_dynamics) + correction
 
     def _hand_guiding(self, seen: LawInput, dt: float) -> Array:
-        model, settings, arm = seen.robot.model, seen.robot.settings, seen.arm
+        model, settings, arm = seen.robot.model, seen.settings, seen.arm
         limits = model.lower, model.upper, settings.effort_scale * model.effort_limit
         hand = None
         if seen.external_wrench and settings.guiding_assist_gain > 0:
@@ -90,7 +92,7 @@ class ControlLaws:
         return tau
 
     def _force(self, seen: LawInput, dt: float) -> Array:
-        settings = seen.robot.settings
+        settings = seen.settings
         assert seen.target_wrench is not None  # a condition of the mode
         target = seen.target_wrench.in_base_axes(seen.state.measured.q)
         self._wrench = rate_limited_wrench(self._wrench, target, settings.force_rate * dt, settings.moment_rate * dt)

@@ -18,11 +18,12 @@ from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
-from ros2_dyn.errors import ModeRefused
+from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
 from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_limits,
@@ -30,6 +31,7 @@ from ros2_dyn.runtime.mode_entry_checks import (
     check_state_stream,
     check_target,
 )
+from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
@@ -54,6 +56,7 @@ class ModeManager:
         self.target: TargetWrench | None = None
         """What mode force follows."""
         self._laws = ControlLaws()
+        self._gains = GainRamp()
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -85,8 +88,8 @@ class ModeManager:
 
     # ---- the robot
 
-    def use(self, robot: RobotDynamics) -> None:
-        """Go on with another robot, or the same with other parameters; another description ends a mode."""
+    def use(self, robot: RobotDynamics, now: float) -> None:
+        """Go on with another robot, or with other parameters, at a time, s; another description ends a mode."""
         before, supervisor = self._robot, self._supervisor
         model, settings = robot.model, robot.settings
         limits = command_limits(model, settings)
@@ -102,8 +105,10 @@ class ModeManager:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
                 self._supervisor.modes.reason = supervisor.reason
-        elif another:
+        elif before is None or another:
             supervisor.replace_limits(limits)
+        else:
+            self._gains.change(self._gains.at(before.settings, now), settings, now)
 
     # ---- commands
 
@@ -115,14 +120,15 @@ class ModeManager:
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
-        state, now, settings = observed.state, observed.now, robot.settings
+        state, now = observed.state, observed.now
+        settings = self._gains.at(robot.settings, now)
         arm = robot.arm_state(state.measured, observed.terms, now)
         period = self._period()
         safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period))
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
-        seen = LawInput(robot, state, observed.terms, arm, self.target, wrench, now, period)
+        seen = LawInput(robot, settings, state, observed.terms, arm, self.target, wrench, now, period)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
@@ -231,6 +237,10 @@ class ModeManager:
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
+        try:
+            check_payload(robot, latest.state.measured.q, robot.payload.target, nearby=0.0)
+        except InputError as error:
+            raise ModeRefused(mode, error.problem) from error
         check_controller_connected(mode, self.link)
         return applied, seen.age, hold
 
