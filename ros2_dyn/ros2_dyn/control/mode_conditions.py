@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.effort_limiter import CommandLimits
-from ros2_dyn.control.modes import TRACKING_MODES, Mode
+from ros2_dyn.control.modes import CONTACT_MODES, TRACKING_MODES, Mode
 from ros2_dyn.model.spatial import Array
 
 
@@ -25,6 +25,8 @@ class ModeConditions:
     """Modes that a collision stops. Contact is expected in the others."""
     singularity_threshold: float = 0.02
     """Minimum singular value of the tip's Jacobian in mode force."""
+    max_tip_speed: float = inf
+    """Maximum speed of the tip in `CONTACT_MODES`, m/s."""
 
 
 class GuardInput(NamedTuple):
@@ -46,6 +48,12 @@ class GuardInput(NamedTuple):
     """Whether a collision is latched."""
     min_singular_value: float = inf
     """Smallest singular value of the tip's Jacobian."""
+    tip_speed: float = 0.0
+    """Speed of the tip, m/s."""
+    limit_ahead: str = ""
+    """Which joint is beyond a position limit or cannot stop before it; empty: none."""
+    target_beyond: str = ""
+    """Which desired position is beyond its limits; empty: none."""
 
 
 class Violation(NamedTuple):
@@ -64,10 +72,17 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         i = int(too_fast[0])
         allowed = f"{limits.velocity[i]:.3g} rad/s or m/s are allowed"
         return Violation("too fast", f": '{limits.joint_names[i]}' moves with {seen.qd[i]:.3g}, {allowed}")
+    if seen.limit_ahead:
+        return Violation("position limit", f": {seen.limit_ahead}")
+    if mode in CONTACT_MODES and not seen.tip_speed <= conditions.max_tip_speed:
+        allowed = f"{conditions.max_tip_speed:.3g} m/s are allowed"
+        return Violation("tip too fast", f": it moves with {seen.tip_speed:.3g} m/s, {allowed}")
     if seen.collision and mode in conditions.collision_stop_modes:
         return Violation("collision")
     if mode in TRACKING_MODES and not seen.target_age <= conditions.target_timeout:
         return Violation("target stale", f": {seen.target_age:.3f} s old")
+    if seen.target_beyond:
+        return Violation("target beyond limit", f": {seen.target_beyond}")
     if mode in TRACKING_MODES and not seen.target_distance <= conditions.tracking_tolerance:
         return Violation("target far", f": {seen.target_distance:.3g} rad or m from it")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:

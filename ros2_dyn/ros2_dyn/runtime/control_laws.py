@@ -13,7 +13,9 @@ from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.soft_limits import soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction
+from ros2_dyn.control.tip_speed import BRAKE_RATE
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
@@ -39,6 +41,8 @@ class LawInput(NamedTuple):
     """Time, s."""
     period: float
     """Of the states, s."""
+    walls: tuple[Array, Array]
+    """Lower and upper limits that the soft walls belong to, rad or m, each of shape (n,)."""
 
 
 class ControlLaws:
@@ -68,7 +72,8 @@ class ControlLaws:
             return np.full_like(seen.arm.q, np.nan)
 
     def _gravity(self, seen: LawInput, dt: float) -> Array:
-        return gravity_compensation(seen.arm, limit_rate_to_sampling(seen.settings.gravity_damping, seen.period))
+        damping = limit_rate_to_sampling(seen.settings.gravity_damping, seen.period)
+        return gravity_compensation(seen.arm, damping) + walls(seen)
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
         robot, settings = seen.robot, seen.settings
@@ -84,7 +89,7 @@ class ControlLaws:
 
     def _hand_guiding(self, seen: LawInput, dt: float) -> Array:
         model, settings, arm = seen.robot.model, seen.settings, seen.arm
-        limits = model.lower, model.upper, settings.effort_scale * model.effort_limit
+        limits = *seen.walls, settings.effort_scale * model.effort_limit
         hand = None
         if seen.external_wrench and settings.guiding_assist_gain > 0:
             hand = (np.reshape(seen.external_wrench, (2, 3)) @ arm.pose[:3, :3].T).ravel()  # in base axes
@@ -102,6 +107,14 @@ class ControlLaws:
         return force_control(seen.arm, self._wrench, *damping)
 
 
+def walls(seen: LawInput) -> Array:
+    """Return the efforts of the soft walls before the joint limits, N m or N, shape (n,)."""
+    settings = seen.settings
+    bandwidth = limit_rate_to_sampling(settings.soft_limit_bandwidth, seen.period)
+    limit = settings.effort_scale * seen.robot.model.effort_limit
+    return soft_limits(seen.arm, *seen.walls, limit, settings.soft_limit_margin, bandwidth)
+
+
 def guiding(settings: Settings, period: float) -> HandGuidingParameters:
     """Return how the guided arm feels, with states that come once a period, s."""
     tip = TipFriction(settings.guiding_hold_force, settings.guiding_hold_moment)
@@ -116,4 +129,6 @@ def guiding(settings: Settings, period: float) -> HandGuidingParameters:
         settings.guiding_deadband,
         settings.soft_limit_margin,
         limit_rate_to_sampling(settings.soft_limit_bandwidth, period),
+        settings.max_tip_speed,
+        limit_rate_to_sampling(BRAKE_RATE, period),
     )

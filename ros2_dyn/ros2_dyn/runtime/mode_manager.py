@@ -14,20 +14,29 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import WALLED_MODES, Mode
+from ros2_dyn.control.position_limits import (
+    PositionLimits,
+    WallPlacement,
+    limit_ahead,
+    positions_beyond,
+    wall_deceleration,
+)
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
+from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, walls
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_limits,
     check_margins,
+    check_motion,
+    check_positions,
     check_state_stream,
     check_target,
 )
@@ -57,6 +66,8 @@ class ModeManager:
         """What mode force follows."""
         self._laws = ControlLaws()
         self._gains = GainRamp()
+        self._walls = WallPlacement()
+        self._walls_at: float | None = None
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -124,11 +135,12 @@ class ModeManager:
         settings = self._gains.at(robot.settings, now)
         arm = robot.arm_state(state.measured, observed.terms, now)
         period = self._period()
-        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period))
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
-        seen = LawInput(robot, settings, state, observed.terms, arm, self.target, wrench, now, period)
+        placed = self._place_walls(arm, settings, now)
+        seen = LawInput(robot, settings, state, observed.terms, arm, self.target, wrench, now, period, placed)
+        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period)) + walls(seen)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
@@ -137,6 +149,14 @@ class ModeManager:
         )
         self._hold = self._hold if effort is None else hold
         return self._command(effort, now)
+
+    def _place_walls(self, arm: ArmState, settings: Settings, now: float) -> tuple[Array, Array]:
+        """Return the lower and upper limits that the soft walls belong to; they begin where the joints are."""
+        assert self._robot is not None
+        dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
+        acting = dt if self.mode in WALLED_MODES else None
+        model = self._robot.model
+        return self._walls.place(arm.q, model.lower, model.upper, settings.soft_limit_margin, acting)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -190,8 +210,17 @@ class ModeManager:
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
-        age = _age(observed, now)
-        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
+        robot, age = self._robot, _age(observed, now)
+        assert robot is not None
+        limits, beyond = position_limits(robot.model, robot.settings), ""
+        deceleration = wall_deceleration(arm.M, arm.gravity, robot.settings.effort_scale * robot.model.effort_limit)
+        ahead = limit_ahead(limits, arm.q, arm.qd, deceleration, mode in WALLED_MODES)
+        if mode == "feed_forward" and desired is not None and desired.q:
+            beyond = positions_beyond(limits, desired.q)
+        speed = float(np.linalg.norm(arm.tip_velocity[:3]))
+        return GuardInput(
+            now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, speed, ahead, beyond
+        )
 
     def _period(self) -> float:
         """Return the period of the states, s."""
@@ -235,6 +264,9 @@ class ModeManager:
         if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
             raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
+        limits = position_limits(robot.model, settings)
+        check_positions(mode, limits, latest.state.measured.q, settings.soft_limit_margin)
+        check_motion(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
         try:
@@ -258,6 +290,7 @@ class ModeManager:
         supervisor.enter(mode, applied, age, now, _numbers(self._latest))
         self._hold = hold
         self._laws.begin(now)
+        self._walls_at = None
         joints = [robot.model.joint_names[i] for i in self._order]
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
@@ -297,6 +330,11 @@ def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
     return CommandLimits(model.joint_names, effort, settings.slew_rate * effort, velocity)
 
 
+def position_limits(model: RobotModel, settings: Settings) -> PositionLimits:
+    """Return the URDF's position limits; a braking effort is reached after the time that the slew rate needs."""
+    return PositionLimits(model.joint_names, model.lower, model.upper, 1 / settings.slew_rate)
+
+
 def supervisor_policy(settings: Settings) -> SupervisorPolicy:
     """Return when commands end, and how."""
     conditions = ModeConditions(
@@ -304,6 +342,7 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.tracking_tolerance,
         settings.collision_stop_modes,
         settings.singularity_threshold,
+        settings.max_tip_speed,
     )
     return SupervisorPolicy(
         settings.ramp_time, settings.state_timeout, settings.detect_frozen, settings.stop_behaviour, conditions

@@ -232,6 +232,13 @@ class Settings:
     velocity_scale: float = _command(
         1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
     )
+    max_tip_speed: float = _command(
+        0.25,
+        "Speed of the tip above which hand_guiding and force stop, m/s. A hand is braked from 0.8 times it.",
+        low=0.01,
+        high=10.0,
+        locked=True,
+    )
     ramp_time: float = _command(
         0.5, "Duration of the ramp when a mode is entered or left, s.", low=0.0, high=10.0, locked=True
     )
@@ -315,11 +322,11 @@ class Settings:
     )
     soft_limit_margin: float = _mode(
         0.2,
-        "hand_guiding: distance before the joint limits at which the soft walls begin, rad or m.",
+        "hand_guiding, gravity, stopped: distance before the joint limits at which the soft walls begin, rad or m.",
         low=1e-3,
         high=1.0,
     )
-    soft_limit_bandwidth: float = _mode(30.0, "hand_guiding: bandwidth of the soft walls, rad/s.", low=1.0, high=200.0)
+    soft_limit_bandwidth: float = _mode(30.0, "Bandwidth of the soft walls, rad/s.", low=1.0, high=200.0)
     force_damping: float = _mode(
         120.0,
         "force: damping of motions of the tip, 1/s. A free tip of mass m moves with F / (m force_damping).",
