@@ -27,6 +27,8 @@ class ModeConditions:
     """Minimum singular value of the tip's Jacobian in mode force."""
     max_tip_speed: float = inf
     """Maximum speed of the tip in `CONTACT_MODES`, m/s."""
+    force_travel_limit: float = inf
+    """Maximum distance of the tip from where mode force began, m."""
 
 
 class GuardInput(NamedTuple):
@@ -54,6 +56,10 @@ class GuardInput(NamedTuple):
     """Which joint is beyond a position limit or cannot stop before it; empty: none."""
     target_beyond: str = ""
     """Which desired position is beyond its limits; empty: none."""
+    tip_travel: float = 0.0
+    """Distance of the tip from where mode force began, m."""
+    contact_lost: bool = False
+    """Whether the tip has lost what it pressed on."""
 
 
 class Violation(NamedTuple):
@@ -85,6 +91,10 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         return Violation("target beyond limit", f": {seen.target_beyond}")
     if mode in TRACKING_MODES and not seen.target_distance <= conditions.tracking_tolerance:
         return Violation("target far", f": {seen.target_distance:.3g} rad or m from it")
+    if mode == "force" and seen.contact_lost:
+        return Violation("contact lost")
+    if mode == "force" and not seen.tip_travel <= conditions.force_travel_limit:
+        return Violation("travel limit", f": the tip is {seen.tip_travel:.3g} m from where it began")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         return Violation("singularity", f": smallest singular value {seen.min_singular_value:.3g}")
     return None

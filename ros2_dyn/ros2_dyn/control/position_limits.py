@@ -118,7 +118,7 @@ class WallPlacement:
         margins = np.minimum(margin, (upper - lower) / 4)
         behind = np.maximum(lower + margins - q, 0.0), np.maximum(q - upper + margins, 0.0)
         if dt is not None and self._behind is not None:
-            left = (np.maximum(before - RETURN_SPEED * dt, 0.0) for before in self._behind)
-            behind = tuple(np.minimum(x, now) for x, now in zip(left, behind))  # type: ignore[assignment]
+            left = [np.maximum(before - RETURN_SPEED * dt, 0.0) for before in self._behind]
+            behind = np.minimum(left[0], behind[0]), np.minimum(left[1], behind[1])
         self._behind = behind
         return lower - behind[0], upper + behind[1]

@@ -15,8 +15,8 @@ def soft_limits(
     """Return efforts that keep joints away from their limits: critically damped springs that only push.
 
     A spring begins `margin` before the limit, or at a quarter of the joint's range if that is less. At the limit it
-    pushes with the maximum effort, and beyond it with no more. It is softer for light joints, so that none exceeds `bandwidth`; the inertia of a
-    joint is the one with the other joints free.
+    pushes with the maximum effort, and beyond it with no more. It is softer for light joints, so that none exceeds
+    `bandwidth`; the inertia of a joint is the one with the other joints free.
 
     Args:
         state: state of the arm.

@@ -32,7 +32,7 @@ from ros2_dyn.runtime.samples import (
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.states import MeasuredState
-from ros2_dyn.runtime.target_wrench import TargetWrench, check_wrench
+from ros2_dyn.runtime.target_wrench import TargetWrench, check_ceiling, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -184,6 +184,7 @@ class ArmRuntime:
             return self._update()
         model = pipeline.robot.model
         try:
+            check_ceiling(sample, self.settings.max_force, self.settings.max_moment)
             if known is not None and known.frame == sample.frame:
                 self._modes.target = TargetWrench(model, sample, now)
                 return self._update()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.contact_watch import ContactWatch
 from ros2_dyn.control.feed_forward import joint_pd
 from ros2_dyn.control.force_control import force_control, rate_limited_wrench
 from ros2_dyn.control.gravity_compensation import gravity_compensation
@@ -49,6 +50,8 @@ class ControlLaws:
     """Efforts of the modes."""
 
     def __init__(self) -> None:
+        self.contact = ContactWatch()
+        """What the tip does in mode force."""
         self.begin(0.0)
 
     def begin(self, now: float) -> None:
@@ -56,6 +59,7 @@ class ControlLaws:
         self._anchor: Anchor | None = None
         self._wrench = np.zeros(6)
         self._at = now
+        self.contact.begin()
 
     def effort(self, mode: Mode, seen: LawInput) -> Array:
         """Return the whole joint effort that a mode commands, N m or N, shape (n,); NaN where it cannot be computed."""
@@ -101,10 +105,11 @@ class ControlLaws:
         assert seen.target_wrench is not None  # a condition of the mode
         target = seen.target_wrench.in_base_axes(seen.state.measured.q)
         self._wrench = rate_limited_wrench(self._wrench, target, settings.force_rate * dt, settings.moment_rate * dt)
-        damping = (
+        damping, posture_damping = (
             limit_rate_to_sampling(rate, seen.period) for rate in (settings.force_damping, settings.posture_damping)
         )
-        return force_control(seen.arm, self._wrench, *damping)
+        self.contact.observe(seen.arm, self._wrench[:3], target[:3], damping, settings.max_tip_speed, seen.now)
+        return force_control(seen.arm, self._wrench, damping, posture_damping)
 
 
 def walls(seen: LawInput) -> Array:

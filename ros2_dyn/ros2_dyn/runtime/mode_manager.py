@@ -218,9 +218,12 @@ class ModeManager:
         if mode == "feed_forward" and desired is not None and desired.q:
             beyond = positions_beyond(limits, desired.q)
         speed = float(np.linalg.norm(arm.tip_velocity[:3]))
-        return GuardInput(
+        seen = GuardInput(
             now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, speed, ahead, beyond
         )
+        if mode == self.mode == "force":
+            seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)
+        return seen
 
     def _period(self) -> float:
         """Return the period of the states, s."""
@@ -343,6 +346,7 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.collision_stop_modes,
         settings.singularity_threshold,
         settings.max_tip_speed,
+        settings.force_travel_limit,
     )
     return SupervisorPolicy(
         settings.ramp_time, settings.state_timeout, settings.detect_frozen, settings.stop_behaviour, conditions

@@ -322,7 +322,7 @@ class Settings:
     )
     soft_limit_margin: float = _mode(
         0.2,
-        "hand_guiding, gravity, stopped: distance before the joint limits at which the soft walls begin, rad or m.",
+        "Distance before the joint limits at which the soft walls of hand_guiding, gravity and stopped begin, rad or m.",
         low=1e-3,
         high=1.0,
     )
@@ -335,6 +335,19 @@ class Settings:
     )
     posture_damping: float = _mode(
         10.0, "force: damping of motions that do not move the tip, 1/s.", low=0.0, high=100.0
+    )
+    max_force: float = _mode(
+        50.0, "force: force above which ~/desired_wrench is rejected, N.", low=0.1, high=10000.0, locked=True
+    )
+    max_moment: float = _mode(
+        10.0, "force: moment above which ~/desired_wrench is rejected, N m.", low=0.01, high=1000.0, locked=True
+    )
+    force_travel_limit: float = _mode(
+        0.3,
+        "force: distance of the tip from where the mode began above which it stops, m.",
+        low=1e-3,
+        high=10.0,
+        locked=True,
     )
     force_rate: float = _mode(50.0, "force: maximum rate of change of the force, N/s.", low=0.1, high=10000.0)
     moment_rate: float = _mode(10.0, "force: maximum rate of change of the moment, N m/s.", low=0.01, high=1000.0)

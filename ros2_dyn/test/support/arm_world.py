@@ -39,6 +39,11 @@ class ArmWorld(World):
         options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
         super().__init__(seed, arm, home, options, contacts=contacts)
 
+    def _on_mode(self, mode: str) -> None:
+        super()._on_mode(mode)
+        if mode == "stopped":
+            self.wanted_mode = mode  # what follows is the stop alone
+
     def play(self, mode: str, until: float) -> None:
         """Want a mode from now on, and let the world go on until a time, s."""
         self.want_mode(mode)
