@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,10 @@ class ModeConditions:
     """Maximum speed of the tip in `CONTACT_MODES`, m/s."""
     force_travel_limit: float = inf
     """Maximum distance of the tip from where mode force began, m."""
+    require_enable: tuple[str, ...] = ()
+    """Modes that need an enabling signal."""
+    enable_timeout: float = 0.2
+    """Maximum age of the enabling signal, s."""
 
 
 class GuardInput(NamedTuple):
@@ -60,6 +64,8 @@ class GuardInput(NamedTuple):
     """Distance of the tip from where mode force began, m."""
     contact_lost: bool = False
     """Whether the tip has lost what it pressed on."""
+    enable_age: float = inf
+    """Age of the newest enabling signal, s; inf where the newest one is a release, or there is none."""
 
 
 class Violation(NamedTuple):
@@ -73,6 +79,9 @@ class Violation(NamedTuple):
 
 def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditions: ModeConditions) -> Violation | None:
     """Return the first condition of a mode that does not hold, or None."""
+    if mode in conditions.require_enable and not seen.enable_age <= conditions.enable_timeout:
+        how = f"{seen.enable_age:.3f} s old" if isfinite(seen.enable_age) else "released"
+        return Violation("enable released", f": the enabling signal is {how}")
     too_fast = np.flatnonzero(np.abs(seen.qd) > limits.velocity)
     if too_fast.size:
         i = int(too_fast[0])

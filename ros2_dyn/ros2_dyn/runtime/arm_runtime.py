@@ -177,6 +177,11 @@ class ArmRuntime:
         self._modes.on_link(link)
         return self._update()
 
+    def on_enable(self, pressed: bool, now: float) -> Update:
+        """Take an enabling signal, which modes of `require_enable` need; its release or its silence stops them."""
+        self._modes.on_enable(pressed, now)
+        return self._update()
+
     def on_desired_wrench(self, sample: WrenchSample, now: float) -> Update:
         """Take a desired wrench."""
         pipeline, known = self._pipeline, self._modes.target

@@ -101,6 +101,16 @@ def check_motion(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> No
         )
 
 
+def check_enabled(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> None:
+    """Check that the mode is enabled, where it has to be."""
+    if mode in conditions.require_enable and not seen.enable_age <= conditions.enable_timeout:
+        raise ModeRefused(
+            mode,
+            "it needs an enabling signal, true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
+            "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'",
+        )
+
+
 def check_margins(mode: Mode, limits: CommandLimits, qd: Array, applied: Array, gravity: Array) -> None:
     """Check that no joint moves or bears more than its limits allow.
 

@@ -33,6 +33,7 @@ from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
+    check_enabled,
     check_limits,
     check_margins,
     check_motion,
@@ -67,6 +68,7 @@ class ModeManager:
         self._laws = ControlLaws()
         self._gains = GainRamp()
         self._walls = WallPlacement()
+        self._enabled_at = -inf
         self._walls_at: float | None = None
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
@@ -179,6 +181,13 @@ class ModeManager:
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
 
+    def on_enable(self, pressed: bool, now: float) -> None:
+        """Take an enabling signal at a time, s; a release stops a mode that requires it."""
+        self._enabled_at = now if pressed else -inf
+        supervisor = self._supervisor
+        if not pressed and supervisor is not None and supervisor.mode in supervisor.policy.conditions.require_enable:
+            supervisor.stop("enable released", ": the enabling signal is released")
+
     def forget_collision(self) -> None:
         """Take notice that the collision was reset after the newest state."""
         if self._latest is not None:
@@ -220,7 +229,7 @@ class ModeManager:
         speed = float(np.linalg.norm(arm.tip_velocity[:3]))
         seen = GuardInput(
             now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma, speed, ahead, beyond
-        )
+        )._replace(enable_age=now - self._enabled_at)
         if mode == self.mode == "force":
             seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)
         return seen
@@ -276,6 +285,7 @@ class ModeManager:
             check_payload(robot, latest.state.measured.q, robot.payload.target, nearby=0.0)
         except InputError as error:
             raise ModeRefused(mode, error.problem) from error
+        check_enabled(mode, seen, supervisor.policy.conditions)
         check_controller_connected(mode, self.link)
         return applied, seen.age, hold
 
@@ -347,6 +357,8 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.singularity_threshold,
         settings.max_tip_speed,
         settings.force_travel_limit,
+        settings.require_enable,
+        settings.enable_timeout,
     )
     return SupervisorPolicy(
         settings.ramp_time, settings.state_timeout, settings.detect_frozen, settings.stop_behaviour, conditions

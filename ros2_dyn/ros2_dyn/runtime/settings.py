@@ -232,6 +232,19 @@ class Settings:
     velocity_scale: float = _command(
         1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
     )
+    require_enable: tuple[str, ...] = _command(
+        ("hand_guiding", "force"),
+        "Modes that need an enabling signal on ~/enable. [none]: no mode does.",
+        choices=(*ACTIVE_MODES, "none"),
+        locked=True,
+    )
+    enable_timeout: float = _command(
+        0.2,
+        "Maximum age of the enabling signal, s. Publish it at least twice within this time.",
+        low=0.02,
+        high=2.0,
+        locked=True,
+    )
     max_tip_speed: float = _command(
         0.25,
         "Speed of the tip above which hand_guiding and force stop, m/s. A hand is braked from 0.8 times it.",
@@ -322,7 +335,7 @@ class Settings:
     )
     soft_limit_margin: float = _mode(
         0.2,
-        "Distance before the joint limits at which the soft walls of hand_guiding, gravity and stopped begin, rad or m.",
+        "Distance before the joint limits at which the soft walls of hand_guiding, gravity and stopped begin.",
         low=1e-3,
         high=1.0,
     )

@@ -265,6 +265,12 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: publish(other), lambda: publish(world.description))
 
 
+def enable_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Release the enabling button, or disconnect it."""
+    name = "pressed" if rng.random() < 0.5 else "enable_connected"
+    return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
+
+
 # ---- the surroundings
 
 
@@ -324,6 +330,7 @@ FAULTS: dict[str, MakeFault] = {
     "arm restarted": arm_restarted,
     "clocks jump": clocks_jump,
     "mode toggled": mode_toggled,
+    "enable lost": enable_lost,
     "payload changed": payload_changed,
     "settings changed": settings_changed,
     "description changed": description_changed,

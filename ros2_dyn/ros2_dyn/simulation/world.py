@@ -36,6 +36,8 @@ from ros2_dyn.simulation.target_generator import TargetGenerator, TargetQuality
 
 CRASH = "crash"
 """Kind of violation: an exception that the runtime did not declare."""
+ENABLE_PERIOD = 0.05
+"""Period of the enabling button's messages, s."""
 MODE_PERIOD = 0.1
 """How often a mode that is wanted and not active is requested, s."""
 STRAYED = 1.0
@@ -129,6 +131,10 @@ class World:
         """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
         self.listening = True
         """Whether commands reach the controller."""
+        self.pressed = True
+        """Whether the enabling button is held."""
+        self.enable_connected = True
+        """Whether the button's messages reach the node."""
 
         self.arm = SimulatedArm(
             arm,
@@ -162,6 +168,7 @@ class World:
         )
         self.queue.every(1.0 / self.options.driver.rate, self._measure)
         self.queue.every(RAMP_DOWN_PERIOD, self._tick)
+        self.queue.every(ENABLE_PERIOD, self._send_enable)
         self.queue.every(MODE_PERIOD, self._request_mode)
         if not self.options.targets.stamped:
             self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
@@ -273,6 +280,11 @@ class World:
             deliver()
         elif delay is not None:
             self.queue.after(delay, deliver)
+
+    def _send_enable(self) -> None:
+        pressed = self.pressed
+        if self.enable_connected:
+            self.node.input(lambda runtime, now: runtime.on_enable(pressed, now))
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
