@@ -138,11 +138,17 @@ class ArmRuntime:
 
     def on_joint_state(self, sample: JointSample, now: float) -> Update:
         """Take a message of joint states."""
-        return self._update() if self._pipeline is None else self._take(self._pipeline.on_joint_state(sample, now))
+        if self._pipeline is None:
+            return self._update()
+        self._pipeline.contact_intended = self._modes.intends_contact
+        return self._take(self._pipeline.on_joint_state(sample, now))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
         """Take a desired state."""
-        return self._update() if self._pipeline is None else self._take(self._pipeline.on_desired(sample, now))
+        if self._pipeline is None:
+            return self._update()
+        self._pipeline.contact_intended = self._modes.intends_contact
+        return self._take(self._pipeline.on_desired(sample, now))
 
     def _take(self, passed: Passed) -> Update:
         """Decide what is commanded at the states that came out of the pipeline."""

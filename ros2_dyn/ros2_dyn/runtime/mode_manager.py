@@ -95,6 +95,14 @@ class ModeManager:
         """Whether commands leave."""
         return self._supervisor is not None and self._supervisor.commands
 
+    @property
+    def intends_contact(self) -> bool:
+        """Whether a mode commands in which a contact is no collision."""
+        supervisor = self._supervisor
+        if supervisor is None or not supervisor.modes.is_active:
+            return False
+        return supervisor.mode not in supervisor.policy.conditions.collision_stop_modes
+
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
         return [] if self._supervisor is None else self._supervisor.take_events()

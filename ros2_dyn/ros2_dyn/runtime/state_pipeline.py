@@ -56,6 +56,8 @@ class StatePipeline:
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
         """The newest external efforts."""
+        self.contact_intended = False
+        """Whether the mode intends contact."""
         self._assembler = JointStateAssembler(model, options)
         self._stamped = True
         self._events: list[Event] = []
@@ -127,6 +129,7 @@ class StatePipeline:
         """Return the external efforts at a state, where they are observed."""
         if self.monitor is None:
             return None
+        self.monitor.contact_intended = self.contact_intended
         try:
             seen = self.monitor.update(state, terms, self.robot, now)
         except MessageError as error:
