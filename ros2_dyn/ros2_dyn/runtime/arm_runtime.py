@@ -314,12 +314,12 @@ class ArmRuntime:
             robot = self.require_robot("joint_names")
         except MessageError as error:
             return self._update(replies=(Reply(request, error),))
-        payload, total = tuple(robot.payload.at(now)), robot.settings.command_effort == "raw"
+        payload, kind = tuple(robot.payload.at(now)), robot.settings.command_effort
         link, settings, model = robot.payload.link, robot.settings, robot.model
 
         def compute() -> object:
             kernel = trajectory_kernel(model, link)
-            return effort_along(trajectory, model.joint_names, kernel, settings.gravity, payload, total)
+            return effort_along(trajectory, model.joint_names, kernel, settings.gravity, payload, kind)
 
         def take(done: WorkDone, later: float) -> Update:
             return self._update(replies=(Reply(request, done.error, done.value),))

@@ -17,7 +17,9 @@ from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.soft_limits import soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction
 from ros2_dyn.control.tip_speed import BRAKE_RATE
+from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.effort_convention import robot_adds_friction
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import SynchronizedState
@@ -86,10 +88,14 @@ class ControlLaws:
         gains = robot.in_order(settings.tracking_stiffness), robot.in_order(settings.tracking_damping)
         q_d, qd_d = desired.q or measured.q, desired.qd or measured.qd
         correction = joint_pd(measured.q, measured.qd, q_d, qd_d, *gains)
-        if settings.tracking_law == "computed_torque":
+        computed_torque = settings.tracking_law == "computed_torque"
+        own = np.zeros(len(q_d))
+        if robot_adds_friction(settings.command_effort):
+            own = joint_friction(robot.model, measured.qd if computed_torque else qd_d)
+        if computed_torque:
             qdd = (np.array(desired.qdd) + correction).tolist()
-            return settings.feed_forward_gain * np.array(robot.effort(measured.q, measured.qd, qdd, seen.now))
-        return settings.feed_forward_gain * np.array(seen.terms.inverse_dynamics) + correction
+            return settings.feed_forward_gain * (robot.effort(measured.q, measured.qd, qdd, seen.now) - own)
+        return settings.feed_forward_gain * (seen.terms.inverse_dynamics - own) + correction
 
     def _hand_guiding(self, seen: LawInput, dt: float) -> Array:
         model, settings, arm = seen.robot.model, seen.settings, seen.arm
@@ -122,10 +128,11 @@ def walls(seen: LawInput) -> Array:
 
 def guiding(settings: Settings, period: float) -> HandGuidingParameters:
     """Return how the guided arm feels, with states that come once a period, s."""
+    friction = settings.guiding_friction if settings.command_effort == "raw" else 0.0  # most robots add it themselves
     tip = TipFriction(settings.guiding_hold_force, settings.guiding_hold_moment)
     return HandGuidingParameters(
         limit_rate_to_sampling(settings.guiding_damping, period),
-        settings.guiding_friction,
+        friction,
         tip._replace(
             bandwidth=limit_rate_to_sampling(tip.bandwidth, period),
             sticking=limit_rate_to_sampling(tip.sticking, period),

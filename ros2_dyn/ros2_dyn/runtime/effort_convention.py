@@ -6,8 +6,13 @@ from typing import Literal
 
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
-CommandEffort = Literal["raw", "gravity_compensated"]
-"""What an effort command is to be: all that the joint exerts, or that without gravity, which the robot adds itself."""
+CommandEffort = Literal["raw", "gravity_compensated", "gravity_and_friction_compensated"]
+"""What an effort command is to be: all that the joint exerts, or that without what the robot adds itself."""
+
+
+def robot_adds_friction(kind: CommandEffort) -> bool:
+    """Return whether the robot itself compensates the friction of its joints."""
+    return kind == "gravity_and_friction_compensated"
 
 
 def total_effort(

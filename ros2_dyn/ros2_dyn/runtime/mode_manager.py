@@ -217,7 +217,7 @@ class ModeManager:
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
         assert self._robot is not None
-        return effort - arm.gravity if self._robot.settings.command_effort == "gravity_compensated" else effort
+        return effort if self._robot.settings.command_effort == "raw" else effort - arm.gravity
 
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         desired, target_age, distance, sigma = observed.state.desired, 0.0, 0.0, inf

@@ -196,8 +196,9 @@ class Settings:
 
     command_effort: CommandEffort = _output(
         "raw",
-        "What the controllers expect: raw (the whole joint effort), or gravity_compensated where the robot adds "
-        "gravity itself.",
+        "What the controllers expect: raw (the whole joint effort), gravity_compensated where the robot adds gravity "
+        "itself, or gravity_and_friction_compensated where it adds both, as Franka's does. hand_guiding adds friction "
+        "with raw only.",
         choices=get_args(CommandEffort),
         locked=True,
     )
@@ -319,7 +320,10 @@ class Settings:
     )
     guiding_damping: float = _mode(1.0, "hand_guiding: rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
     guiding_friction: float = _mode(
-        0.8, "hand_guiding: fraction of the joints' friction that is compensated.", low=0.0, high=1.0
+        0.8,
+        "hand_guiding: fraction of the joints' friction that is compensated, with `command_effort: raw`.",
+        low=0.0,
+        high=1.0,
     )
     guiding_hold_force: float = _mode(
         2.2, "hand_guiding: maximum force that holds the tip where it was left, N.", low=0.0, high=100.0

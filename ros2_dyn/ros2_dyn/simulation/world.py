@@ -321,7 +321,7 @@ class World:
             self.record("command rejected", str(error))
             return
         law = self.arm.law
-        if self.options.settings.command_effort == "gravity_compensated" and isinstance(law, HeldEffort):
+        if self.options.settings.command_effort != "raw" and isinstance(law, HeldEffort):
             self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
 
     # ---- modes

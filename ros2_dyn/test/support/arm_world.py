@@ -34,10 +34,12 @@ SETTINGS = {
 class ArmWorld(World):
     """A world, with settings as keywords, and its arm's motion as arrays."""
 
-    def __init__(self, seed=1, *, arm=ARM, home=HOME, contacts=(), rate=125.0, targets=None, **settings) -> None:
+    def __init__(
+        self, seed=1, *, arm=ARM, home=HOME, contacts=(), rate=125.0, targets=None, known=None, **settings
+    ) -> None:
         chosen = Settings(**(SETTINGS | settings))
         options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
-        super().__init__(seed, arm, home, options, contacts=contacts)
+        super().__init__(seed, arm, home, options, known, contacts)
 
     def _on_mode(self, mode: str) -> None:
         super()._on_mode(mode)
