@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
 POSITION_TOLERANCE = 0.005
@@ -59,20 +60,23 @@ def wall_deceleration(mass_matrix: Array, gravity: Array, effort_limit: Array) -
     return np.asarray(WALL_FRACTION * spare / np.diag(mass_matrix))
 
 
-def limit_ahead(limits: PositionLimits, q: Array, qd: Array, deceleration: Array, walled: bool) -> str:
+def limit_ahead(limits: PositionLimits, state: ArmState, effort_limit: Array, walled: bool) -> str:
     """Return which joint is beyond a limit or cannot stop before it; empty: none.
 
     Args:
         limits: the limits.
-        q: joint positions, rad or m, shape (n,).
-        qd: joint velocities, rad/s or m/s, shape (n,).
-        deceleration: deceleration of the joints, rad/s^2 or m/s^2, shape (n,).
+        state: state of the arm.
+        effort_limit: maximum efforts, N m or N, shape (n,).
         walled: whether soft walls push the joints back, so that one beyond its limit may move inwards or slowly.
     """
+    q, qd = state.q, state.qd
+    low, high = limits.lower - POSITION_TOLERANCE, limits.upper + POSITION_TOLERANCE
+    if not (np.abs(qd) > SLOW).any() and (walled or ((q >= low) & (q <= high)).all()):
+        return ""  # it mostly is so, and costs little
+    deceleration = wall_deceleration(state.M, state.gravity, effort_limit)
     distance = np.sign(qd) * braking_distance(qd, deceleration, limits.reaction_time)
     moves = np.abs(qd) > SLOW
     stops_at = q + np.where(moves, distance, 0.0)
-    low, high = limits.lower - POSITION_TOLERANCE, limits.upper + POSITION_TOLERANCE
     below, above = stops_at < low, stops_at > high
     if walled:
         below, above = below & moves & (qd < 0), above & moves & (qd > 0)
@@ -115,9 +119,14 @@ class WallPlacement:
             margin: width of the walls, rad or m.
             dt: time since the last call, s; None: the walls did not act until now.
         """
+        if ((q > lower + margin) & (q < upper - margin)).all():
+            self._behind = None
+            return lower, upper  # it mostly is so, and costs little
         margins = np.minimum(margin, (upper - lower) / 4)
         behind = np.maximum(lower + margins - q, 0.0), np.maximum(q - upper + margins, 0.0)
-        if dt is not None and self._behind is not None:
+        if dt is not None:
+            if self._behind is None:  # it has just come from between the walls
+                return lower, upper
             left = [np.maximum(before - RETURN_SPEED * dt, 0.0) for before in self._behind]
             behind = np.minimum(left[0], behind[0]), np.minimum(left[1], behind[1])
         self._behind = behind

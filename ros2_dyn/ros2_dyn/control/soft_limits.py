@@ -30,6 +30,8 @@ def soft_limits(
         N m or N, shape (n,), zero where no joint is near a limit.
     """
     lower, upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    if ((state.q > lower + margin) & (state.q < upper - margin)).all():
+        return np.zeros_like(state.q)  # it mostly is so, and costs little
     margins = np.minimum(margin, (upper - lower) / 4)
     below, above = lower + margins - state.q, state.q - upper + margins
     near = np.flatnonzero(((below > 0) | (above > 0)) & (margins > 0))

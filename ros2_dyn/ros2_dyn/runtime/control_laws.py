@@ -98,8 +98,8 @@ class ControlLaws:
         return settings.feed_forward_gain * (seen.terms.inverse_dynamics - own) + correction
 
     def _hand_guiding(self, seen: LawInput, dt: float) -> Array:
-        model, settings, arm = seen.robot.model, seen.settings, seen.arm
-        limits = *seen.walls, settings.effort_scale * model.effort_limit
+        settings, arm = seen.settings, seen.arm
+        limits = *seen.walls, seen.robot.effort_limit
         hand = None
         if seen.external_wrench and settings.guiding_assist_gain > 0:
             hand = (np.reshape(seen.external_wrench, (2, 3)) @ arm.pose[:3, :3].T).ravel()  # in base axes
@@ -122,8 +122,7 @@ def walls(seen: LawInput) -> Array:
     """Return the efforts of the soft walls before the joint limits, N m or N, shape (n,)."""
     settings = seen.settings
     bandwidth = limit_rate_to_sampling(settings.soft_limit_bandwidth, seen.period)
-    limit = settings.effort_scale * seen.robot.model.effort_limit
-    return soft_limits(seen.arm, *seen.walls, limit, settings.soft_limit_margin, bandwidth)
+    return soft_limits(seen.arm, *seen.walls, seen.robot.effort_limit, settings.soft_limit_margin, bandwidth)
 
 
 def guiding(settings: Settings, period: float) -> HandGuidingParameters:

@@ -20,7 +20,6 @@ from ros2_dyn.control.position_limits import (
     WallPlacement,
     limit_ahead,
     positions_beyond,
-    wall_deceleration,
 )
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
@@ -165,8 +164,8 @@ class ModeManager:
         assert self._robot is not None
         dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
         acting = dt if self.mode in WALLED_MODES else None
-        model = self._robot.model
-        return self._walls.place(arm.q, model.lower, model.upper, settings.soft_limit_margin, acting)
+        robot = self._robot
+        return self._walls.place(arm.q, robot.lower, robot.upper, settings.soft_limit_margin, acting)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -229,9 +228,8 @@ class ModeManager:
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         robot, age = self._robot, _age(observed, now)
         assert robot is not None
-        limits, beyond = position_limits(robot.model, robot.settings), ""
-        deceleration = wall_deceleration(arm.M, arm.gravity, robot.settings.effort_scale * robot.model.effort_limit)
-        ahead = limit_ahead(limits, arm.q, arm.qd, deceleration, mode in WALLED_MODES)
+        limits, beyond = position_limits(robot), ""
+        ahead = limit_ahead(limits, arm, robot.effort_limit, mode in WALLED_MODES)
         if mode == "feed_forward" and desired is not None and desired.q:
             beyond = positions_beyond(limits, desired.q)
         speed = float(np.linalg.norm(arm.tip_velocity[:3]))
@@ -284,8 +282,7 @@ class ModeManager:
         if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
             raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
-        limits = position_limits(robot.model, settings)
-        check_positions(mode, limits, latest.state.measured.q, settings.soft_limit_margin)
+        check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
@@ -351,9 +348,9 @@ def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
     return CommandLimits(model.joint_names, effort, settings.slew_rate * effort, velocity)
 
 
-def position_limits(model: RobotModel, settings: Settings) -> PositionLimits:
+def position_limits(robot: RobotDynamics) -> PositionLimits:
     """Return the URDF's position limits; a braking effort is reached after the time that the slew rate needs."""
-    return PositionLimits(model.joint_names, model.lower, model.upper, 1 / settings.slew_rate)
+    return PositionLimits(robot.model.joint_names, robot.lower, robot.upper, 1 / robot.settings.slew_rate)
 
 
 def supervisor_policy(settings: Settings) -> SupervisorPolicy:

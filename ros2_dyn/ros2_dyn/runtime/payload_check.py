@@ -33,7 +33,7 @@ def check_payload(
     Raises:
         InputError: a joint needs more effort against gravity than `effort_scale` allows.
     """
-    limits = robot.settings.effort_scale * robot.model.effort_limit
+    limits = robot.effort_limit
     rest = [0.0] * robot.model.n
     for posture in _postures(np.array(q), nearby):
         (tau,) = robot.kernels.effort(posture.tolist(), rest, rest, robot.settings.gravity, parameters)

@@ -118,7 +118,8 @@ def test_hand_guiding_is_refused_far_beyond_a_limit():
 
 
 LIMITS = PositionLimits(("a", "b"), np.array([-1.0, -np.inf]), np.array([1.0, np.inf]), 0.1)
-DECELERATION = np.array([2.0, 2.0])
+EFFORT_LIMIT = np.array([4.0, 4.0])
+"""Half of it decelerates a joint of 1 kg m^2 by 2 rad/s^2."""
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,8 @@ DECELERATION = np.array([2.0, 2.0])
 )
 def test_a_limit_is_ahead_where_a_joint_cannot_stop_before_it(q, qd, walled, problem):
     """At 1 rad/s it takes 0.1 rad to react, and 0.25 rad to brake."""
-    assert limit_ahead(LIMITS, np.array([q, 99.0]), np.array([qd, 9.0]), DECELERATION, walled) == problem
+    state = made_up(np.eye(2), q=[q, 99.0], qd=[qd, 9.0], J=np.eye(6, 2))
+    assert limit_ahead(LIMITS, state, EFFORT_LIMIT, walled) == problem
 
 
 def test_positions_beyond_their_limits_are_named():
