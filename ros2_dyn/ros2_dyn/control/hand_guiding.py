@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.soft_limits import soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, tip_friction
+from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
 from ros2_dyn.model.spatial import Array
 
 
@@ -32,6 +34,10 @@ class HandGuidingParameters:
     """Distance before the joint limits at which the walls begin, rad or m."""
     bandwidth: float = 30.0
     """Bandwidth of the walls, rad/s."""
+    max_tip_speed: float = inf
+    """Speed of the tip before which it is braked, m/s."""
+    brake_rate: float = BRAKE_RATE
+    """Damping of the speed in excess, 1/s."""
 
 
 def hand_guiding(
@@ -61,6 +67,7 @@ def hand_guiding(
     tau = gravity_compensation(state, guiding.damping) + guiding.friction * state.friction + held
     if hand is not None:
         tau += assistance(hand, guiding.assistance, guiding.deadband) @ state.J
+    tau += tip_speed_brake(state, guiding.max_tip_speed, guiding.brake_rate)
     return tau + soft_limits(state, lower, upper, effort_limit, guiding.margin, guiding.bandwidth), anchor
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_dyn.control.effort_limiter import CommandLimits
-from ros2_dyn.control.modes import TRACKING_MODES, Mode
+from ros2_dyn.control.modes import CONTACT_MODES, TRACKING_MODES, Mode
 from ros2_dyn.model.spatial import Array
 
 
@@ -27,6 +27,14 @@ class ModeConditions:
     """Maximum time without external efforts in a mode that relies on them, s."""
     singularity_threshold: float = 0.02
     """Minimum singular value of the tip's Jacobian in mode force."""
+    max_tip_speed: float = inf
+    """Maximum speed of the tip in `CONTACT_MODES`, m/s."""
+    force_travel_limit: float = inf
+    """Maximum distance of the tip from where mode force began, m."""
+    require_enable: tuple[str, ...] = ()
+    """Modes that need an enabling signal."""
+    enable_timeout: float = 0.2
+    """Maximum age of the enabling signal, s."""
 
 
 class GuardInput(NamedTuple):
@@ -54,6 +62,18 @@ class GuardInput(NamedTuple):
     """Why the driver's velocities were replaced; empty where they fit the positions."""
     detector_age: float = 0.0
     """Time since external efforts were observed, s; 0 in a mode that does not rely on them."""
+    tip_speed: float = 0.0
+    """Speed of the tip, m/s."""
+    limit_ahead: str = ""
+    """Which joint is beyond a position limit or cannot stop before it; empty: none."""
+    target_beyond: str = ""
+    """Which desired position is beyond its limits; empty: none."""
+    tip_travel: float = 0.0
+    """Distance of the tip from where mode force began, m."""
+    contact_lost: bool = False
+    """Whether the tip has lost what it pressed on."""
+    enable_age: float = inf
+    """Age of the newest enabling signal, s; inf where the newest one is a release, or there is none."""
 
 
 class Violation(NamedTuple):
@@ -67,6 +87,9 @@ class Violation(NamedTuple):
 
 def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditions: ModeConditions) -> Violation | None:
     """Return the first condition of a mode that does not hold, or None."""
+    if mode in conditions.require_enable and not seen.enable_age <= conditions.enable_timeout:
+        how = f"{seen.enable_age:.3f} s old" if isfinite(seen.enable_age) else "released"
+        return Violation("enable released", f": the enabling signal is {how}")
     too_fast = np.flatnonzero(np.abs(seen.qd) > limits.velocity)
     if too_fast.size:
         i = int(too_fast[0])
@@ -74,14 +97,25 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         return Violation("too fast", f": '{limits.joint_names[i]}' moves with {seen.qd[i]:.3g}, {allowed}")
     if seen.velocity_problem:
         return Violation("velocity implausible", f": {seen.velocity_problem}")
+    if seen.limit_ahead:
+        return Violation("position limit", f": {seen.limit_ahead}")
+    if mode in CONTACT_MODES and not seen.tip_speed <= conditions.max_tip_speed:
+        allowed = f"{conditions.max_tip_speed:.3g} m/s are allowed"
+        return Violation("tip too fast", f": it moves with {seen.tip_speed:.3g} m/s, {allowed}")
     if seen.collision and mode in conditions.collision_stop_modes:
         return Violation("collision")
     if seen.detector_age > conditions.detector_timeout:
         return Violation("detector blind", f": joint_states gave no usable effort for {seen.detector_age:.3f} s")
     if mode in TRACKING_MODES and not seen.target_age <= conditions.target_timeout:
         return Violation("target stale", f": {seen.target_age:.3f} s old")
+    if seen.target_beyond:
+        return Violation("target beyond limit", f": {seen.target_beyond}")
     if mode in TRACKING_MODES and not seen.target_distance <= conditions.tracking_tolerance:
         return Violation("target far", f": {seen.target_distance:.3g} rad or m from it")
+    if mode == "force" and seen.contact_lost:
+        return Violation("contact lost")
+    if mode == "force" and not seen.tip_travel <= conditions.force_travel_limit:
+        return Violation("travel limit", f": the tip is {seen.tip_travel:.3g} m from where it began")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         return Violation("singularity", f": smallest singular value {seen.min_singular_value:.3g}")
     return None

@@ -8,6 +8,10 @@ Mode = Literal["monitor", "gravity", "hand_guiding", "feed_forward", "force", "s
 """`monitor` commands nothing; `stopped` follows a stop; the others can be entered and command."""
 ACTIVE_MODES: tuple[Mode, ...] = ("gravity", "hand_guiding", "feed_forward", "force")
 """Modes that can be entered and command."""
+CONTACT_MODES: tuple[Mode, ...] = ("hand_guiding", "force")
+"""Modes in which people or things are touched, so that the tip is slow."""
+WALLED_MODES: tuple[Mode, ...] = ("gravity", "hand_guiding", "stopped")
+"""Modes with soft walls before the joint limits."""
 TRACKING_MODES: tuple[Mode, ...] = ("feed_forward", "force")
 """Modes that follow a target, and stop without it."""
 StopBehaviour = Literal["hold_gravity", "zero_effort", "none"]

@@ -15,8 +15,8 @@ def soft_limits(
     """Return efforts that keep joints away from their limits: critically damped springs that only push.
 
     A spring begins `margin` before the limit, or at a quarter of the joint's range if that is less. At the limit it
-    pushes with the maximum effort. It is softer for light joints, so that none exceeds `bandwidth`; the inertia of a
-    joint is the one with the other joints free.
+    pushes with the maximum effort, and beyond it with no more. It is softer for light joints, so that none exceeds
+    `bandwidth`; the inertia of a joint is the one with the other joints free.
 
     Args:
         state: state of the arm.
@@ -30,9 +30,11 @@ def soft_limits(
         N m or N, shape (n,), zero where no joint is near a limit.
     """
     lower, upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    if ((state.q > lower + margin) & (state.q < upper - margin)).all():
+        return np.zeros_like(state.q)  # it mostly is so, and costs little
     margins = np.minimum(margin, (upper - lower) / 4)
     below, above = lower + margins - state.q, state.q - upper + margins
-    near = np.flatnonzero((below > 0) | (above > 0))
+    near = np.flatnonzero(((below > 0) | (above > 0)) & (margins > 0))
     tau = np.zeros_like(state.q)
     if not near.size:
         return tau
@@ -42,5 +44,6 @@ def soft_limits(
         depth = max(below[i], above[i])
         k = min(np.asarray(effort_limit)[i] / margins[i], inertia[i] * bandwidth**2)
         d = 2 * np.sqrt(k * inertia[i]) * min(1.0, 4 * depth / margins[i])  # from zero, without a step
-        tau[i] = side * max(0.0, k * depth - side * d * state.qd[i])
+        spring = min(k * depth, np.asarray(effort_limit)[i])
+        tau[i] = side * max(0.0, spring - side * d * state.qd[i])
     return tau

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from rclpy.node import Node
 from ros2_dyn_interfaces.srv import SetMode, SwitchController
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
 
 from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample
 from ros2_dyn.demos.demo import Demo
@@ -51,9 +52,11 @@ class ArmDemo(Demo):
         self.status = "Waiting for the arm and the node."
         """What is happening, in a line."""
         self._pace = float(pace)
+        self._enable = self.node.create_publisher(Bool, "dynamics/enable", 1)
 
     def on_state(self, state: Sample) -> None:
-        """Answer a state of the arm."""
+        """Answer a state of the arm; the demo holds the enabling button."""
+        self._enable.publish(Bool(data=True))
         self.target.publish(state.stamp)
 
     @abstractmethod

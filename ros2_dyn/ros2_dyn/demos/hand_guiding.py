@@ -29,7 +29,7 @@ HOLD = 1.0
 """Time for which the hand holds the tip at the end, s: until the arm is at rest."""
 INERTIA_ERROR = 0.02
 """Largest relative error of the node's inertias."""
-PUSH, PUSH_TIME, PUSH_HOLD = 0.5, 2.5, 0.5
+PUSH, PUSH_TIME, PUSH_HOLD = 0.5, 4.5, 0.5
 """Second gesture: the hand's displacement, m, its duration and its hold, s."""
 PUSHED_LINK = "wrist_1_link"
 """Link of the second gesture: a hand on the tip would turn the wrist away."""

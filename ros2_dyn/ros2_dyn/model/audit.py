@@ -38,3 +38,5 @@ def _joints(model: RobotModel) -> Iterator[str]:
             yield f"joint '{joint.name}' moves no mass"
         if joint.dof == 1 and joint.mimics is None and not 0 < joint.effort_limit < np.inf:
             yield f"joint '{joint.name}' has no effort limit"
+        if joint.type in ("revolute", "prismatic") and joint.mimics is None and np.isinf(joint.upper - joint.lower):
+            yield f"joint '{joint.name}' has no position limits"

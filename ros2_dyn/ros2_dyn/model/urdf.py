@@ -128,6 +128,9 @@ def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
             stripped.set(attribute.rstrip("!"), value)
         elif attribute.endswith("!"):
             raise ModelError(label, f"its <{element.tag}> has no attribute '{attribute[:-1]}'")
+    if element.tag == "limit" and not {"lower", "upper"} & set(stripped.attrib):
+        stripped.set("lower", "-inf")  # URDF's default, 0 for both, would lock the joint, which nobody means
+        stripped.set("upper", "inf")
     for tag in children:
         found = element.findall(tag)
         if len(found) > 1:

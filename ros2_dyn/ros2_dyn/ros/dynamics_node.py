@@ -16,6 +16,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.serialization import deserialize_message
 from ros2_dyn_interfaces.srv import (
     GetCollisionResiduals,
     GetDynamics,
@@ -25,7 +26,7 @@ from ros2_dyn_interfaces.srv import (
     WrenchToTorque,
 )
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
@@ -76,6 +77,7 @@ class DynamicsNode(Node):
         wrenches = self._reads("~/desired_wrench", WrenchReader(), runtime.on_desired_wrench)
         desired = self._reads("~/desired", DesiredReader(), runtime.on_desired)
         states = self._reads("joint_states", JointStateReader(), runtime.on_joint_state)
+        loop.subscribe(Bool, "~/enable", 1, self._on_enable)
         loop.subscribe(WrenchStamped, "~/desired_wrench", 1, wrenches)
         loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
         loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
@@ -129,6 +131,10 @@ class DynamicsNode(Node):
                 window.latencies.append(time.perf_counter() - started)
 
         return on_message
+
+    def _on_enable(self, raw: bytes) -> None:
+        pressed = deserialize_message(raw, Bool).data
+        self._driver.handle(self._runtime.on_enable(pressed, self._driver.now()))
 
     def _on_description(self, message: String) -> None:
         if message.data != self._description:

@@ -17,6 +17,7 @@ from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.mode_manager import ModeManager
+from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
@@ -33,7 +34,7 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState
-from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_wrench
+from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_ceiling, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -69,7 +70,7 @@ class ArmRuntime:
         self._entering: list[tuple[Mode, Hashable]] = []
         self._events: list[Event] = []
         if model is not None:
-            self._install(RobotDynamics(model, self.settings))
+            self._install(RobotDynamics(model, self.settings), 0.0)
 
     # ---- what services and diagnostics read
 
@@ -147,11 +148,17 @@ class ArmRuntime:
     def on_joint_state(self, sample: JointSample, now: float) -> Update:
         """Take a message of joint states."""
         self._sources.note(sample.names, now)
-        return self._update() if self._pipeline is None else self._take(self._pipeline.on_joint_state(sample, now))
+        if self._pipeline is None:
+            return self._update()
+        self._pipeline.contact_intended = self._modes.intends_contact
+        return self._take(self._pipeline.on_joint_state(sample, now))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
         """Take a desired state."""
-        return self._update() if self._pipeline is None else self._take(self._pipeline.on_desired(sample, now))
+        if self._pipeline is None:
+            return self._update()
+        self._pipeline.contact_intended = self._modes.intends_contact
+        return self._take(self._pipeline.on_desired(sample, now))
 
     def _take(self, passed: Passed) -> Update:
         """Decide what is commanded at the states that came out of the pipeline."""
@@ -194,6 +201,11 @@ class ArmRuntime:
         self._modes.on_link(link)
         return self._update()
 
+    def on_enable(self, pressed: bool, now: float) -> Update:
+        """Take an enabling signal, which modes of `require_enable` need; its release or its silence stops them."""
+        self._modes.on_enable(pressed, now)
+        return self._update()
+
     def on_desired_wrench(self, sample: WrenchSample, now: float) -> Update:
         """Take a desired wrench."""
         pipeline, known = self._pipeline, self._modes.target
@@ -205,6 +217,7 @@ class ArmRuntime:
                 raise MessageError(
                     "header.stamp", "older than the last", f"by {1e-9 * (known.time.stamp - at.stamp):.6f} s"
                 )
+            check_ceiling(sample, self.settings.max_force, self.settings.max_moment)
             if known is not None and known.frame == sample.frame:
                 self._modes.target = TargetWrench(model, sample, now)
                 return self._update()
@@ -277,10 +290,17 @@ class ArmRuntime:
     # ---- payload, trajectories, collisions
 
     def set_payload(self, payload: PayloadRequest, now: float, request: Hashable = None) -> Update:
-        """Change what the robot carries."""
+        """Change what the robot carries.
+
+        While a mode commands, the ramp takes at least `MIN_RAMP_TIME`, and a payload that the limits cannot carry is
+        refused. One on another link is refused then, too: its kernels have to be compiled.
+        """
         try:
             robot = self.require_robot("link")
             link = robot.check_payload_link(payload.link, now)
+            if self.commands:
+                self._check_payload(robot, link, payload)
+                payload = payload._replace(ramp_time=max(payload.ramp_time, MIN_RAMP_TIME))
             if link == robot.payload.link:
                 robot.payload.change(payload.parameters, payload.ramp_time, now)
                 return self._update(replies=(Reply(request),))
@@ -298,12 +318,19 @@ class ArmRuntime:
             loaded: RobotDynamics = done.value
             loaded.payload.change(payload.parameters, payload.ramp_time, later)
             pipeline.robot = loaded
-            self._modes.use(loaded)
+            self._modes.use(loaded, later)
             return self._update(replies=(Reply(request),))
 
         # The kernels for a payload on another link have to be compiled.
         work = Work("payload", lambda: RobotDynamics(robot.description, robot.settings, PayloadRamp(link)), take)
         return self._update(work=(work,))
+
+    def _check_payload(self, robot: RobotDynamics, link: str, payload: PayloadRequest) -> None:
+        if link != robot.payload.link:
+            known = f"'{robot.payload.link}' is the payload's link"
+            raise InputError("link", f"{known}, and it cannot be changed while mode {self.mode} commands")
+        if self.state is not None:
+            check_payload(robot, self.state.q, payload.parameters)
 
     def on_desired_trajectory(self, trajectory: TrajectorySample, now: float, request: Hashable = None) -> Update:
         """Compute the effort of every point; the reply's value has shape (m, k), see `effort_along`."""
@@ -311,12 +338,12 @@ class ArmRuntime:
             robot = self.require_robot("joint_names")
         except MessageError as error:
             return self._update(replies=(Reply(request, error),))
-        payload, total = tuple(robot.payload.at(now)), robot.settings.command_effort == "raw"
+        payload, kind = tuple(robot.payload.at(now)), robot.settings.command_effort
         link, settings, model = robot.payload.link, robot.settings, robot.model
 
         def compute() -> object:
             kernel = trajectory_kernel(model, link)
-            return effort_along(trajectory, model.joint_names, kernel, settings.gravity, payload, total)
+            return effort_along(trajectory, model.joint_names, kernel, settings.gravity, payload, kind)
 
         def take(done: WorkDone, later: float) -> Update:
             return self._update(replies=(Reply(request, done.error, done.value),))
@@ -408,7 +435,7 @@ class ArmRuntime:
         if self._loader.busy:
             return self._update()  # the robot that is being made is made again with these
         if kernels_fit:
-            return self._update(replies=self._install(RobotDynamics(robot.description, settings, robot.payload)))
+            return self._update(replies=self._install(RobotDynamics(robot.description, settings, robot.payload), now))
         return self._update(work=(self._loader.load(robot.description, settings, robot.payload),))
 
     def on_work_done(self, done: WorkDone, now: float) -> Update:
@@ -417,17 +444,17 @@ class ArmRuntime:
 
     def _on_loaded(self, done: WorkDone, now: float) -> Update:
         loaded = self._loader.finish(done, self.robot, self.settings)
-        replies = () if loaded.robot is None else self._install(loaded.robot)
+        replies = () if loaded.robot is None else self._install(loaded.robot, now)
         return self._update(*loaded.events, replies=replies, work=loaded.work)
 
-    def _install(self, robot: RobotDynamics) -> tuple[Reply, ...]:
-        """Go on with a robot; a calibration that ran is over where the observer is another."""
+    def _install(self, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
+        """Go on with a robot at a time, s; a calibration that ran is over where the observer is another."""
         before = self._pipeline
         if before is not None and robot.payload is not before.robot.payload and any(before.robot.payload.target):
             text = "the payload is gone: no joint moves the link that carried it any more"
             self._events.append(Event("payload gone", text))
         self._pipeline = StatePipeline(robot, before)
-        self._modes.use(robot)
+        self._modes.use(robot, now)
         self.warnings = audit(robot.model)
         names, model = ", ".join(robot.model.joint_names), robot.model.name
         text = f"using '{model}' with the joints {names}, tip link '{robot.tip_link}'"

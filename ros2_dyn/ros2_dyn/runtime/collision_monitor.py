@@ -12,6 +12,7 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.intended_contact import IntendedContact
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.model import RobotModel
@@ -82,6 +83,9 @@ class CollisionMonitor:
 
     def __init__(self, model: RobotModel, settings: Settings) -> None:
         """Create it for a robot, with the observer and the thresholds of the settings."""
+        self.contact_intended = False
+        """Whether the mode intends contact, which is no collision then."""
+        self._contact = IntendedContact()
         self._model, self._settings = model, settings
         self._detector = CollisionDetector(
             _thresholds(model, settings), settings.collision_samples, settings.collision_hysteresis
@@ -145,6 +149,8 @@ class CollisionMonitor:
             return None
         residual, detector = self._observer.value, self._detector
         begins = detector.update(residual, state.qd, qdd)
+        if self._contact.excuses(self.contact_intended, any(detector.exceeded), now) and begins:
+            detector.collision = begins = False
         exceeded = tuple(detector.exceeded)
         return CollisionUpdate(
             robot,

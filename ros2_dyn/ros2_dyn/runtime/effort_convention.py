@@ -8,8 +8,13 @@ from ros2_dyn.model.spatial import Array
 
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
-CommandEffort = Literal["raw", "gravity_compensated"]
-"""What an effort command is to be: all that the joint exerts, or that without gravity, which the robot adds itself."""
+CommandEffort = Literal["raw", "gravity_compensated", "gravity_and_friction_compensated"]
+"""What an effort command is to be: all that the joint exerts, or that without what the robot adds itself."""
+
+
+def robot_adds_friction(kind: CommandEffort) -> bool:
+    """Return whether the robot itself compensates the friction of its joints."""
+    return kind == "gravity_and_friction_compensated"
 
 
 def total_effort(
@@ -41,4 +46,4 @@ def commanded_effort(kind: CommandEffort, effort: Array, gravity: Array) -> Arra
         effort: whole joint effort, N m or N, shape (n,).
         gravity: the part of it that carries the weight, N m or N, shape (n,).
     """
-    return effort - gravity if kind == "gravity_compensated" else effort
+    return effort if kind == "raw" else effort - gravity

@@ -7,7 +7,8 @@ from math import inf, isfinite
 
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import CONTACT_MODES, Mode
+from ros2_dyn.control.position_limits import PositionLimits, positions_beyond
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
@@ -75,6 +76,42 @@ def check_target(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> No
         raise ModeRefused(mode, f"the desired positions are {distance}, tracking_tolerance is {allowed}")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         raise ModeRefused(mode, f"near a singularity: smallest singular value {seen.min_singular_value:.3g}")
+
+
+def check_positions(mode: Mode, limits: PositionLimits, q: Sequence[float], margin: float) -> None:
+    """Check that no joint is beyond its limits; hand_guiding may begin a margin beyond them, to come back.
+
+    Args:
+        mode: the mode.
+        limits: of the positions.
+        q: joint positions, rad or m, shape (n,).
+        margin: width of the soft walls, rad or m.
+    """
+    if beyond := positions_beyond(limits, q, margin if mode == "hand_guiding" else 0.0):
+        remedy = "hand_guiding can bring it back" if not positions_beyond(limits, q, margin) else "move it back first"
+        raise ModeRefused(mode, f"{beyond}: {remedy}")
+
+
+def check_motion(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> None:
+    """Check that no joint runs into a limit, that no target is beyond one, and that the tip is slow enough."""
+    if seen.limit_ahead:
+        raise ModeRefused(mode, f"a position limit is ahead: {seen.limit_ahead}")
+    if seen.target_beyond:
+        raise ModeRefused(mode, f"a desired position is beyond its limits: {seen.target_beyond}")
+    if mode in CONTACT_MODES and not seen.tip_speed <= conditions.max_tip_speed:
+        raise ModeRefused(
+            mode, f"the tip moves with {seen.tip_speed:.3g} m/s, {conditions.max_tip_speed:.3g} m/s are allowed"
+        )
+
+
+def check_enabled(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> None:
+    """Check that the mode is enabled, where it has to be."""
+    if mode in conditions.require_enable and not seen.enable_age <= conditions.enable_timeout:
+        raise ModeRefused(
+            mode,
+            "it needs an enabling signal, true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
+            "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'",
+        )
 
 
 def check_margins(mode: Mode, limits: CommandLimits, qd: Array, applied: Array, gravity: Array) -> None:

@@ -14,22 +14,33 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import WALLED_MODES, Mode
+from ros2_dyn.control.position_limits import (
+    PositionLimits,
+    WallPlacement,
+    limit_ahead,
+    positions_beyond,
+)
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.dynamics import singular_values
-from ros2_dyn.errors import ModeRefused
+from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
+from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, walls
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
+from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
+    check_enabled,
     check_limits,
     check_margins,
+    check_motion,
+    check_positions,
     check_state_stream,
     check_target,
 )
+from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
@@ -56,6 +67,10 @@ class ModeManager:
         """What mode force follows."""
         self._laws = ControlLaws()
         self._rest = RestHolding()
+        self._gains = GainRamp()
+        self._walls = WallPlacement()
+        self._enabled_at = -inf
+        self._walls_at: float | None = None
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -80,14 +95,22 @@ class ModeManager:
         """Whether commands leave."""
         return self._supervisor is not None and self._supervisor.commands
 
+    @property
+    def intends_contact(self) -> bool:
+        """Whether a mode commands in which a contact is no collision."""
+        supervisor = self._supervisor
+        if supervisor is None or not supervisor.modes.is_active:
+            return False
+        return supervisor.mode not in supervisor.policy.conditions.collision_stop_modes
+
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
         return [] if self._supervisor is None else self._supervisor.take_events()
 
     # ---- the robot
 
-    def use(self, robot: RobotDynamics) -> None:
-        """Go on with another robot, or the same with other parameters; another description ends a mode."""
+    def use(self, robot: RobotDynamics, now: float) -> None:
+        """Go on with another robot, or with other parameters, at a time, s; another description ends a mode."""
         before, supervisor = self._robot, self._supervisor
         model, settings = robot.model, robot.settings
         limits = command_limits(model, settings)
@@ -104,8 +127,10 @@ class ModeManager:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
                 self._supervisor.modes.reason = supervisor.reason
-        elif another:
+        elif before is None or another:
             supervisor.replace_limits(limits)
+        else:
+            self._gains.change(self._gains.at(before.settings, now), settings, now)
 
     # ---- commands
 
@@ -117,18 +142,20 @@ class ModeManager:
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None:
             return None
-        state, now, settings = observed.state, observed.now, robot.settings
+        state, now = observed.state, observed.now
         self._rest.observe(robot, observed, supervisor)
         if not supervisor.commands:
             return None
+        settings = self._gains.at(robot.settings, now)
         arm = robot.arm_state(state.measured, observed.terms, now)
         period = self._period()
         rate = limit_rate_to_sampling(settings.stop_damping, period)
-        safe = gravity_compensation(arm, rate)
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
-        seen = LawInput(robot, state, observed.terms, arm, self.target, wrench, now, period)
+        placed = self._place_walls(arm, settings, now)
+        seen = LawInput(robot, settings, state, observed.terms, arm, self.target, wrench, now, period, placed)
+        safe = gravity_compensation(arm, rate) + walls(seen)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
@@ -138,6 +165,14 @@ class ModeManager:
         )
         self._hold = self._hold if effort is None else supervisor.carried
         return self._command(effort, now)
+
+    def _place_walls(self, arm: ArmState, settings: Settings, now: float) -> tuple[Array, Array]:
+        """Return the lower and upper limits that the soft walls belong to; they begin where the joints are."""
+        assert self._robot is not None
+        dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
+        acting = dt if self.mode in WALLED_MODES else None
+        robot = self._robot
+        return self._walls.place(arm.q, robot.lower, robot.upper, settings.soft_limit_margin, acting)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -159,6 +194,13 @@ class ModeManager:
             self._supervisor.abort("no subscriber", f" on {link.topic}")
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
+
+    def on_enable(self, pressed: bool, now: float) -> None:
+        """Take an enabling signal at a time, s; a release stops a mode that requires it."""
+        self._enabled_at = now if pressed else -inf
+        supervisor = self._supervisor
+        if not pressed and supervisor is not None and supervisor.mode in supervisor.policy.conditions.require_enable:
+            supervisor.stop("enable released", ": the enabling signal is released")
 
     def forget_collision(self) -> None:
         """Take notice that the collision was reset after the newest state."""
@@ -192,10 +234,12 @@ class ModeManager:
         elif mode == "feed_forward":
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
-        age = _age(observed, now)
-        measured = observed.state.measured
-        blind_for = now - observed.observed_at if self._relies_on_detector(mode) else 0.0
-        return GuardInput(
+        robot, age = self._robot, _age(observed, now)
+        assert robot is not None
+        measured, limits, beyond = observed.state.measured, position_limits(robot), ""
+        if mode == "feed_forward" and desired is not None and desired.q:
+            beyond = positions_beyond(limits, desired.q)
+        seen = GuardInput(
             now,
             age,
             arm.q,
@@ -204,10 +248,17 @@ class ModeManager:
             distance,
             observed.collision,
             sigma,
-            measured.problem,
-            measured.velocity_problem,
-            blind_for,
+            problem=measured.problem,
+            velocity_problem=measured.velocity_problem,
+            detector_age=now - observed.observed_at if self._relies_on_detector(mode) else 0.0,
+            tip_speed=float(np.linalg.norm(arm.tip_velocity[:3])),
+            limit_ahead=limit_ahead(limits, arm, robot.effort_limit, mode in WALLED_MODES),
+            target_beyond=beyond,
+            enable_age=now - self._enabled_at,
         )
+        if mode == self.mode == "force":
+            seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)
+        return seen
 
     def _relies_on_detector(self, mode: Mode) -> bool:
         """Return whether a mode needs external efforts: to stop at a collision, or to help a hand."""
@@ -260,8 +311,15 @@ class ModeManager:
         if problem := seen.problem or seen.velocity_problem:
             raise ModeRefused(mode, f"joint_states cannot be believed: {problem}")
         check_target(mode, seen, supervisor.policy.conditions)
+        check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
+        check_motion(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
+        try:
+            check_payload(robot, latest.state.measured.q, robot.payload.target, nearby=0.0)
+        except InputError as error:
+            raise ModeRefused(mode, error.problem) from error
+        check_enabled(mode, seen, supervisor.policy.conditions)
         check_controller_connected(mode, self.link)
         return applied, seen.age, hold
 
@@ -279,6 +337,7 @@ class ModeManager:
         supervisor.enter(mode, applied, age, now)
         self._hold = hold
         self._laws.begin(now)
+        self._walls_at = None
         joints = [robot.model.joint_names[i] for i in self._order]
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
@@ -313,6 +372,11 @@ def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
     return CommandLimits(model.joint_names, effort, np.minimum(settings.slew_rate * effort, torque_rate), velocity)
 
 
+def position_limits(robot: RobotDynamics) -> PositionLimits:
+    """Return the URDF's position limits; a braking effort is reached after the time that the slew rate needs."""
+    return PositionLimits(robot.model.joint_names, robot.lower, robot.upper, 1 / robot.settings.slew_rate)
+
+
 def supervisor_policy(settings: Settings) -> SupervisorPolicy:
     """Return when commands end, and how."""
     conditions = ModeConditions(
@@ -321,5 +385,9 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.collision_stop_modes,
         settings.state_timeout,
         settings.singularity_threshold,
+        settings.max_tip_speed,
+        settings.force_travel_limit,
+        settings.require_enable,
+        settings.enable_timeout,
     )
     return SupervisorPolicy(settings.ramp_time, settings.state_timeout, settings.stop_behaviour, conditions)

@@ -56,6 +56,10 @@ class RobotDynamics:
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
+        self.lower, self.upper = model.lower, model.upper
+        """Position limits, rad or m, shape (n,)."""
+        self.effort_limit = settings.effort_scale * model.effort_limit
+        """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link, settings.detect_collisions)

@@ -56,5 +56,5 @@ def link_kernel(model: RobotModel, link: str) -> Kernel:
 
 @lru_cache(maxsize=4)
 def trajectory_kernel(model: RobotModel, payload_link: str) -> Kernel:
-    """Compile efforts and gravity of many states at once."""
-    return compile_kernel(model, ("effort", "gravity"), "numpy", INPUTS, payload_link)
+    """Compile efforts, gravity and friction of many states at once."""
+    return compile_kernel(model, ("effort", "gravity", "friction"), "numpy", INPUTS, payload_link)

@@ -23,7 +23,9 @@ _states = partial(parameter, group="Measured and desired states")
 _collision = partial(parameter, group="External efforts and collisions")
 _output = partial(parameter, group="Outputs")
 _command = partial(parameter, group="Commands: limits, ramps and stops")
-_mode = partial(parameter, group="Modes")
+MODE_GROUP = "Modes"
+"""Heading of the parameters of the control laws."""
+_mode = partial(parameter, group=MODE_GROUP)
 MIN_TORQUE_RATE = 1.0
 """Smallest `torque_rate`, N m/s or N/s: with 0 a stop would change no command."""
 
@@ -49,35 +51,42 @@ class Settings:
         example=["shoulder_pan_joint", "shoulder_lift_joint"],
     )
     tip_link: str = _robot(
-        "", "Link that services and the payload refer to where they name none. Empty: the link farthest from the base."
+        "",
+        "Link that services and the payload refer to where they name none. Empty: the link farthest from the base.",
+        locked=True,
     )
     gravity: tuple[float, ...] = _robot(
         STANDARD_GRAVITY,
         "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling.",
+        locked=True,
     )
     viscous_friction: tuple[float, ...] = _robot(
         (),
         "Viscous friction of each joint in `joints`, N m s/rad or N s/m. Not set: the URDF's.",
         per_joint=True,
         example=[5.0, 5.0],
+        locked=True,
     )
     coulomb_friction: tuple[float, ...] = _robot(
         (),
         "Coulomb friction of each joint in `joints`, N m or N. Not set: the URDF's.",
         per_joint=True,
         example=[2.0, 2.0],
+        locked=True,
     )
     armature: tuple[float, ...] = _robot(
         (),
         "Rotor inertia times the gear ratio squared of each joint in `joints`, kg m^2 or kg. Not set: 0.",
         per_joint=True,
         example=[1.2, 1.2],
+        locked=True,
     )
     transition_velocity: float = _robot(
         0.01,
         "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise.",
         low=1e-6,
         high=10.0,
+        locked=True,
     )
 
     merge_timeout: float = _states(
@@ -85,16 +94,22 @@ class Settings:
         "Maximum age, s, at which joints that a message lacks are taken from earlier messages.",
         low=0.0,
         high=10.0,
+        locked=True,
     )
     estimate_velocity: bool = _states(
-        False, "Whether velocities that are missing or NaN are replaced by filtered differences of the positions."
+        False,
+        "Whether velocities that are missing or NaN are replaced by filtered differences of the positions.",
+        locked=True,
     )
-    velocity_cutoff: float = _states(20.0, "Cut-off of the filter that estimates velocities, Hz.", low=0.1, high=1000.0)
+    velocity_cutoff: float = _states(
+        20.0, "Cut-off of the filter that estimates velocities, Hz.", low=0.1, high=1000.0, locked=True
+    )
     measured_effort: MeasuredEffort = _states(
         "raw",
         "What the driver calls effort: raw (the whole joint effort), gravity_compensated (without gravity), or "
         "external (the effort of the surroundings).",
         choices=get_args(MeasuredEffort),
+        locked=True,
     )
     effort_gain: tuple[float, ...] = _states(
         (),
@@ -102,33 +117,44 @@ class Settings:
         per_joint=True,
         signed=True,
         example=[10.3, 10.3],
+        locked=True,
     )
     desired_timeout: float = _states(
         0.1,
         "Maximum age, s, at which a desired state is used with a measured state of another stamp.",
         low=0.0,
         high=10.0,
+        locked=True,
     )
     default_acceleration: str = _states(
         "zero",
         "Acceleration without a usable desired state: zero, or estimated from the measured velocities.",
         choices=("zero", "estimated"),
+        locked=True,
     )
     acceleration_cutoff: float = _states(
-        10.0, "Cut-off of the filter that estimates accelerations, Hz.", low=0.1, high=1000.0
+        10.0,
+        "Cut-off of the filter that estimates accelerations, Hz.",
+        low=0.1,
+        high=1000.0,
+        locked=True,
     )
 
-    detect_collisions: bool = _collision(True, "Whether external efforts are observed and collisions detected.")
+    detect_collisions: bool = _collision(
+        True, "Whether external efforts are observed and collisions detected.", locked=True
+    )
     observer: str = _collision(
         "momentum",
         "Observer of external efforts: momentum, or direct (inverse dynamics at estimated accelerations).",
         choices=("momentum", "direct"),
+        locked=True,
     )
     observer_bandwidth: float = _collision(
         25.0,
         "Bandwidth of the observer, 1/s. A step of twice the threshold is detected after 0.7 / observer_bandwidth s.",
         low=0.1,
         high=1000.0,
+        locked=True,
     )
     collision_threshold: tuple[float, ...] = _collision(
         (),
@@ -163,13 +189,18 @@ class Settings:
         0.01, "False alarms that the thresholds of ~/calibrate_collision allow, 1/h.", low=1e-6, high=3600.0
     )
     wrench_damping: float = _collision(
-        0.01, "Damping of the least squares that give the external wrench at the tip.", low=0.0, high=1.0
+        0.01,
+        "Damping of the least squares that give the external wrench at the tip.",
+        low=0.0,
+        high=1.0,
+        locked=True,
     )
 
     command_effort: CommandEffort = _output(
         "raw",
-        "What the controllers expect: raw (the whole joint effort), or gravity_compensated where the robot adds "
-        "gravity itself.",
+        "What the controllers expect: raw (the whole joint effort), gravity_compensated where the robot adds gravity "
+        "itself, or gravity_and_friction_compensated where it adds both, as Franka's does. hand_guiding adds friction "
+        "with raw only.",
         choices=get_args(CommandEffort),
         locked=True,
     )
@@ -220,6 +251,26 @@ class Settings:
     velocity_scale: float = _command(
         1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
     )
+    require_enable: tuple[str, ...] = _command(
+        ("hand_guiding", "force"),
+        "Modes that need an enabling signal on ~/enable. [none]: no mode does.",
+        choices=(*ACTIVE_MODES, "none"),
+        locked=True,
+    )
+    enable_timeout: float = _command(
+        0.2,
+        "Maximum age of the enabling signal, s. Publish it at least twice within this time.",
+        low=0.02,
+        high=2.0,
+        locked=True,
+    )
+    max_tip_speed: float = _command(
+        0.25,
+        "Speed of the tip above which hand_guiding and force stop, m/s. A hand is braked from 0.8 times it.",
+        low=0.01,
+        high=10.0,
+        locked=True,
+    )
     ramp_time: float = _command(
         0.5, "Duration of the ramp when a mode is entered or left, s.", low=0.0, high=10.0, locked=True
     )
@@ -234,6 +285,7 @@ class Settings:
         "With use_sim_time: real time without /clock, s, after which time passes all the same, so that commands end.",
         low=0.01,
         high=3600.0,
+        locked=True,
     )
     detect_frozen: bool = _command(
         True,
@@ -281,6 +333,7 @@ class Settings:
         "joint_pd",
         "feed_forward: joint_pd (gains in N m/rad and N m s/rad), or computed_torque (gains in 1/s^2 and 1/s).",
         choices=("joint_pd", "computed_torque"),
+        locked=True,
     )
     tracking_stiffness: tuple[float, ...] = _mode(
         (),
@@ -303,7 +356,10 @@ class Settings:
     )
     guiding_damping: float = _mode(1.0, "hand_guiding: rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
     guiding_friction: float = _mode(
-        0.8, "hand_guiding: fraction of the joints' friction that is compensated.", low=0.0, high=1.0
+        0.8,
+        "hand_guiding: fraction of the joints' friction that is compensated, with `command_effort: raw`.",
+        low=0.0,
+        high=1.0,
     )
     guiding_hold_force: float = _mode(
         2.2, "hand_guiding: maximum force that holds the tip where it was left, N.", low=0.0, high=100.0
@@ -319,11 +375,11 @@ class Settings:
     )
     soft_limit_margin: float = _mode(
         0.2,
-        "hand_guiding: distance before the joint limits at which the soft walls begin, rad or m.",
+        "Distance before the joint limits at which the soft walls of hand_guiding, gravity and stopped begin.",
         low=1e-3,
         high=1.0,
     )
-    soft_limit_bandwidth: float = _mode(30.0, "hand_guiding: bandwidth of the soft walls, rad/s.", low=1.0, high=200.0)
+    soft_limit_bandwidth: float = _mode(30.0, "Bandwidth of the soft walls, rad/s.", low=1.0, high=200.0)
     force_damping: float = _mode(
         120.0,
         "force: damping of motions of the tip, 1/s. A free tip of mass m moves with F / (m force_damping).",
@@ -332,6 +388,19 @@ class Settings:
     )
     posture_damping: float = _mode(
         10.0, "force: damping of motions that do not move the tip, 1/s.", low=0.0, high=100.0
+    )
+    max_force: float = _mode(
+        50.0, "force: force above which ~/desired_wrench is rejected, N.", low=0.1, high=10000.0, locked=True
+    )
+    max_moment: float = _mode(
+        10.0, "force: moment above which ~/desired_wrench is rejected, N m.", low=0.01, high=1000.0, locked=True
+    )
+    force_travel_limit: float = _mode(
+        0.3,
+        "force: distance of the tip from where the mode began above which it stops, m.",
+        low=1e-3,
+        high=10.0,
+        locked=True,
     )
     force_rate: float = _mode(50.0, "force: maximum rate of change of the force, N/s.", low=0.1, high=10000.0)
     moment_rate: float = _mode(10.0, "force: maximum rate of change of the moment, N m/s.", low=0.01, high=1000.0)

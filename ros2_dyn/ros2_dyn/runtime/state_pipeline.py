@@ -67,6 +67,8 @@ class StatePipeline:
         """When they were observed, s."""
         self.blind = False
         """Whether none are observed, though states come and collisions are to be detected."""
+        self.contact_intended = False
+        """Whether the mode intends contact."""
         self._assembler = JointStateAssembler(model, options)
         self._plausibility = StatePlausibility(plausibility_limits(model, settings))
         self._stamped = True
@@ -157,6 +159,7 @@ class StatePipeline:
         """Return the external efforts at a state, where they are observed."""
         if self.monitor is None:
             return None
+        self.monitor.contact_intended = self.contact_intended
         seen = self._try_observe(self.monitor, state, terms, now)
         if seen is not None:
             self.collision, self.observed_at = seen, now

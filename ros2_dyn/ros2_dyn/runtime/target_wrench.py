@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import hypot, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +70,21 @@ class TargetWrench:
         """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
         R = np.array(self._pose(q)[1])[:3, :3] if self._pose is not None else self._R
         return np.concatenate([R @ self._wrench[:3], R @ self._wrench[3:]])
+
+
+def check_ceiling(sample: WrenchSample, max_force: float, max_moment: float) -> None:
+    """Check that a message asks for no more than a force, N, and a moment, N m.
+
+    Raises:
+        MessageError: it does.
+    """
+    for what, part, most, unit in (
+        ("force", sample.wrench[:3], max_force, "N"),
+        ("torque", sample.wrench[3:], max_moment, "N m"),
+    ):
+        size = hypot(*part)
+        if size > most:
+            raise MessageError(f"wrench.{what}", "too large", f"{size:.4g} {unit}, at most {most:g} {unit} are allowed")
 
 
 def check_wrench(model: RobotModel, sample: WrenchSample) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
+from ros2_dyn.runtime.effort_convention import CommandEffort, robot_adds_friction
 from ros2_dyn.runtime.joint_order import find_joints
 from ros2_dyn.runtime.samples import TrajectorySample
 
@@ -21,7 +22,7 @@ def effort_along(
     kernel: Kernel,
     gravity: Sequence[float],
     payload: Sequence[float],
-    total: bool,
+    kind: CommandEffort,
 ) -> Array:
     """Return the effort of every point, N m or N, shape (m, k), in the order of the trajectory's k joints.
 
@@ -32,10 +33,10 @@ def effort_along(
     Args:
         trajectory: the trajectory.
         joint_names: the model's joints.
-        kernel: for the outputs "effort" and "gravity" of q, qd, qdd, gravity and payload, on arrays.
+        kernel: for the outputs "effort", "gravity" and "friction" of q, qd, qdd, gravity and payload, on arrays.
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
         payload: inertial parameters of the payload, shape (10,).
-        total: whether gravity is part of the effort; not so where the robot itself compensates it.
+        kind: which part of the effort the robot adds itself; it is left out.
 
     Raises:
         MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not increase.
@@ -49,9 +50,11 @@ def effort_along(
         rates = _spline(_times(trajectory), q, qd)
         qd, qdd = rates[0] if qd is None else qd, rates[1] if qdd is None else qdd
     inputs = q[:, columns], qd[:, columns], qdd[:, columns], np.array(gravity), np.array(payload)
-    effort, weight = kernel(*inputs)
-    if not total:
+    effort, weight, friction = kernel(*inputs)
+    if kind != "raw":
         effort = effort - weight
+    if robot_adds_friction(kind):
+        effort = effort - friction
     if not np.all(np.isfinite(effort)):
         raise MessageError("points", "too large", "an effort would not be finite")
     table = np.zeros((len(q), len(names)))

@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DRIVER_FAULTS, DriverFault
 from ros2_dyn.simulation.hand import Hand
@@ -216,7 +219,7 @@ def payload_changed(world: World, rng: np.random.Generator) -> Fault:
 
 
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Change parameters that may change while a mode commands: gravity, damping and gains."""
+    """Change gravity, which is locked while a mode commands, or damping and gains."""
     tilt = rng.uniform(-0.3, 0.3, 2).tolist()
     changes: dict[str, Any] = (
         {"gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
@@ -229,7 +232,14 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     before = {name: getattr(original, name) for name in changes}
 
     def change(values: dict[str, Any]) -> None:
-        world.node.input(lambda runtime, now: runtime.change_settings(replace(runtime.settings, **values), now))
+        def call(runtime: ArmRuntime, now: float) -> Update:
+            try:
+                return runtime.change_settings(replace(runtime.settings, **values), now)
+            except InputError as error:  # it is locked while a mode commands
+                world.record("refused", str(error))
+                return runtime.on_time(now)
+
+        world.node.input(call)
 
     return Fault(lambda: change(changes), lambda: change(before))
 
@@ -253,6 +263,12 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
 
     other = "<robot" if broken else _weaker(world.description)
     return Fault(lambda: publish(other), lambda: publish(world.description))
+
+
+def enable_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Release the enabling button, or disconnect it."""
+    name = "pressed" if rng.random() < 0.5 else "enable_connected"
+    return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
 
 
 # ---- the surroundings
@@ -314,6 +330,7 @@ FAULTS: dict[str, MakeFault] = {
     "arm restarted": arm_restarted,
     "clocks jump": clocks_jump,
     "mode toggled": mode_toggled,
+    "enable lost": enable_lost,
     "payload changed": payload_changed,
     "settings changed": settings_changed,
     "description changed": description_changed,

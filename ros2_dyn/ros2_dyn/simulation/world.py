@@ -37,6 +37,8 @@ from ros2_dyn.simulation.target_generator import TargetGenerator, TargetQuality
 
 CRASH = "crash"
 """Kind of violation: an exception that the runtime did not declare."""
+ENABLE_PERIOD = 0.05
+"""Period of the enabling button's messages, s."""
 MODE_PERIOD = 0.1
 """How often a mode that is wanted and not active is requested, s."""
 STRAYED = 1.0
@@ -131,6 +133,10 @@ class World:
         self._failsafe_ramps = False
         self.listening = True
         """Whether commands reach the controller."""
+        self.pressed = True
+        """Whether the enabling button is held."""
+        self.enable_connected = True
+        """Whether the button's messages reach the node."""
 
         self.arm = SimulatedArm(
             arm,
@@ -162,6 +168,7 @@ class World:
         )
         self.queue.every(1.0 / self.options.driver.rate, self._measure)
         self.queue.every(RAMP_DOWN_PERIOD, self._tick)
+        self.queue.every(ENABLE_PERIOD, self._send_enable)
         self.queue.every(MODE_PERIOD, self._request_mode)
         if not self.options.targets.stamped:
             self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
@@ -277,6 +284,11 @@ class World:
         elif delay is not None:
             self.queue.after(delay, deliver)
 
+    def _send_enable(self) -> None:
+        pressed = self.pressed
+        if self.enable_connected:
+            self.node.input(lambda runtime, now: runtime.on_enable(pressed, now))
+
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
             self._through(self.state_channel, partial(self._deliver_target, message))
@@ -313,7 +325,7 @@ class World:
             self.record("command rejected", str(error))
             return
         law = self.arm.law
-        if self.options.settings.command_effort == "gravity_compensated" and isinstance(law, HeldEffort):
+        if self.options.settings.command_effort != "raw" and isinstance(law, HeldEffort):
             self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
 
     # ---- modes

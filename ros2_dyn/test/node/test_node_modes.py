@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from driver import HOME, MODEL, NAMES, URDF, Driver, StandingArm, force, point
@@ -51,6 +51,7 @@ def driver(node) -> Iterator[Driver]:
     yield node
     node.arm.q, node.arm.effort = HOME, None
     node.desired = node.wrench = None
+    node.pressed = True
     assert node.set_mode("monitor").success
     node.play(90)  # what was commanded no longer counts as what the joints exert
     assert node.play(5) == []
@@ -176,6 +177,21 @@ def test_states_without_a_successor_end_commands(driver):
     assert_allclose(driver.commands[-1], G, rtol=0, atol=1e-6)
     assert len(driver.commands) > count + 2
     assert driver.play(5) == []
+
+
+def test_hand_guiding_needs_the_enabling_signal(driver):
+    """Without it the mode is refused; its silence and its release stop the mode."""
+    driver.enter("hand_guiding")
+    driver.pressed = False
+    driver.play(70)  # longer than enable_timeout
+    assert driver.mode == "stopped"
+    assert "it needs an enabling signal, true on ~/enable" in driver.set_mode("hand_guiding").message
+    driver.pressed = True
+    driver.play(5)
+    driver.enter("hand_guiding")
+    driver.pressed = False
+    driver._enable.publish(Bool(data=False))
+    driver.until(lambda: driver.mode == "stopped", "no stop")
 
 
 def test_a_new_description_ends_a_mode(driver):

@@ -8,7 +8,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
 from ros2_dyn_interfaces.srv import SetMode
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from driver import HOME, NAMES, force, resting_at_home
@@ -35,11 +35,13 @@ class SimulatedController:
         self.modes = listener.listen("dynamics/mode", type=String, qos=LATCHED)
         self._desired = listener.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._wrenches = listener.node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
+        self._enable = listener.node.create_publisher(Bool, "dynamics/enable", 1)
         listener.node.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
 
     def _on_state(self, state: JointState) -> None:
         self.stamps.append(state.header.stamp.sec * 10**9 + state.header.stamp.nanosec)
         desired = JointTrajectory(header=state.header, joint_names=NAMES, points=[resting_at_home()])
+        self._enable.publish(Bool(data=True))
         self._desired.publish(desired)
         wrench = force(z=5.0)
         wrench.header.stamp = state.header.stamp

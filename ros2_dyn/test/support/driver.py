@@ -17,7 +17,7 @@ from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from ros2_dyn_interfaces.srv import SetMode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robots import MOCK_ARM, mock_arm
@@ -41,6 +41,7 @@ COMMANDED_NODE: dict[str, Any] = {
     "state_timeout": 0.5,
     "target_timeout": 0.5,
     "desired_timeout": 0.5,
+    "enable_timeout": 0.5,
     "ramp_time": 0.05,
 }
 """Parameters of a node that a test commands in lockstep."""
@@ -143,6 +144,8 @@ class Driver:
         """Returns what is desired along with each state."""
         self.wrench: WrenchStamped | None = None
         """What is desired along with each state."""
+        self.pressed = True
+        """Whether the enabling button is held."""
         self._gave_desired = False
         self.on_command: list[Callable[[list[float]], None]] = [lambda effort: self.arm.command(effort)]
         node = listener.node
@@ -150,6 +153,7 @@ class Driver:
         self._clock = node.create_publisher(Clock, "/clock", 10) if simulated else None
         self._desired = node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._wrenches = node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
+        self._enable = node.create_publisher(Bool, "dynamics/enable", 1)
         self._descriptions = node.create_publisher(String, "robot_description", LATCHED)
         self._controller = node.create_subscription(Float64MultiArray, "dynamics/command", self._on_command, 1000)
         node.create_subscription(String, "dynamics/mode", lambda m: self.modes.append(m.data), LATCHED)
@@ -220,6 +224,8 @@ class Driver:
         return state
 
     def _tell_time(self) -> None:
+        if self.pressed:
+            self._enable.publish(Bool(data=True))
         if self._clock is not None:
             self._clock.publish(Clock(clock=time_message(self.time + self.clock_offset)))
 

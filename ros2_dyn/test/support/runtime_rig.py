@@ -106,6 +106,8 @@ class RuntimeRig:
         self.publish_delay: Callable[[], float] = lambda: 0.0
         """How long a command takes to get out, s."""
         self.steps: list[Step] = []
+        self.pressed = True
+        """Whether the enabling button is held."""
         self.commands: list[Command] = []
         self.events: list[Event] = []
         self.replies: dict[object, Reply] = {}
@@ -180,6 +182,8 @@ class RuntimeRig:
                 self.valid_at = max(self.valid_at, self.now - self.delay)  # a later one may have been measured earlier
             if self.targets:
                 self._give_targets()
+            if self.pressed:
+                self.take(self.runtime.on_enable(True, self.now))
             update = None if sent is None else self.take(self.runtime.on_joint_state(sent, self.now))
         return update
 

@@ -32,7 +32,10 @@ NAMES = mock_arm().joint_names
         ({"gravity": [0.0, 0.0, True]}, "gravity: expected finite numbers, got True"),
         ({"default_acceleration": "guess"}, "default_acceleration: expected one of zero, estimated; got 'guess'"),
         ({"measured_effort": "amps"}, "measured_effort: expected one of raw, gravity_compensated, external; got"),
-        ({"command_effort": "external"}, "command_effort: expected one of raw, gravity_compensated; got"),
+        (
+            {"command_effort": "external"},
+            "command_effort: expected one of raw, gravity_compensated, gravity_and_friction_compensated; got",
+        ),
         ({"stop_behaviour": "gravity"}, "stop_behaviour: expected one of hold_gravity, zero_effort, none; got"),
         ({"collision_stop_modes": ["monitor"]}, "collision_stop_modes: expected some of gravity, hand_guiding, "),
         ({"effort_gain": [1.0]}, "effort_gain: expected 0 numbers as `joints` has, got 1"),

@@ -304,9 +304,11 @@ def test_freshness_that_accepts_every_state_is_found(monkeypatch):
 # --- faults -----------------------------------------------------------------------------------------------------
 
 MODES = {"targets stop": "force", "wall": "force", "targets break": "force", "targets mislabelled": "force"}
+MODES |= {"enable lost": "hand_guiding"}
 SEEDS = {"wall": 0}
 """Seeds with which a fault meets an arm that stands still."""
 EVENTS = {
+    "enable lost": "enable released",
     "states stop": "state stale",
     "states freeze": "state stale",
     "targets stop": "target stale",

@@ -1,0 +1,63 @@
+"""Robots that add gravity or friction themselves: nothing is added twice, judged by the motion."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from arm_world import ARM, FRICTIONLESS, ArmWorld
+from ros2_dyn.dynamics import friction, gravity, rnea
+from ros2_dyn.runtime import ArmRuntime, DesiredSample, Settings, TrajectorySample, run_work
+from ros2_dyn.simulation.applied_force import AppliedForce
+
+KINDS = ("gravity_compensated", "gravity_and_friction_compensated")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_robot_that_compensates_its_friction_does_not_drive_itself_in_hand_guiding(kind):
+    """What is left of such a robot has no friction. With friction added again, a push would set it off for good."""
+    push = AppliedForce("tool0", (0.0, 8.0, 0.0), start=1.0, duration=0.3)
+    world = ArmWorld(
+        arm=FRICTIONLESS,
+        known=ARM,
+        rate=250.0,
+        contacts=[push],
+        command_effort=kind,
+        guiding_hold_force=0.0,
+        guiding_hold_moment=0.0,
+        max_tip_speed=5.0,
+    )
+    world.play("hand_guiding", 4.0)
+    assert world.modes() == ["monitor", "hand_guiding"]
+    assert world.joint_speed(1.0) > 0.05
+    assert world.joint_speed(3.0) < 0.3 * world.joint_speed(1.0)
+
+
+@pytest.mark.parametrize(("kind", "without"), [("raw", ""), (KINDS[0], "g"), (KINDS[1], "gf")])
+def test_efforts_of_a_trajectory_leave_out_what_the_robot_adds(kind, without):
+    q, qd, qdd = (np.random.default_rng(1).uniform(-1, 1, (3, 6))).tolist()
+    runtime = ArmRuntime(ARM, Settings(command_effort=kind, transition_velocity=0.05))
+    model = runtime.robot.model
+    trajectory = TrajectorySample(ARM.joint_names, [0.0], [q], [qd], [qdd])
+    update = run_work(runtime, runtime.on_desired_trajectory(trajectory, 0.0, "it"), 0.0)
+    own = "f" not in without
+    expected = rnea(model, q, qd, qdd) - ("g" in without) * gravity(model, q) + own * friction(model, qd)
+    assert_allclose(update.replies[0].value[0], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("law", ["joint_pd", "computed_torque"])
+def test_feed_forward_follows_with_a_robot_that_compensates_its_friction(law):
+    """What is left of such a robot has no friction: the desired motion with friction twice would be 0.05 rad off."""
+    pd = law == "joint_pd"
+    world = ArmWorld(
+        arm=FRICTIONLESS,
+        known=ARM,
+        rate=250.0,
+        command_effort=KINDS[1],
+        tracking_law=law,
+        tracking_stiffness=[200.0] * 3 + [50.0] * 3 if pd else [100.0] * 6,
+        tracking_damping=[40.0] * 3 + [5.0] * 3 if pd else [20.0] * 6,
+    )
+    world.play("feed_forward", 3.0)
+    assert world.modes() == ["monitor", "feed_forward"]
+    wanted = next(m for m in world.targets.messages(world.now, 1) if isinstance(m, DesiredSample)).positions
+    assert np.max(np.abs(world.arm.q - np.array(wanted))) < 0.02
