@@ -151,8 +151,9 @@ def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)
-    assert motion.moved_for < REST_TIME, motion
-    assert motion.travel < 0.25 * max(motion.speed, 1.0), motion
+    weak = name == "xarm7"  # gravity takes most of its effort
+    assert motion.moved_for < (0.5 if weak else 0.25), motion
+    assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
     assert played.node.stop_calls == 0
 
 
