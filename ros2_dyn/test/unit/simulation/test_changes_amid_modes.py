@@ -109,8 +109,17 @@ def test_gains_changed_amid_feed_forward_do_not_stop_it():
     assert world.modes() == ["monitor", "feed_forward"]
 
 
-def test_a_gain_changed_amid_a_mode_is_ramped_and_the_arm_does_not_jerk():
-    """The hold of the tip is set to 100 N while a hand pushes: without a ramp the arm would jump back."""
+def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
+    """Half of the weight, some 20 N m, is taken from the shoulder within the ramp of 0.2 s."""
+    world = ArmWorld(slew_rate=100.0)
+    world.at(1.0, lambda: world.set(feed_forward_gain=0.5))
+    world.play("feed_forward", 1.4)
+    sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
+    assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
+    assert np.max(np.abs(np.diff(sent, axis=0))) < 3.0
+
+
+def test_gains_are_ramped_linearly_and_a_list_that_is_not_set_counts_as_zeros():
     before, after = Settings(**SETTINGS), Settings(**(SETTINGS | {"guiding_hold_force": 100.0, "tracking_damping": ()}))
     ramp = GainRamp()
     ramp.change(before, after, 10.0)
