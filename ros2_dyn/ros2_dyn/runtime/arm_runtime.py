@@ -147,7 +147,11 @@ class ArmRuntime:
     def on_joint_state(self, sample: JointSample, now: float) -> Update:
         """Take a message of joint states."""
         self._sources.note(sample.names, now)
-        return self._update() if self._pipeline is None else self._take(self._pipeline.on_joint_state(sample, now))
+        return (
+            self._update()
+            if self._pipeline is None
+            else self._take(self._pipeline.on_joint_state(sample, now, self.commands))
+        )
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
         """Take a desired state."""

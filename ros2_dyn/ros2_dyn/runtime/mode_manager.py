@@ -142,7 +142,7 @@ class ModeManager:
         return self._command(effort, now)
 
     def _observe_rest(self, supervisor: CommandSupervisor, robot: RobotDynamics, observed: Observed) -> None:
-        """Remember the effort at rest: the commanded one, which has shown that it holds the arm, or the measured one."""
+        """Remember the effort at rest: the commanded one, which has proved to hold the arm, or the measured one."""
         measured, effort = observed.state.measured, supervisor.last
         if supervisor.mode not in REST_MODES or supervisor.escalated:
             effort = None

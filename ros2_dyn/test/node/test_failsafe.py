@@ -26,7 +26,7 @@ from ros2_dyn.runtime import FailsafeConfig
 
 TIMEOUT = 2.0
 """State timeout, s, in which a busy machine can kill a node and discover who commands then."""
-TASK = FailsafeTask("somebody", "/", "/command", FailsafeConfig((0,), (100.0,), TIMEOUT, "hold_gravity"))
+TASK = FailsafeTask("somebody", "/", "/command", FailsafeConfig((0,), (50.0,), (100.0,), TIMEOUT, "hold_gravity"))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Stops, judged by the motion of simulated arms: with good models, with wrong ones, without states, and while leaving."""
+"""Stops, judged by the motion of simulated arms: with models good and wrong, without states, and while leaving."""
 
 from __future__ import annotations
 
