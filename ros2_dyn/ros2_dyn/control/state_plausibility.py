@@ -20,6 +20,8 @@ DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
 """With so many states that do not fit within this time, s, none is believed."""
 RATE_TIME = 0.01
 """Time constant of the rates of positions, s."""
+MAX_RATE = 100.0
+"""Velocity, rad/s or m/s, that no joint has."""
 SMOOTH_SHARE = 0.2
 """Positions that follow their own rates within this share of the tolerance are believed, and the velocities are not."""
 
@@ -121,7 +123,7 @@ class StatePlausibility:
         if not 0 <= dt <= self.limits.timeout:
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, 0.0)
-            self._rates[i] = qd
+            self._rates[i] = qd if abs(qd) < MAX_RATE else 0.0
             return problem
         moved = q - self._q[i]
         if self.limits.wraps[i]:

@@ -151,7 +151,7 @@ class ArmRuntime:
         if self._pipeline is None:
             return self._update()
         self._pipeline.contact_intended = self._modes.intends_contact
-        return self._take(self._pipeline.on_joint_state(sample, now))
+        return self._take(self._pipeline.on_joint_state(sample, now, self.commands))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
         """Take a desired state."""

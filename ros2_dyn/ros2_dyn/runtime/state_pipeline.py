@@ -93,8 +93,14 @@ class StatePipeline:
             else:
                 self.monitor.latch(before.monitor.collision)
 
-    def on_joint_state(self, sample: JointSample, now: float) -> Passed:
-        """Take a message of joint states at a time, s."""
+    def on_joint_state(self, sample: JointSample, now: float, commanded: bool = False) -> Passed:
+        """Take a message of joint states.
+
+        Args:
+            sample: the message.
+            now: time, s.
+            commanded: whether the arm is commanded, so that wrong velocities are replaced.
+        """
         try:
             assembled = self._assembler.process(sample, now)
         except MessageError as error:
@@ -107,10 +113,10 @@ class StatePipeline:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
             self._plausibility = StatePlausibility(self._plausibility.limits)
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
-        self.state, self._stamped = self._judge(assembled.state, now), assembled.stamped
+        self.state, self._stamped = self._judge(assembled.state, now, commanded), assembled.stamped
         return self._observe_all(self.synchronizer.on_measured(self.state, now), now)
 
-    def _judge(self, state: MeasuredState, now: float) -> MeasuredState:
+    def _judge(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
         problem, velocity_problem, rates = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
         if problem:
@@ -118,9 +124,9 @@ class StatePipeline:
             self._events.append(Event("implausible", text, topic="joint_states"))
             return state._replace(problem=problem)
         if velocity_problem:
-            text = f"velocities of joint_states are replaced: {velocity_problem}"
+            text = f"velocities of joint_states are wrong: {velocity_problem}"
             self._events.append(Event("velocity implausible", text, topic="joint_states"))
-            return state._replace(qd=list(rates), velocity_problem=velocity_problem)
+            return state._replace(qd=list(rates) if commanded else state.qd, velocity_problem=velocity_problem)
         return state
 
     def on_desired(self, sample: DesiredSample, now: float) -> Passed:

@@ -23,7 +23,7 @@ class MeasuredState(NamedTuple):
     problem: str = ""
     """Why no command may be based on it; empty where it fits the states before."""
     velocity_problem: str = ""
-    """Why its velocities were replaced by rates of the positions, so that a mode has to stop; empty: they were not."""
+    """Why its velocities do not fit, so that a mode has to stop; while one commands, they are rates of positions."""
 
 
 class DesiredState(NamedTuple):

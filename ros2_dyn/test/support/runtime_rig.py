@@ -163,7 +163,7 @@ class RuntimeRig:
 
     def place_home(self) -> None:
         """Put the arm home while no states come, as its driver is restarted, and hold it there."""
-        self.silence(0.5)
+        self.silence(1.0)
         self.q, self.qd = HOME.copy(), np.zeros(3)
         self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
 
