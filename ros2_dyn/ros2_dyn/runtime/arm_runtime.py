@@ -33,7 +33,7 @@ from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.target_wrench import TargetWrench, check_wrench
 from ros2_dyn.runtime.trajectory_effort import effort_along
-from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
+from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
 
 
 class ArmRuntime:
@@ -236,6 +236,10 @@ class ArmRuntime:
             error = "the robot or parameters changed meanwhile: ask again"
             return self._update(replies=tuple(Reply(request, ModeRefused(mode, error)) for mode, request in waiting))
         return self._update(replies=tuple(self._enter(mode, request, now) for mode, request in waiting))
+
+    def take_over(self, last: LastCommand, reason: str, now: float) -> Update:
+        """Go on as `stopped` from the newest command of a node that is gone or held up; see `FailsafeRuntime`."""
+        return self._update(command=self._modes.take_over(last, reason, now))
 
     def _check_no_load(self, mode: Mode) -> None:
         """Check that no robot is being made: a mode must not begin under parameters that are about to change."""

@@ -35,7 +35,7 @@ from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_wrench import TargetWrench
-from ros2_dyn.runtime.update import Command, FailsafeConfig
+from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
 COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
@@ -148,7 +148,9 @@ class ModeManager:
         self.link = link
         if self._supervisor is None or not self.commands:
             return
-        if link.subscribers == 0:
+        if link.failsafe_commands:
+            self._supervisor.abort("failsafe took over", ": this node was held up, and must not command beside it")
+        elif link.subscribers == 0:
             self._supervisor.abort("no subscriber", f" on {link.topic}")
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
@@ -169,7 +171,8 @@ class ModeManager:
             return None
         self._sent, self._sent_at = effort, now
         expires = supervisor.state_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
-        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires)
+        payload = tuple(self._robot.payload.at(now))
+        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires, payload)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
@@ -203,8 +206,30 @@ class ModeManager:
         supervisor = self._supervisor
         if supervisor is None or supervisor.policy.stop_behaviour == "none":
             return None
-        policy, slew_rate = supervisor.policy, tuple(supervisor.limits.slew_rate.tolist())
-        return FailsafeConfig(tuple(self._order), slew_rate, policy.state_timeout, policy.stop_behaviour)
+        assert self._robot is not None
+        robot = self._robot
+        return FailsafeConfig(robot.description, robot.settings.of_a_stop(), robot.payload.link)
+
+    def take_over(self, last: LastCommand, reason: str, now: float) -> Command | None:
+        """Go on as `stopped` from the newest command of another node, s; return the first command.
+
+        Args:
+            last: its newest command; its age is that of now.
+            reason: why it is replaced.
+            now: time, s.
+        """
+        robot, supervisor, latest = self._robot, self._supervisor, self._latest
+        assert robot is not None
+        assert supervisor is not None
+        age, hold = last.age, last.hold
+        if latest is not None and abs(_age(latest, now)) <= abs(age):
+            arm = robot.arm_state(latest.state.measured, latest.terms, now)
+            age, hold = _age(latest, now), self._as_commanded(arm.gravity, arm)
+        limit = supervisor.limits.effort
+        supervisor.enter("gravity", np.clip(np.nan_to_num(last.effort), -limit, limit), age, now)
+        supervisor.stop("takeover", f": {reason}")
+        self._hold = hold
+        return self._command(supervisor.last, now)
 
     def check_entry(self, mode: Mode, now: float) -> tuple[Array, float, Array]:
         """Check whether a mode can be entered.
