@@ -176,7 +176,7 @@ class DynamicsNode(Node):
 
     async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
         driver, runtime = self._driver, self._runtime
-        driver.handle(runtime.on_command_link(driver.commands.link(), driver.now()))
+        driver.see_link()
         reply = await driver.request(lambda name: runtime.request_mode(request.mode, driver.now(), name))
         return _filled(response, reply)
 

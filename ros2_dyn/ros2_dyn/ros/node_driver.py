@@ -26,6 +26,8 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 
 T = TypeVar("T")
+TICKS_PER_LOOK = 10
+"""Number of periods, while commands leave, between two looks at who else commands."""
 
 
 class NodeDriver:
@@ -45,6 +47,7 @@ class NodeDriver:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._robot: RobotDynamics | None = None
         self._mode = ""
+        self._ticks = 0
         self._requests = count()
         self._continuations: deque[Callable[[], None]] = deque()
         self._waiting: dict[Hashable, Callable[[Reply], None]] = {}
@@ -92,7 +95,9 @@ class NodeDriver:
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
         assert command is not None
-        if now <= command.expires:
+        if self.commands.overruled:
+            self.see_link()
+        elif now <= command.expires:
             self.commands.send(command, now)
         else:
             self.handle(self.runtime.on_command_expired(now))
@@ -171,12 +176,19 @@ class NodeDriver:
         self._simulated = self._node.get_clock().ros_time_is_active
         if self.outputs is not None:
             self.outputs.refresh_subscribers()
-        if self.runtime.commands:
-            self.handle(self.runtime.on_command_link(self.commands.link(), self.now()))
         self.let_time_pass()
 
+    def see_link(self) -> None:
+        """Tell the runtime who receives the commands, and who else commands."""
+        link = self.commands.link(self.runtime.settings.controller_node)
+        self.handle(self.runtime.on_command_link(link, self.now()))
+
     def let_time_pass(self) -> None:
-        """Give the runtime the time."""
+        """Give the runtime the time, and show the failsafe process that this one works."""
+        self.commands.beat()
+        self._ticks += 1
+        if self.runtime.commands and (self.commands.overruled or self._ticks % TICKS_PER_LOOK == 0):
+            self.see_link()
         self.handle(self.runtime.on_time(self.now()))
 
     def close(self) -> None:

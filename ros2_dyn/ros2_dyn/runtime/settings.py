@@ -220,6 +220,12 @@ class Settings:
         low=0.01,
         high=3600.0,
     )
+    controller_node: str = _command(
+        "",
+        "Node name of the controller that subscribes to ~/command, with its namespace or without. Empty: any subscriber "
+        "that is not a tool such as ros2 topic echo or ros2 bag record.",
+        locked=True,
+    )
     detect_frozen: bool = _command(
         True,
         "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
