@@ -17,9 +17,7 @@ ATTEMPTS = 5
 """How often a publisher is made anew because a twin of the same name came at the same instant."""
 
 
-def identified_publisher(
-    node: Node, message_type: Any, topic: str, qos: QoSProfile | int
-) -> tuple[Publisher, bytes]:
+def identified_publisher(node: Node, message_type: Any, topic: str, qos: QoSProfile | int) -> tuple[Publisher, bytes]:
     """Create a publisher and return it with its endpoint's identifier.
 
     rclpy does not tell the identifier of a publisher. It is that of the endpoint which has appeared under the node's

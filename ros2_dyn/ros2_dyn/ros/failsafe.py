@@ -20,8 +20,6 @@ from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
 
-NODE_SUFFIX = "_failsafe"
-"""What is added to the node's name."""
 ARM_TIMEOUT = 30.0
 """Time for which the node waits until the process is ready, s."""
 END_TIMEOUT = 2.0

@@ -26,10 +26,11 @@ from ros2_dyn.errors import MessageError
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.endpoints import identified_publisher
 from ros2_dyn.ros.event_log import EventLog
-from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, NODE_SUFFIX, READY, FailsafeTask
+from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, READY, FailsafeTask
 from ros2_dyn.ros.hot_loop import HotLoop
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Update
 
@@ -46,7 +47,7 @@ class FailsafeNode(Node):
 
     def __init__(self, task: FailsafeTask, memory: SharedCommand) -> None:
         super().__init__(
-            task.node + NODE_SUFFIX,
+            task.node + FAILSAFE_SUFFIX,
             namespace=task.namespace,
             enable_rosout=False,
             start_parameter_services=False,

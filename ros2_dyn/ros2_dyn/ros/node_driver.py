@@ -8,13 +8,14 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from rclpy import task
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from ros2_dyn.errors import FailsafeError
+from ros2_dyn.errors import FailsafeError, Ros2DynError
+from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.ros.collision_services import CollisionReaction
 from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.diagnostics import Window
@@ -138,12 +139,28 @@ class NodeDriver:
     def _aside(self, work: Callable[[], T], then: Callable[[T], Update]) -> None:
         """Do slow work in another thread, and handle what follows in the executor's."""
 
-        def done(future: Future[T]) -> None:
-            self._continuations.append(lambda: self.handle(then(future.result())))
+        def run() -> T:
+            with compiling_aside():
+                return work()
+
+        self.when_done(self._worker.submit(run), lambda value: self.handle(then(cast(T, value))))
+
+    def when_done(self, future: Future[T], then: Callable[[T | Ros2DynError], None]) -> None:
+        """Go on in the executor's thread with the value of a future, or its declared error."""
+
+        def go_on() -> None:
+            try:
+                value: T | Ros2DynError = future.result()
+            except Ros2DynError as error:
+                value = error
+            then(value)
+
+        def done(_: Future[T]) -> None:
+            self._continuations.append(go_on)
             if (executor := self._node.executor) is not None:  # the node is not on its way down
                 executor.create_task(self._continue)
 
-        self._worker.submit(work).add_done_callback(done)
+        future.add_done_callback(done)
 
     def _continue(self) -> None:
         """Run the oldest continuation. The executor runs its newest task first, which would reverse the order."""

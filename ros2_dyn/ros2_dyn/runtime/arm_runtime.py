@@ -18,7 +18,6 @@ from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
-from ros2_dyn.runtime.robot_kernels import trajectory_kernel
 from ros2_dyn.runtime.robot_loader import RobotLoader
 from ros2_dyn.runtime.samples import (
     CommandLink,
@@ -32,7 +31,7 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.target_wrench import TargetWrench, check_wrench
-from ros2_dyn.runtime.trajectory_effort import effort_along
+from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
 
 
@@ -63,6 +62,7 @@ class ArmRuntime:
         self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
         self._entering: list[tuple[Mode, Hashable]] = []
+        self._rearms = False
         self._events: list[Event] = []
         if model is not None:
             self._install(RobotDynamics(model, self.settings))
@@ -173,7 +173,7 @@ class ArmRuntime:
 
     def on_command_link(self, link: CommandLink, now: float) -> Update:
         """Take what is known of the other side of the commands."""
-        self._modes.on_link(link)
+        self._modes.on_link(link, now)
         return self._update()
 
     def on_desired_wrench(self, sample: WrenchSample, now: float) -> Update:
@@ -227,6 +227,8 @@ class ArmRuntime:
         waiting, self._entering = self._entering, []
         if problem is not None:
             self._modes.armed = None
+            if not waiting:  # it was for a robot that changed amid a mode
+                self._modes.stop("failsafe lost", f": {problem}")
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
@@ -279,6 +281,7 @@ class ArmRuntime:
             loaded.payload.change(payload.parameters, payload.ramp_time, later)
             pipeline.robot = loaded
             self._modes.use(loaded)
+            self._rearms = self.commands
             return self._update(replies=(Reply(request),))
 
         # The kernels for a payload on another link have to be compiled.
@@ -288,20 +291,24 @@ class ArmRuntime:
     def on_desired_trajectory(self, trajectory: TrajectorySample, now: float, request: Hashable = None) -> Update:
         """Compute the effort of every point; the reply's value has shape (m, k), see `effort_along`."""
         try:
-            robot = self.require_robot("joint_names")
+            task = self.trajectory_task(now)
         except MessageError as error:
             return self._update(replies=(Reply(request, error),))
-        payload, total = tuple(robot.payload.at(now)), robot.settings.command_effort == "raw"
-        link, settings, model = robot.payload.link, robot.settings, robot.model
-
-        def compute() -> object:
-            kernel = trajectory_kernel(model, link)
-            return effort_along(trajectory, model.joint_names, kernel, settings.gravity, payload, total)
 
         def take(done: WorkDone, later: float) -> Update:
             return self._update(replies=(Reply(request, done.error, done.value),))
 
-        return self._update(work=(Work("trajectory", compute, take),))
+        return self._update(work=(Work("trajectory", lambda: task.effort(trajectory), take),))
+
+    def trajectory_task(self, now: float) -> TrajectoryTask:
+        """Return what the effort along a trajectory depends on now, for those who compute it elsewhere.
+
+        Raises:
+            MessageError: there is no robot yet.
+        """
+        robot = self.require_robot("joint_names")
+        total, payload = robot.settings.command_effort == "raw", tuple(robot.payload.at(now))
+        return TrajectoryTask(robot.model, robot.payload.link, payload, robot.settings.gravity, total)
 
     def reset_collision(self, now: float, request: Hashable = None) -> Update:
         """Forget a collision."""
@@ -408,6 +415,7 @@ class ArmRuntime:
             self._events.append(Event("payload gone", text))
         self._pipeline = StatePipeline(robot, before)
         self._modes.use(robot)
+        self._rearms = self.commands
         self.warnings = audit(robot.model)
         names, model = ", ".join(robot.model.joint_names), robot.model.name
         text = f"using '{model}' with the joints {names}, tip link '{robot.tip_link}'"
@@ -434,4 +442,7 @@ class ArmRuntime:
         happened = (*self._events, *self._modes.take_events(), *events)
         self._events.clear()
         modes = self._modes
+        if self._rearms and failsafe is None:  # the failsafe process must know the robot that is commanded
+            self._rearms, config = False, modes.failsafe_config()
+            failsafe = config if config != modes.armed else None
         return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failsafe)

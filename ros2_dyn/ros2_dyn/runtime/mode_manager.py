@@ -39,6 +39,8 @@ from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
 COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
+YIELD_TIME = 1.0
+"""Time for which the arm is braked before another commander has it alone, s."""
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
 
@@ -63,6 +65,7 @@ class ModeManager:
         self._sent: Array | None = None
         self._sent_at = -inf
         self._order: list[int] = []
+        self._rival_at = inf
 
     @property
     def mode(self) -> Mode:
@@ -143,9 +146,11 @@ class ModeManager:
         if self._supervisor is not None:
             self._supervisor.check_current(now)
 
-    def on_link(self, link: CommandLink) -> None:
-        """Take what is known of the other side; end commands that nobody receives or takes over."""
+    def on_link(self, link: CommandLink, now: float) -> None:
+        """Take what is known of the other side at a time, s; end commands that nobody receives or takes over."""
         self.link = link
+        if not link.other_publishers:
+            self._rival_at = inf
         if self._supervisor is None or not self.commands:
             return
         if link.failsafe_commands:
@@ -154,6 +159,22 @@ class ModeManager:
             self._supervisor.abort("no subscriber", f" on {link.topic}")
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
+        if self.commands and link.other_publishers:
+            self._yield(now)
+
+    def _yield(self, now: float) -> None:
+        """Give way to another commander, at a time, s: brake first, for it may be silent, and end commands then.
+
+        Ending at once would leave an arbitrary effort at the controller if the other never sends one. To go on would be
+        a fight that the arm shakes in.
+        """
+        assert self._supervisor is not None
+        self._rival_at = min(self._rival_at, now)
+        name = self.link.other_publishers[0]
+        if now - self._rival_at >= YIELD_TIME:
+            self._supervisor.abort("second commander", f": '{name}' publishes on {self.link.topic}, too")
+        elif self._supervisor.modes.is_active:
+            self._supervisor.stop("second commander", f": '{name}' publishes on {self.link.topic}, too")
 
     def forget_collision(self) -> None:
         """Take notice that the collision was reset after the newest state."""

@@ -222,8 +222,8 @@ class Settings:
     )
     controller_node: str = _command(
         "",
-        "Node name of the controller that subscribes to ~/command, with its namespace or without. Empty: any subscriber "
-        "that is not a tool such as ros2 topic echo or ros2 bag record.",
+        "Node name of the controller that subscribes to ~/command, with its namespace or without. Empty: any "
+        "subscriber that is not a tool such as ros2 topic echo or ros2 bag record.",
         locked=True,
     )
     detect_frozen: bool = _command(

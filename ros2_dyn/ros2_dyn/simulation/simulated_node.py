@@ -14,6 +14,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
@@ -23,7 +24,7 @@ Call = Callable[[ArmRuntime, float], Update]
 """One input of the runtime, at a time, s."""
 MakeRuntime = Callable[[RobotModel, Settings], ArmRuntime]
 MODE_REQUEST = "mode"
-FAILSAFE_NAME = "/dynamics_failsafe"
+FAILSAFE_NAME = "/dynamics" + FAILSAFE_SUFFIX
 """Node name of the failsafe process."""
 STATE_QUEUE = 5
 """Number of joint states that wait for a node that hangs; older ones are dropped."""
@@ -133,6 +134,7 @@ class SimulatedNode:
         if self.state == "hanging":
             self.state = "running"
             self._record("node", "resumes")
+            self._tell_link()  # what it was replaced by comes first
             while self._waiting and self.state == "running":
                 _, call = self._waiting.popleft()
                 self._call(call)

@@ -259,9 +259,8 @@ def test_the_failsafe_process_is_armed_once_for_the_same_configuration():
         made.set_mode(mode)
         made.step(20)
     assert len(configs) == 1
-    assert configs[0].order == (0, 1, 2)
-    assert configs[0].stop_behaviour == "hold_gravity"
-    assert_allclose(configs[0].slew_rate, 10.0 * 0.8 * SMALL_ARM.effort_limit)
+    assert configs[0].description == description()
+    assert configs[0].settings == made.settings.of_a_stop()
 
 
 def test_the_failsafe_process_is_armed_again_after_another_configuration_has_failed():
