@@ -10,14 +10,20 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
+from ros2_dyn.control.failsafe_ramp import SafeEffortRamp, safe_effort
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
 from ros2_dyn.control.mode_state_machine import ModeStateMachine
 from ros2_dyn.control.modes import Mode, StopBehaviour
 from ros2_dyn.control.state_freshness import StateFreshness
+from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
 from ros2_dyn.model.spatial import Array
 
 RAMP_DOWN_PERIOD = 0.01
 """Period with which `CommandSupervisor.ramp_down` has to be called, s."""
+STOP_FAILED = "stop failed"
+"""Kind of the event of a stop that does not stop the arm."""
+SETTLED = 0.05
+"""A command has reached the braking effort when it differs by less than this fraction of the limit."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,12 @@ class SupervisorPolicy:
 class CommandSupervisor:
     """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
 
-    A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`). Without usable
-    states, `ramp_down` moves the command there while the last state is young enough. Then commands end, because no
-    command may be based on a state that is too old. A mode that ended has to be entered again.
+    - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. A
+      mode that is left brakes first, too. `StopSupervision` judges both by the motion of the arm.
+    - A stop that fails is escalated: the command slews to the effort that held the arm when it last stood still, with
+      the same damping. If that fails as well, the joints that still move are left without effort.
+    - Without usable states, `ramp_down` moves the command to the safe effort, repeats it there, and commands end.
+    - A mode that ended has to be entered again.
     """
 
     def __init__(self, limits: CommandLimits, policy: SupervisorPolicy) -> None:
@@ -49,6 +58,11 @@ class CommandSupervisor:
         self.modes = ModeStateMachine()
         self._limiter = EffortLimiter(limits)
         self._freshness = StateFreshness(policy.state_timeout, policy.detect_frozen)
+        self._stop = StopSupervision()
+        self._ramp = SafeEffortRamp(self._limiter)
+        self.stateless = False
+        """Whether commands end for want of states."""
+        self._leaves_now = False
         self._events: list[Event] = []
         self._logged: set[str] = set()
 
@@ -82,6 +96,11 @@ class CommandSupervisor:
         """Time at which the newest accepted state was measured, s."""
         return self._freshness.state_at
 
+    @property
+    def escalated(self) -> bool:
+        """Whether the last stop failed, so that the model's gravity is not trusted to hold the arm."""
+        return self._stop.stage > 0
+
     def take_events(self) -> list[Event]:
         """Return the events since the last call, and clear them."""
         events, self._events = self._events, []
@@ -104,22 +123,27 @@ class CommandSupervisor:
         if not self.commands:
             self._limiter.start(applied, now)
             self._freshness.restart(now, age, numbers)
+            self._stop.restart()
+            self.stateless = False
         self.modes.enter(mode)
+        self._stop.reset()
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)
 
     def leave(self, now: float) -> None:
-        """Ramp to the hold effort over the ramp time, then end commands."""
+        """Brake until the arm is at rest, ramp to the hold effort over the ramp time, then end commands."""
         self.modes.leave()
+        self._stop.request()
+        self._leaves_now = False
+        self._limiter.end_ramp()
         if not self.commands or self.policy.stop_behaviour == "none":
             self._silence()
-        else:
-            self._limiter.ramp(now, self.policy.ramp_time)
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop the mode: commands slew to the safe effort."""
         self._report(kind, f"stopped: {kind}{detail}")
         self.modes.stop(kind + detail)
+        self._stop.request()
         self._limiter.end_ramp()
         if self.policy.stop_behaviour == "none":
             self._silence()
@@ -148,7 +172,12 @@ class CommandSupervisor:
     # ---- commands
 
     def supervise(
-        self, seen: GuardInput, control_effort: Callable[[Mode], Array], safe: Array, hold: Array
+        self,
+        seen: GuardInput,
+        control_effort: Callable[[Mode], Array],
+        safe: Array,
+        hold: Array,
+        fallback: Callable[[], Array] | None = None,
     ) -> Array | None:
         """Return the command at a state, N m or N, shape (n,), or None if there is no command.
 
@@ -157,9 +186,12 @@ class CommandSupervisor:
             control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
             safe: effort that compensates gravity and brakes the arm, N m or N, shape (n,).
             hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
+            fallback: returns what replaces `hold` after a stop that failed, N m or N, shape (n,); None: nothing.
         """
-        if not self._accept(seen):
+        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.q, seen.qd):
             return None
+        self.stateless = False
+        self._stop.observe(seen.now, seen.q)
         if self.modes.is_active:
             violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
             if violation is not None:
@@ -170,10 +202,10 @@ class CommandSupervisor:
             for each in interventions:
                 self._report(*each)
             return command
-        return self._approach(hold if self.modes.leaving else safe, seen.now) if self.commands else None
+        return self._brake(seen, safe, hold, fallback) if self.commands else None
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
-        """Return the ramp-down command if states are late, or None; to be called every `RAMP_DOWN_PERIOD`.
+        """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
 
         Args:
             hold: effort that compensates gravity at the last state, N m or N, shape (n,).
@@ -183,23 +215,23 @@ class CommandSupervisor:
             return None
         age = now - self.state_at
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
-        return self._limiter.slew(self._limiter.saturate(self._safe_effort(hold)), now)
+        effort = self._ramp.step(safe_effort(self.policy.stop_behaviour, hold), now)
+        if self.stateless and self._ramp.ended:
+            self._silence()
+        return effort
 
-    def check_current(self, now: float) -> bool:
-        """Return whether the newest command is still based on a fresh state; end commands if not."""
-        if self.commands and self._freshness.is_stale(now):
-            self.abort("state stale", ": too old when its command was ready")
-        return self.commands
-
-    def _accept(self, seen: GuardInput) -> bool:
-        if not self._check_fresh(seen.now):
-            return False
-        return self._freshness.accept(seen.now, seen.age, seen.q, seen.qd)
+    def withdraw(self, now: float) -> None:
+        """Take notice that the newest command was not published in time, s."""
+        if self.commands:
+            self._limiter.withdraw(now)
+            self._check_fresh(now)
 
     def _check_fresh(self, now: float) -> bool:
-        """Return whether the arm is commanded; end commands if the newest accepted state is too old."""
-        if self.commands and self._freshness.is_stale(now):
-            self.abort("state stale", f": {self._freshness.why_stale(now)}")
+        """Return whether the arm is commanded; stop the mode if the newest accepted state is too old."""
+        if self.commands and self._freshness.is_stale(now) and not self.stateless:
+            self.stateless = True
+            self._ramp.restart()
+            self.stop("state stale", f": {self._freshness.why_stale(now)}")
         return self.commands
 
     def _control_effort(self, control_effort: Callable[[Mode], Array]) -> Array | None:
@@ -212,15 +244,42 @@ class CommandSupervisor:
             return None
         return effort
 
-    def _safe_effort(self, effort: Array) -> Array:
-        return np.zeros_like(effort) if self.policy.stop_behaviour == "zero_effort" else effort
+    def _brake(self, seen: GuardInput, safe: Array, hold: Array, fallback: Callable[[], Array] | None) -> Array:
+        """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
+        if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
+            return self._approach(np.zeros_like(hold), seen.now)
+        carried = hold if fallback is None or not self.escalated else self._stop.withdraw(fallback())
+        braking = self._limiter.saturate(self._stop.withdraw(carried + safe - hold))
+        self._supervise_stop(seen, braking)
+        if self.modes.leaving and self._stop.at_rest:
+            if not self._leaves_now:
+                self._leaves_now = True
+                self._limiter.ramp(seen.now, self.policy.ramp_time)
+            return self._approach(safe_effort(self.policy.stop_behaviour, carried), seen.now)
+        self._limiter.end_ramp()
+        self._leaves_now = False
+        return self._limiter.slew(braking, seen.now)
+
+    def _supervise_stop(self, seen: GuardInput, braking: Array) -> None:
+        """Escalate a stop that does not stop the arm; the command follows with the next state."""
+        assert self._limiter.last is not None
+        settled = bool(np.all(np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort))
+        failure = self._stop.judge(seen.qd, settled)
+        if failure is not None:
+            self._escalate(failure)
+
+    def _escalate(self, failure: StopFailure) -> None:
+        names = [name for name, failed in zip(self.limits.joint_names, failure.joints) if failed]
+        text = f"the stop failed, {', '.join(names)}: {failure.text}; is the model right, and its payload and gravity?"
+        self._events.append(Event(STOP_FAILED, text, "error"))
+        if self.modes.leaving:
+            self.modes.stop(f"{STOP_FAILED}: {failure.text}")
 
     def _approach(self, safe: Array, now: float) -> Array:
-        """Return the next command on the way to the safe effort; end commands there if the mode requires it."""
-        target = self._limiter.saturate(self._safe_effort(safe))
+        """Return the next command on the way to the effort in which commands end; end them there."""
+        target = self._limiter.saturate(safe)
         effort, _ = self._limiter.limit(target, now)
-        arrived = not self._limiter.ramps and np.array_equal(effort, target)
-        if arrived and (self.modes.leaving or self.policy.stop_behaviour == "zero_effort"):
+        if not self._limiter.ramps and np.array_equal(effort, target):
             self._silence()
         return effort
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from ros2_dyn.model.spatial import Array
 
 MAX_SLEW_STEP = 0.02
 """Longest time step used by the slew-rate limit, s: after a gap a command still changes by at most this times it."""
+UNPUBLISHED = 8
+"""Number of commands that can be withdrawn."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class EffortLimiter:
         self.last: Array | None = None
         """The newest command, N m or N, shape (n,); None while nothing is commanded."""
         self._last_at = 0.0
+        self._before: deque[Array] = deque(maxlen=UNPUBLISHED)
         self._ramp_from: Array | None = None
         self._ramp_start = self._ramp_duration = 0.0
 
@@ -53,10 +57,17 @@ class EffortLimiter:
     def start(self, applied: ArrayLike, now: float) -> None:
         """Start from the effort that the joints exert, N m or N, shape (n,), at a time, s."""
         self.last, self._last_at, self._ramp_from = np.array(applied, dtype=float), now, None
+        self._before.clear()
 
     def clear(self) -> None:
         """End commands."""
         self.last = self._ramp_from = None
+        self._before.clear()
+
+    def withdraw(self, now: float) -> None:
+        """Go on from the command before the newest, which was not published, at a time, s."""
+        if self._before:
+            self.last, self._last_at = self._before.pop(), now
 
     def ramp(self, now: float, duration: float) -> None:
         """Begin a ramp from the newest command to the requested effort, with a duration, s."""
@@ -86,6 +97,7 @@ class EffortLimiter:
     def slew(self, effort: Array, now: float) -> Array:
         """Return the next command towards an effort, as far as the slew rate allows."""
         assert self.last is not None, "the limiter has to be started first"
+        self._before.append(self.last)
         step = self.limits.slew_rate * min(max(now - self._last_at, 0.0), MAX_SLEW_STEP)
         self.last, self._last_at = np.clip(effort, self.last - step, self.last + step), now
         return self.last

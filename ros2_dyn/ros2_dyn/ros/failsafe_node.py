@@ -29,6 +29,7 @@ from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, READY, FailsafeTask
 from ros2_dyn.ros.hot_loop import HotLoop
 from ros2_dyn.ros.shared_command import SharedCommand
+from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
@@ -65,6 +66,8 @@ class FailsafeNode(Node):
         self._loop.subscribe(JointState, task.states_topic, qos_profile_sensor_data, self._on_states)
         self._loop.call_periodically(RAMP_DOWN_PERIOD, self._look, when=lambda: True, now=self._now)
         self.create_service(Trigger, "~/release", self._release)
+        self._stop_service = TriggerService(self, "stop_service")
+        self._stop_service.use(task.config.settings.stop_service)
         self._runtime = FailsafeRuntime(task.config)
         self._taken_over = False
 
@@ -137,6 +140,8 @@ class FailsafeNode(Node):
         if update.command is not None:
             self._publisher.publish(Float64MultiArray(data=update.command.data.tolist()))
         self._log.add(update.events)
+        if update.stop_failed:
+            self._stop_service.call()
 
     def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._runtime.taken_over

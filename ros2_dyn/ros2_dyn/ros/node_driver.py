@@ -16,12 +16,12 @@ from std_msgs.msg import String
 
 from ros2_dyn.errors import FailsafeError, Ros2DynError
 from ros2_dyn.kernels.compile_aside import compiling_aside
-from ros2_dyn.ros.collision_services import CollisionReaction
 from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.diagnostics import Window
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
+from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Reply, Update
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
@@ -44,7 +44,8 @@ class NodeDriver:
         self._clock = RuntimeClock(runtime.settings.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
-        self._reaction = CollisionReaction(node)
+        self._collision_service = TriggerService(node, "collision_service")
+        self._stop_service = TriggerService(node, "stop_service")
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._robot: RobotDynamics | None = None
         self._mode = ""
@@ -79,6 +80,8 @@ class NodeDriver:
             self._send(update)
         elif not update.commands:
             self.commands.rest()
+        if update.stop_failed:
+            self._stop_service.call()
         if (mode := self.runtime.mode) != self._mode:  # an expired command or a clock that was set may have ended it
             self._mode = mode
             self._mode_publisher.publish(String(data=mode))
@@ -111,7 +114,7 @@ class NodeDriver:
             outputs.publish(step, now)
             self.window.add(step, robot, now)
             if step.collision is not None and step.collision.begins:
-                self._reaction.react()
+                self._collision_service.call()
 
     def _use_robot(self, robot: RobotDynamics) -> None:
         """Make the outputs of another robot."""
@@ -121,7 +124,8 @@ class NodeDriver:
                 self.outputs.destroy()
             self.outputs = Outputs(self._node, robot)
             self.publish_collision_stop()
-        self._reaction.use(robot.settings.collision_service)
+        self._collision_service.use(robot.settings.collision_service)
+        self._stop_service.use(robot.settings.stop_service)
         self._clock.timeout = robot.settings.clock_timeout
 
     def publish_collision_stop(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
@@ -445,4 +446,5 @@ class ArmRuntime:
         if self._rearms and failsafe is None:  # the failsafe process must know the robot that is commanded
             self._rearms, config = False, modes.failsafe_config()
             failsafe = config if config != modes.armed else None
-        return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failsafe)
+        failed = any(event.kind == STOP_FAILED for event in happened)
+        return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failed, failsafe)

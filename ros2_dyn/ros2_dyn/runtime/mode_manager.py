@@ -15,6 +15,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.rest_effort import RestEffort
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
@@ -41,6 +42,8 @@ COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
 YIELD_TIME = 1.0
 """Time for which the arm is braked before another commander has it alone, s."""
+REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
+"""Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
 
@@ -56,6 +59,7 @@ class ModeManager:
         self.target: TargetWrench | None = None
         """What mode force follows."""
         self._laws = ControlLaws()
+        self._rest = RestEffort()
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -101,6 +105,7 @@ class ModeManager:
             self.target = None  # its frame may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._before = self._latest = self._sent = None
+            self._rest = RestEffort()
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
@@ -116,9 +121,12 @@ class ModeManager:
             self._periods.append(observed.now - self._latest.now)
         self._before, self._latest = self._latest, observed
         supervisor, robot = self._supervisor, self._robot
-        if supervisor is None or robot is None or not supervisor.commands:
+        if supervisor is None or robot is None:
             return None
         state, now, settings = observed.state, observed.now, robot.settings
+        self._observe_rest(supervisor, robot, observed)
+        if not supervisor.commands:
+            return None
         arm = robot.arm_state(state.measured, observed.terms, now)
         period = self._period()
         safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period))
@@ -131,9 +139,31 @@ class ModeManager:
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
+            lambda: self._fallback(robot, arm, now),
         )
-        self._hold = self._hold if effort is None else hold
+        if effort is not None:
+            self._hold = self._fallback(robot, arm, now) if supervisor.escalated else hold
         return self._command(effort, now)
+
+    def _observe_rest(self, supervisor: CommandSupervisor, robot: RobotDynamics, observed: Observed) -> None:
+        """Remember the effort at rest: the commanded one, which has shown that it holds the arm, or the measured one."""
+        measured, effort = observed.state.measured, supervisor.last
+        if supervisor.mode not in REST_MODES or supervisor.escalated:
+            effort = None
+        elif effort is None and measured.effort is not None:
+            terms, kind = observed.terms, robot.settings.measured_effort
+            total = total_effort(kind, measured.effort, terms.inverse_dynamics, terms.gravity)
+            effort = self._without_own_gravity(np.array(total), np.array(terms.gravity))
+        self._rest.observe(observed.now, np.array(measured.q), effort)
+
+    def _fallback(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
+        """Return what holds the arm after a stop that failed, as it would be commanded, N m or N, shape (n,)."""
+        hold, q = self._as_commanded(arm.gravity, arm), self._rest.q
+        if q is None:
+            return hold
+        zero = [0.0] * robot.model.n
+        gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
+        return self._rest.holding(hold, self._without_own_gravity(gravity, gravity), robot.model.effort_limit)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -142,9 +172,9 @@ class ModeManager:
         return self._command(self._supervisor.ramp_down(self._hold, now), now)
 
     def on_command_expired(self, now: float) -> None:
-        """End commands where the newest was not published in time, s."""
+        """Take notice that the newest command was not published in time, s."""
         if self._supervisor is not None:
-            self._supervisor.check_current(now)
+            self._supervisor.withdraw(now)
 
     def on_link(self, link: CommandLink, now: float) -> None:
         """Take what is known of the other side at a time, s; end commands that nobody receives or takes over."""
@@ -191,14 +221,19 @@ class ModeManager:
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
         self._sent, self._sent_at = effort, now
-        expires = supervisor.state_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
+        based_at = now if supervisor.stateless else supervisor.state_at
+        expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
         return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires, payload)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
+        return self._without_own_gravity(effort, arm.gravity)
+
+    def _without_own_gravity(self, effort: Array, gravity: Array) -> Array:
+        """Return an effort without the gravity that the robot adds itself, if it does."""
         assert self._robot is not None
-        return effort - arm.gravity if self._robot.settings.command_effort == "gravity_compensated" else effort
+        return effort - gravity if self._robot.settings.command_effort == "gravity_compensated" else effort
 
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         desired, target_age, distance, sigma = observed.state.desired, 0.0, 0.0, inf
@@ -330,7 +365,8 @@ def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
     """Return what commands may be: fractions of the URDF's limits."""
     effort = settings.effort_scale * model.effort_limit
     velocity = settings.velocity_scale * model.velocity_limit
-    return CommandLimits(model.joint_names, effort, settings.slew_rate * effort, velocity)
+    torque_rate = np.array(settings.in_order(settings.torque_rate, model, inf))
+    return CommandLimits(model.joint_names, effort, np.minimum(settings.slew_rate * effort, torque_rate), velocity)
 
 
 def supervisor_policy(settings: Settings) -> SupervisorPolicy:

@@ -202,6 +202,14 @@ class Settings:
         high=1000.0,
         locked=True,
     )
+    torque_rate: tuple[float, ...] = _command(
+        (),
+        "Maximum rate of change of the command of each joint in `joints`, N m/s or N/s, where `slew_rate` allows more. "
+        "Not set: `slew_rate` alone.",
+        per_joint=True,
+        locked=True,
+        example=[1000.0, 1000.0],
+    )
     velocity_scale: float = _command(
         1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
     )
@@ -238,7 +246,17 @@ class Settings:
         choices=get_args(StopBehaviour),
         locked=True,
     )
-    stop_damping: float = _command(5.0, "Rate at which a stopped arm comes to rest, 1/s.", low=0.0, high=50.0)
+    stop_damping: float = _command(
+        15.0,
+        "Rate at which a stopped arm comes to rest, 1/s; less where states are late. Below 5 a stop takes over 1 s.",
+        low=5.0,
+        high=50.0,
+    )
+    stop_service: str = _command(
+        "",
+        "Service of type std_srvs/Trigger that is called when a stop does not stop the arm: brakes, or a switch of the "
+        "controller. Empty: none.",
+    )
     collision_stop_modes: tuple[str, ...] = _command(
         ("gravity", "feed_forward"),
         "Modes that a collision stops. Contact is expected in hand_guiding and force.",

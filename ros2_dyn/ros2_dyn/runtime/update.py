@@ -120,6 +120,8 @@ class Update:
     replies: tuple[Reply, ...] = ()
     work: tuple[Work, ...] = ()
     """To be run by the driver, here or in another thread, and given to `ArmRuntime.on_work_done`."""
+    stop_failed: bool = False
+    """Whether a stop does not stop the arm: the driver calls `stop_service`."""
     failsafe: FailsafeConfig | None = None
     """A failsafe process to be armed, and reported to `ArmRuntime.on_failsafe_armed`."""
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite
 
-from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.model.spatial import Array
+import numpy as np
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
+from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.runtime.samples import JointSample
 
 NOT_FINITE = "not finite"
@@ -22,6 +24,8 @@ SEQUENCE_GAP = 0.5
 """A command that comes this long after the one before, s, begins a new sequence: its step is not judged."""
 CLOCK_JUMP = 10**9
 """A stamp that is older than the one before by more than this, ns, is of a clock that was set back."""
+DESCENT_MARGIN = 0.5
+"""Time, s, that commands on a stale state may take besides that of the largest change at the slew rate."""
 TOLERANCE = 1e-9
 """Relative tolerance of limits and steps."""
 
@@ -32,25 +36,27 @@ class CommandJudge:
     - Every number is finite.
     - No number is above its limit.
     - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
-    - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp.
+    - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp. Commands on
+      an older state may only go on to the declared safe effort: no joint's command turns back on its way, or leaves
+      zero where that is the safe effort, and they end in the time that the slew rate allows.
 
     A message that repeats the numbers of the message before, with velocities other than zero, is no new state. One that
     arrives out of order, by its stamp, is not what later ones are compared with.
     """
 
-    def __init__(self, joint_names: Sequence[str], limit: Array, slew_rate: Array, state_timeout: float) -> None:
+    def __init__(self, limits: CommandLimits, state_timeout: float, stop_behaviour: StopBehaviour) -> None:
         """Create a judge.
 
         Args:
-            joint_names: the joints in the order of the commands' efforts.
-            limit: maximum effort of the joints, N m or N, shape (n,).
-            slew_rate: maximum rate of change, N m/s or N/s, shape (n,).
+            limits: limits of the joints, in the order of the commands' efforts.
             state_timeout: maximum age of a state, s.
+            stop_behaviour: the declared safe effort.
         """
-        self._index = {name: i for i, name in enumerate(joint_names)}
-        self._limit = [(1 + TOLERANCE) * x for x in limit.tolist()]
-        self._step = [(1 + TOLERANCE) * MAX_SLEW_STEP * x for x in slew_rate.tolist()]
-        self._timeout = state_timeout
+        self._index = {name: i for i, name in enumerate(limits.joint_names)}
+        self._limit = [(1 + TOLERANCE) * x for x in limits.effort.tolist()]
+        self._step = [(1 + TOLERANCE) * MAX_SLEW_STEP * x for x in limits.slew_rate.tolist()]
+        self._timeout, self._stop_behaviour = state_timeout, stop_behaviour
+        self._max_descent = DESCENT_MARGIN + float(np.max(2 * limits.effort / limits.slew_rate))
         self._known = [(inf, inf)] * len(self._limit)
         self._measured_at = [-inf] * len(self._limit)
         self.begin_sequence()
@@ -60,6 +66,8 @@ class CommandJudge:
         self._stamp = 0
         self._last: list[float] | None = None
         self._last_at = -inf
+        self._stale_since = inf
+        self._directions = [0.0] * len(self._limit)
 
     @property
     def state_at(self) -> float:
@@ -110,7 +118,21 @@ class CommandJudge:
             steps = (abs(x - before) for x, before in zip(effort, self._last))
             if any(step > allowed for step, allowed in zip(steps, self._step)):
                 broken.append(STEP)
-        if now - self.state_at > self._timeout * (1 + TOLERANCE):
+        if now - self.state_at <= self._timeout * (1 + TOLERANCE):
+            self._stale_since, self._directions = inf, [0.0] * len(self._limit)
+        elif not self._goes_to_safe_effort(effort, now):
             broken.append(STALE)
         self._last, self._last_at = list(effort), now
         return broken
+
+    def _goes_to_safe_effort(self, effort: Sequence[float], now: float) -> bool:
+        """Return whether a command on a stale state goes on towards the safe effort."""
+        last, self._stale_since = self._last, min(self._stale_since, now)
+        if last is None or self._stop_behaviour == "none" or now - self._stale_since > self._max_descent:
+            return False
+        for i, (x, before) in enumerate(zip(effort, last)):
+            change, direction = x - before, self._directions[i]
+            if change * direction < 0 or (self._stop_behaviour == "zero_effort" and abs(x) > abs(before)):
+                return False
+            self._directions[i] = direction or change
+        return True

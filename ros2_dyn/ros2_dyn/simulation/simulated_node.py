@@ -77,6 +77,8 @@ class SimulatedNode:
         self.state: Literal["running", "hanging", "dead"] = "dead"
         self.awaits_reply = False
         """Whether a mode was requested and the reply has not come yet."""
+        self.stop_calls = 0
+        """Number of times that `stop_service` was called."""
         self.crashes = 0
         """Number of exceptions that the runtime did not declare."""
         self._queue, self._publish, self._record, self._make_runtime = queue, publish, record, make_runtime
@@ -223,6 +225,9 @@ class SimulatedNode:
             if event.logged:
                 self._record("event", event.kind, event.text)
         self._set_mode(update.mode)
+        if update.stop_failed:
+            self.stop_calls += 1
+            self._record("stop_service")
         if update.command is not None:
             self._later(self.quality.latency, self._send, update.command)
         if not update.commands:
@@ -328,5 +333,8 @@ class SimulatedNode:
         self.set_link(failsafe_alive=not self._guards, failsafe_commands=False)
 
     def _command_failsafe(self, update: Update | None) -> None:
+        if update is not None and update.stop_failed:
+            self.stop_calls += 1
+            self._record("stop_service")
         if update is not None and update.command is not None:
             self._publish("failsafe command", update.command.effort, update.command.data)

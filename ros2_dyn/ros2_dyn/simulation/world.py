@@ -20,6 +20,7 @@ from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.mode_manager import command_limits
 from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.command_judge import CommandJudge
@@ -147,10 +148,8 @@ class World:
         self.command_channel = _channel(commands, self.options.commands)
         self.targets = TargetGenerator(self.description.joint_names, self.options.targets)
         self.targets.move_to(self._in_description_order(self.home), 0.0)
-        settings, limit = self.options.settings, self.options.settings.effort_scale * self.description.effort_limit
-        self.judge = CommandJudge(
-            self.description.joint_names, limit, settings.slew_rate * limit, settings.state_timeout
-        )
+        settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
+        self.judge = CommandJudge(limits, settings.state_timeout, settings.stop_behaviour)
         controlled = settings.command_joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self.node = SimulatedNode(

@@ -1,0 +1,62 @@
+"""The effort that held the arm when it last stood still: what to fall back on when the model cannot hold it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+
+STILL_DISTANCE = 1e-3
+"""Distance within which a joint stands still, rad or m."""
+STILL_TIME = 0.1
+"""Time for which all joints have to stand still before their efforts are remembered, s."""
+AVERAGING_TIME = 0.5
+"""Time constant of the average of the efforts, s."""
+TRUSTED_ERROR = 0.5
+"""Largest error of the model at rest, relative to its own effort, at which its change of gravity is used."""
+
+
+class RestEffort:
+    """Remembers the efforts of an arm that stands still, with their positions."""
+
+    def __init__(self) -> None:
+        self.q: Array | None = None
+        """Positions, rad or m, shape (n,); None: the arm has not stood still yet."""
+        self.effort: Array | None = None
+        """Average of the efforts there, N m or N, shape (n,)."""
+        self._anchor: Array | None = None
+        self._anchored_at = self._at = 0.0
+
+    def observe(self, now: float, q: Array, effort: Array | None) -> None:
+        """Take a state.
+
+        Args:
+            now: time, s.
+            q: positions, rad or m, shape (n,).
+            effort: efforts of the joints, N m or N, shape (n,); None where others may carry a part of the arm.
+        """
+        if self._anchor is None or not np.all(np.abs(q - self._anchor) < STILL_DISTANCE):
+            self._anchor, self._anchored_at = q, now
+        if effort is None or now - self._anchored_at < STILL_TIME or not np.all(np.isfinite(effort)):
+            return
+        known = self.effort
+        if known is None or self.q is None or not np.all(np.abs(q - self.q) < STILL_DISTANCE):
+            self.q, self.effort = q, effort
+        else:
+            self.effort = known + min((now - self._at) / AVERAGING_TIME, 1.0) * (effort - known)
+        self._at = now
+
+    def holding(self, hold: Array, hold_at_rest: Array, limit: Array) -> Array:
+        """Return the effort that should hold the arm where it is now, N m or N, shape (n,).
+
+        This is the effort at rest, plus the model's change of gravity since then if the model came close to the effort
+        at rest: half its size, as with a payload that is missing, and not twice, as with gravity that is turned over.
+
+        Args:
+            hold: effort by the model that holds the arm where it is, N m or N, shape (n,).
+            hold_at_rest: the same where it stood still.
+            limit: effort limits, by which joints are compared, N m or N, shape (n,).
+        """
+        assert self.effort is not None
+        error, size = (float(np.linalg.norm(x / limit)) for x in (self.effort - hold_at_rest, hold_at_rest))
+        return self.effort + hold - hold_at_rest if error <= TRUSTED_ERROR * size else self.effort

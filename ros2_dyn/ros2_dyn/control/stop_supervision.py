@@ -1,0 +1,164 @@
+"""Supervision of a stop by the arm's motion: after a stop the joints' speeds must fall, and the arm must stay at rest.
+
+Speeds are ranges of the measured positions over short windows, so that a driver's wrong velocities hide no motion.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+
+REST_SPEED = 0.05
+"""Speed below which a joint is at rest, rad/s or m/s."""
+MAX_TRAVEL = 0.3
+"""Distance, rad or m, that a joint may move after it has come to rest."""
+MAX_REST_SPEED = 0.5
+"""Speed, rad/s or m/s, to which an arm that came to rest may be pushed."""
+MAX_TIME = 1.0
+"""Time within which a stop has to bring the arm to rest, s."""
+WINDOW = 0.08
+"""Duration of the windows in which speeds are compared, s. Two of them are shorter than the 0.2 s to notice a failure."""
+SHORT_WINDOW = 0.04
+"""Duration of the window in which a growing speed is noticed, s."""
+MAX_SLEWING = 0.3
+"""Time after a stop, s, after which speeds have to fall even if the command is still slewing."""
+MAX_RATIO = 0.8
+"""Largest ratio of the speeds in two consecutive windows. Damping with 5 1/s gives 0.67."""
+MIN_DECELERATION = 2.0
+"""Deceleration, rad/s^2 or m/s^2, that is enough whatever the ratio: braking at the effort limits is linear."""
+GROWTH = 1.2, 0.2
+"""A speed that exceeds the first times that at the stop plus the second, rad/s or m/s, grows."""
+LAST_STAGE = 2
+"""Number of escalations of a stop."""
+
+
+class StopFailure(NamedTuple):
+    """Why a stop failed."""
+
+    text: str
+    """What the arm did, in words."""
+    joints: Array
+    """Which joints did it, shape (n,), bool."""
+
+
+class StopSupervision:
+    """Judges a stop from its request until the next mode is entered.
+
+    A stop takes effect when the command has reached the braking effort. From then on each window of `WINDOW` must be
+    slower than the one before, until the arm is at rest. It may not move away from there by itself.
+    """
+
+    def __init__(self) -> None:
+        self.stage = 0
+        """Number of escalations: 1: to the effort at rest; 2: some joints are left without effort."""
+        self._history: deque[tuple[float, Array]] = deque()
+        self._withdrawn: Array | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget stops: a mode begins."""
+        self.stage, self._withdrawn = 0, None
+        self._pending = False
+        self._begun: float | None = None
+
+    def restart(self) -> None:
+        """Forget the motion, too: commands begin."""
+        self.reset()
+        self._history.clear()
+
+    def request(self) -> None:
+        """Judge a stop from the next state on; one that was escalated stays so."""
+        self._pending = True
+
+    def observe(self, now: float, q: Array) -> None:
+        """Take the positions of a state, rad or m, shape (n,), at a time, s."""
+        history = self._history
+        history.append((now, q))
+        while len(history) > 2 and history[1][0] <= now - 2 * WINDOW:
+            history.popleft()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no joint has moved during the last window."""
+        speed = self._speed(0.0, WINDOW)
+        return speed is not None and bool(np.all(speed < REST_SPEED))
+
+    def judge(self, qd: Array, settled: bool) -> StopFailure | None:
+        """Judge the newest state after a stop was requested; return why the stop failed, if it did.
+
+        Args:
+            qd: measured velocities, rad/s or m/s, shape (n,).
+            settled: whether the command has reached the braking effort.
+        """
+        now, q = self._history[-1]
+        speed = self._speed(0.0, SHORT_WINDOW)
+        if self._pending:
+            self._begin(now, np.abs(qd) if speed is None else np.maximum(speed, np.abs(qd)))
+        if self._begun is None or self.stage >= LAST_STAGE:
+            return None
+        failure = self._find_failure(now, q, speed, settled)
+        if failure is not None:
+            self.stage += 1
+            if self.stage == LAST_STAGE:
+                self._withdrawn = failure.joints
+            self._pending = True
+        return failure
+
+    def withdraw(self, effort: Array) -> Array:
+        """Return an effort without that of the joints which two efforts could not stop, N m or N, shape (n,)."""
+        return effort if self._withdrawn is None else np.where(self._withdrawn, 0.0, effort)
+
+    def _begin(self, now: float, speed: Array) -> None:
+        self._pending, self._begun, self._effective_at = False, now, np.inf
+        self._reference = float(np.max(speed))
+        self._rest: Array | None = None
+
+    def _find_failure(self, now: float, q: Array, speed: Array | None, settled: bool) -> StopFailure | None:
+        assert self._begun is not None
+        if self._rest is not None:
+            return self._leaves_rest(q, self._rest, speed)
+        if self.at_rest:
+            self._rest = q
+            return None
+        if settled or now - self._begun > MAX_SLEWING:
+            self._effective_at = min(self._effective_at, now)
+        if speed is not None and now - self._begun >= SHORT_WINDOW:
+            grows = speed > GROWTH[0] * self._reference + GROWTH[1]
+            if np.any(grows):
+                return StopFailure(f"{np.max(speed):.2g} rad/s or m/s after {self._reference:.2g} at the stop", grows)
+        before, lately = self._speed(WINDOW, 2 * WINDOW), self._speed(0.0, WINDOW)
+        if before is None or lately is None or now - self._effective_at < 2 * WINDOW:
+            return None
+        fastest, earlier = float(np.max(lately)), float(np.max(before))
+        falls = fastest <= max(MAX_RATIO * earlier, earlier - MIN_DECELERATION * WINDOW)
+        if falls and now - self._begun <= MAX_TIME:
+            return None
+        stuck = (lately >= REST_SPEED) & ((lately > MAX_RATIO * before) | (lately == fastest))
+        return StopFailure(f"{fastest:.2g} rad/s or m/s, {now - self._begun:.2g} s after the stop", stuck)
+
+    def _leaves_rest(self, q: Array, rest: Array, speed: Array | None) -> StopFailure | None:
+        travel = np.abs(q - rest)
+        far = travel > MAX_TRAVEL
+        if speed is not None:
+            far |= speed > MAX_REST_SPEED
+        if not np.any(far):
+            return None
+        return StopFailure(f"a joint moved by {np.max(travel):.2g} rad or m after the arm had come to rest", far)
+
+    def _speed(self, end: float, begin: float) -> Array | None:
+        """Return the range of the positions between two times before now, s, over that time; None while unknown."""
+        history = self._history
+        if not history:
+            return None
+        now, tolerance = history[-1][0], 1e-6
+        if history[0][0] > now - begin + tolerance:
+            return None
+        inside = [each for each in history if now - begin - tolerance <= each[0] <= now - end + tolerance]
+        if len(inside) < 2:  # states are farther apart than the window
+            inside = list(history)[-2:]
+        span = inside[-1][0] - inside[0][0]
+        return np.ptp([q for _, q in inside], axis=0) / span if span > 0 else None
