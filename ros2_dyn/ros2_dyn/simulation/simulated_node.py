@@ -86,7 +86,7 @@ class SimulatedNode:
         self._mode = ""
         self._waiting: deque[tuple[bool, Call]] = deque()
         self._failsafe: FailsafeRuntime | None = None
-        self._guards = False
+        self._guards = self._ending = False
         self._beats = 0
         self._last: LastCommand | None = None
         self.start()
@@ -124,6 +124,11 @@ class SimulatedNode:
         self._record("node", "killed")
         self._set_mode("")
         self._queue.after(self.quality.restart_time, self.start)
+
+    def terminate(self) -> None:
+        """End the process and the failsafe process in order, as a signal to both does."""
+        self._ending = True
+        self.kill()
 
     def hang(self) -> None:
         """Stop the process, as SIGSTOP does; inputs wait."""
@@ -286,7 +291,7 @@ class SimulatedNode:
         if self.link.subscribers == 0:
             problem = ProcessError("failsafe", f"it found no subscriber on {self.link.topic}")
         else:
-            self._failsafe, self._guards = FailsafeRuntime(config), True
+            self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
             self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
         self._call(lambda runtime, now: runtime.on_failsafe_armed(config, problem, now))
 
@@ -319,8 +324,8 @@ class SimulatedNode:
         if failsafe is None:
             return
         taken_over = failsafe.taken_over
-        alive = self._guards and self.runtime is not None
-        self._command_failsafe(failsafe.on_time(NodeSigns(alive, self._beats, self._last), self._queue.now))
+        signs = NodeSigns(self._guards and self.runtime is not None, self._beats, self._last, self._ending)
+        self._command_failsafe(failsafe.on_time(signs, self._queue.now))
         if failsafe.taken_over and not taken_over:
             self._record("failsafe", "takes over", failsafe.reason)
             self.link = self.link._replace(failsafe_commands=True)  # which the node sees before it publishes
