@@ -8,6 +8,7 @@ from std_msgs.msg import Float64MultiArray
 from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.ros.message_template import command_template
+from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
@@ -23,7 +24,7 @@ class CommandOutput:
         self._size = 1
         self._failsafe = FailsafeProcess()
         self._gids = {self._gid}
-        self._armed = False
+        self._armed = self._arming = False
 
     @property
     def overruled(self) -> bool:
@@ -42,7 +43,10 @@ class CommandOutput:
         if subscribers:
             subscribers = min(subscribers, count_controllers(node, topic, controller))
         alive = not self._armed or self._failsafe.alive
-        return CommandLink(subscribers, other_publishers(node, topic, known), topic, alive, overruled)
+        others = other_publishers(node, topic, known)
+        if self._arming:  # its endpoint is not known yet
+            others = tuple(name for name in others if name != node.get_fully_qualified_name() + FAILSAFE_SUFFIX)
+        return CommandLink(subscribers, others, topic, alive, overruled)
 
     def send(self, command: Command, now: float) -> None:
         """Publish a command, at a time of the runtime, s."""
@@ -72,9 +76,13 @@ class CommandOutput:
             node.get_clock().ros_time_is_active,
             config,
         )
-        self._failsafe.arm(task, self._publisher.get_subscription_count())
-        self._gids.add(self._failsafe.gid)
-        self._armed = True
+        self._arming = True
+        try:
+            self._failsafe.arm(task, self._publisher.get_subscription_count())
+            self._gids.add(self._failsafe.gid)
+            self._armed = True
+        finally:
+            self._arming = False
 
     def rest(self) -> None:
         """Take notice that nothing is commanded: the failsafe process has nothing to do."""

@@ -164,9 +164,12 @@ def start_process(task: FailsafeTask, subscribers: int) -> ArmedProcess:
         process.stdin.flush()
     in_time = select.select([process.stdout], [], [], ARM_TIMEOUT)[0]
     answer = process.stdout.readline().decode().split() if in_time else []
+    process.stdout.close()
     if answer[:1] != [READY]:
         process.kill()
         process.wait()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
         problem = "it ended at once" if in_time else f"it was not ready within {ARM_TIMEOUT:g} s"
         raise FailsafeError(" ".join(answer) or problem)
     return ArmedProcess(task, process, memory, bytes.fromhex(answer[1]))

@@ -94,7 +94,7 @@ class NodeDriver:
         if update.failsafe is not None:
             config = update.failsafe
             arm = partial(self._arm, config)
-            self._aside(arm, lambda problem: self.runtime.on_failsafe_armed(config, problem, self.now()))
+            self._aside(arm, lambda problem: self._on_armed(config, problem))
 
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
@@ -132,6 +132,10 @@ class NodeDriver:
         """Publish whether a collision is latched."""
         if self.outputs is not None and self.outputs.collision is not None:
             self.outputs.collision.publish_stop(self.runtime.collision_latched)
+
+    def _on_armed(self, config: FailsafeConfig, problem: FailsafeError | None) -> Update:
+        self.see_link()  # of now: arming takes seconds
+        return self.runtime.on_failsafe_armed(config, problem, self.now())
 
     def _arm(self, config: FailsafeConfig) -> FailsafeError | None:
         try:

@@ -180,7 +180,7 @@ def test_a_watcher_that_was_held_up_itself_does_not_blame_the_node():
     failsafe = guard()
     look(failsafe, NodeSigns(command=command()), 1.0, 0.03)
     assert failsafe.on_time(NodeSigns(command=command()), 5.0) is None
-    assert MAX_LOOK < failsafe._timeout
+    assert failsafe._timeout > MAX_LOOK
     assert look(failsafe, NodeSigns(command=command()), 5.01, 0.2)
 
 
@@ -198,11 +198,11 @@ def test_the_arm_is_carried_where_it_is_as_long_as_states_come():
     """Not where it was when the node died: something moves it by and by."""
     speed, seconds = 0.03, 4.0
     signs = NodeSigns(alive=False, command=command())
-    commands = look(guard(stop_damping=0.0), signs, 1.0, seconds, speed)
+    commands = look(guard(), signs, 1.0, seconds, speed)
     assert len(commands) > 0.9 * seconds / PERIOD
     there = [x + speed * (seconds - PERIOD) for x in HOME]
     assert np.max(np.abs(gravity(ARM, there) - gravity(ARM, HOME))) > 5.0
-    assert_allclose(commands[-1], gravity(ARM, there), rtol=0, atol=0.1)
+    assert_allclose(commands[-1], gravity(ARM, there), rtol=0, atol=1.0)  # and damped
 
 
 def test_payload_of_the_last_command_is_carried():
