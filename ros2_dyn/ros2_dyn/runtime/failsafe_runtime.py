@@ -80,7 +80,7 @@ class FailsafeRuntime:
         self._history: deque[tuple[JointSample, float]] = deque(maxlen=HISTORY)
         self._beats = -1
         self._silence = 0.0
-        self._looked_at = self._beat_at = 0.0
+        self._looked_at, self._beat_at = (0.0, 0.0), 0.0
         self._moved_at = 0.0
         self._leaving = False
 
@@ -96,18 +96,19 @@ class FailsafeRuntime:
         self._history.append((sample, now))
         return None
 
-    def on_time(self, signs: NodeSigns, now: float) -> Update | None:
+    def on_time(self, signs: NodeSigns, now: float, steady: float | None = None) -> Update | None:
         """Look at the node; to be called every `RAMP_DOWN_PERIOD`.
 
         Args:
             signs: what is seen of the node.
             now: time, s.
+            steady: real time, s, where `now` is a simulation's, which may be slow or fast; None: `now`.
 
         Returns:
             What is commanded, once it has taken over.
         """
         if not self.taken_over:
-            reason = self._why_take_over(signs, now)
+            reason = self._why_take_over(signs, now, now if steady is None else steady)
             return self._take_over(reason, signs, now) if reason else None
         self._end_at_rest(signs.ending, now)
         update = self._runtime.on_time(now)
@@ -120,9 +121,10 @@ class FailsafeRuntime:
             self._leaving = True
             self._runtime.request_mode("monitor", now)
 
-    def _why_take_over(self, signs: NodeSigns, now: float) -> str:
+    def _why_take_over(self, signs: NodeSigns, now: float, steady: float) -> str:
         """Return why the node has to be replaced now; empty where it has not."""
-        looked, self._looked_at = now - self._looked_at, now
+        before, self._looked_at = self._looked_at, (now, steady)
+        looked = min(now - before[0], steady - before[1])
         if signs.beats != self._beats:
             self._beats, self._beat_at, self._silence = signs.beats, now, 0.0
         else:
