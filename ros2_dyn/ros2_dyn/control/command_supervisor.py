@@ -47,8 +47,8 @@ class CommandSupervisor:
 
     - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. A
       mode that is left brakes first, too. `StopSupervision` judges both by the motion of the arm.
-    - A stop that fails is escalated: the command slews to the effort that held the arm when it last stood still, with
-      the same damping. If that fails as well, the joints that still move are left without effort.
+    - A stop that fails is escalated: the command slews to an effort that holds the arm where it is without the model's
+      gravity. Joints that this accelerates are left without effort.
     - Without usable states, `ramp_down` moves the command to the safe effort, repeats it there, and commands end.
     - A mode that ended has to be entered again.
     """
@@ -62,6 +62,8 @@ class CommandSupervisor:
         self._ramp = SafeEffortRamp(self._limiter)
         self.stateless = False
         """Whether commands end for want of states."""
+        self.carried: Array | None = None
+        """Effort that carries the arm at the newest state, N m or N, shape (n,): what a controller may hold."""
         self._leaves_now = False
         self._events: list[Event] = []
         self._logged: set[str] = set()
@@ -98,7 +100,7 @@ class CommandSupervisor:
 
     @property
     def escalated(self) -> bool:
-        """Whether the last stop failed, so that the model's gravity is not trusted to hold the arm."""
+        """Whether the last stop failed, so that the model's gravity does not carry the arm."""
         return self._stop.stage > 0
 
     def take_events(self) -> list[Event]:
@@ -124,7 +126,7 @@ class CommandSupervisor:
             self._limiter.start(applied, now)
             self._freshness.restart(now, age, numbers)
             self._stop.restart()
-            self.stateless = False
+        self.stateless = False
         self.modes.enter(mode)
         self._stop.reset()
         self._logged.clear()
@@ -177,7 +179,7 @@ class CommandSupervisor:
         control_effort: Callable[[Mode], Array],
         safe: Array,
         hold: Array,
-        fallback: Callable[[], Array] | None = None,
+        hold_at: Callable[[Array], Array] | None = None,
     ) -> Array | None:
         """Return the command at a state, N m or N, shape (n,), or None if there is no command.
 
@@ -186,11 +188,12 @@ class CommandSupervisor:
             control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
             safe: effort that compensates gravity and brakes the arm, N m or N, shape (n,).
             hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
-            fallback: returns what replaces `hold` after a stop that failed, N m or N, shape (n,); None: nothing.
+            hold_at: returns what replaces `hold` after a stop that failed, N m or N, shape (n,): the effort that holds
+                the arm at given positions, rad or m, shape (n,); None: nothing does.
         """
         if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.q, seen.qd):
             return None
-        self.stateless = False
+        self.stateless, self.carried = False, hold
         self._stop.observe(seen.now, seen.q)
         if self.modes.is_active:
             violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
@@ -202,7 +205,7 @@ class CommandSupervisor:
             for each in interventions:
                 self._report(*each)
             return command
-        return self._brake(seen, safe, hold, fallback) if self.commands else None
+        return self._brake(seen, safe, hold, hold_at) if self.commands else None
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
         """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
@@ -244,18 +247,21 @@ class CommandSupervisor:
             return None
         return effort
 
-    def _brake(self, seen: GuardInput, safe: Array, hold: Array, fallback: Callable[[], Array] | None) -> Array:
+    def _brake(self, seen: GuardInput, safe: Array, hold: Array, hold_at: Callable[[Array], Array] | None) -> Array:
         """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
         if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
             return self._approach(np.zeros_like(hold), seen.now)
-        carried = hold if fallback is None or not self.escalated else self._stop.withdraw(fallback())
-        braking = self._limiter.saturate(self._stop.withdraw(carried + safe - hold))
+        braking = safe
+        if self._stop.anchor is not None and hold_at is not None:
+            held = hold_at(self._stop.anchor)
+            self.carried, braking = self._stop.withdraw(held), self._stop.withdraw(held + safe - hold)
+        braking = self._limiter.saturate(braking)
         self._supervise_stop(seen, braking)
         if self.modes.leaving and self._stop.at_rest:
             if not self._leaves_now:
                 self._leaves_now = True
                 self._limiter.ramp(seen.now, self.policy.ramp_time)
-            return self._approach(safe_effort(self.policy.stop_behaviour, carried), seen.now)
+            return self._approach(safe_effort(self.policy.stop_behaviour, self.carried), seen.now)
         self._limiter.end_ramp()
         self._leaves_now = False
         return self._limiter.slew(braking, seen.now)

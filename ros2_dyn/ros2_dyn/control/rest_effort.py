@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
 STILL_DISTANCE = 1e-3
@@ -60,3 +61,16 @@ class RestEffort:
         assert self.effort is not None
         error, size = (float(np.linalg.norm(x / limit)) for x in (self.effort - hold_at_rest, hold_at_rest))
         return self.effort + hold - hold_at_rest if error <= TRUSTED_ERROR * size else self.effort
+
+
+def position_hold(state: ArmState, anchor: Array, damping: float) -> Array:
+    """Return the efforts of springs that hold the joints at positions, N m or N, shape (n,).
+
+    With a damping by momentum of the given rate, motions are damped with a ratio of 0.75.
+
+    Args:
+        state: state of the arm.
+        anchor: the positions, rad or m, shape (n,).
+        damping: rate of the damping, 1/s.
+    """
+    return -((damping / 1.5) ** 2) * (state.M @ (state.q - anchor))

@@ -20,14 +20,14 @@ MAX_REST_SPEED = 0.5
 """Speed, rad/s or m/s, to which an arm that came to rest may be pushed."""
 MAX_TIME = 1.0
 """Time within which a stop has to bring the arm to rest, s."""
-WINDOW = 0.08
+WINDOW = 0.06
 """Duration of the windows in which speeds are compared, s. Two of them are shorter than the 0.2 s to notice a failure."""
 SHORT_WINDOW = 0.04
 """Duration of the window in which a growing speed is noticed, s."""
-MAX_SLEWING = 0.3
+MAX_SLEWING = 0.2
 """Time after a stop, s, after which speeds have to fall even if the command is still slewing."""
-MAX_RATIO = 0.8
-"""Largest ratio of the speeds in two consecutive windows. Damping with 5 1/s gives 0.67."""
+MAX_RATIO = 0.85
+"""Largest ratio of the speeds in two consecutive windows. Damping with 5 1/s gives 0.74."""
 MIN_DECELERATION = 2.0
 """Deceleration, rad/s^2 or m/s^2, that is enough whatever the ratio: braking at the effort limits is linear."""
 GROWTH = 1.2, 0.2
@@ -54,14 +54,16 @@ class StopSupervision:
 
     def __init__(self) -> None:
         self.stage = 0
-        """Number of escalations: 1: to the effort at rest; 2: some joints are left without effort."""
+        """Number of escalations: 1: the arm is held where it was; 2: some joints are left without effort."""
+        self.anchor: Array | None = None
+        """Where the arm was at the last escalation, rad or m, shape (n,)."""
         self._history: deque[tuple[float, Array]] = deque()
         self._withdrawn: Array | None = None
         self.reset()
 
     def reset(self) -> None:
         """Forget stops: a mode begins."""
-        self.stage, self._withdrawn = 0, None
+        self.stage, self.anchor, self._withdrawn = 0, None, None
         self._pending = False
         self._begun: float | None = None
 
@@ -102,7 +104,7 @@ class StopSupervision:
             return None
         failure = self._find_failure(now, q, speed, settled)
         if failure is not None:
-            self.stage += 1
+            self.stage, self.anchor = self.stage + 1, q
             if self.stage == LAST_STAGE:
                 self._withdrawn = failure.joints
             self._pending = True
@@ -120,18 +122,31 @@ class StopSupervision:
     def _find_failure(self, now: float, q: Array, speed: Array | None, settled: bool) -> StopFailure | None:
         assert self._begun is not None
         if self._rest is not None:
-            return self._leaves_rest(q, self._rest, speed)
+            return self._leaves_rest(q, self._rest, speed) if self.stage == 0 else None
         if self.at_rest:
             self._rest = q
             return None
-        if settled or now - self._begun > MAX_SLEWING:
-            self._effective_at = min(self._effective_at, now)
-        if speed is not None and now - self._begun >= SHORT_WINDOW:
-            grows = speed > GROWTH[0] * self._reference + GROWTH[1]
-            if np.any(grows):
-                return StopFailure(f"{np.max(speed):.2g} rad/s or m/s after {self._reference:.2g} at the stop", grows)
+        if self._effective_at == np.inf and (settled or now - self._begun > MAX_SLEWING):
+            self._effective_at = now
+            if self.stage and speed is not None:
+                self._reference = float(np.max(speed))  # it may have grown until now
+        failure = self._find_growth(now, speed)
+        return self._find_no_fall(now) if failure is None and self.stage == 0 else failure
+
+    def _find_growth(self, now: float, speed: Array | None) -> StopFailure | None:
+        """Return the failure of a stop that accelerates the arm; one that was escalated is judged when it has settled."""
+        since = self._begun if self.stage == 0 else self._effective_at
+        if speed is None or since is None or now - since < SHORT_WINDOW:
+            return None
+        grows = speed > GROWTH[0] * self._reference + GROWTH[1]
+        if not np.any(grows):
+            return None
+        return StopFailure(f"{np.max(speed):.2g} rad/s or m/s after {self._reference:.2g} before", grows)
+
+    def _find_no_fall(self, now: float) -> StopFailure | None:
+        """Return the failure of a stop that does not brake the arm enough."""
         before, lately = self._speed(WINDOW, 2 * WINDOW), self._speed(0.0, WINDOW)
-        if before is None or lately is None or now - self._effective_at < 2 * WINDOW:
+        if before is None or lately is None or self._begun is None or now - self._effective_at < 2 * WINDOW:
             return None
         fastest, earlier = float(np.max(lately)), float(np.max(before))
         falls = fastest <= max(MAX_RATIO * earlier, earlier - MIN_DECELERATION * WINDOW)

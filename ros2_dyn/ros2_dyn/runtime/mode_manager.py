@@ -15,7 +15,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.rest_effort import RestEffort
+from ros2_dyn.control.rest_effort import RestEffort, position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
@@ -129,7 +129,8 @@ class ModeManager:
             return None
         arm = robot.arm_state(state.measured, observed.terms, now)
         period = self._period()
-        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period))
+        rate = limit_rate_to_sampling(settings.stop_damping, period)
+        safe = gravity_compensation(arm, rate)
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
@@ -139,10 +140,9 @@ class ModeManager:
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
-            lambda: self._fallback(robot, arm, now),
+            lambda anchor: self._carrying(robot, arm, now) + position_hold(arm, anchor, rate),
         )
-        if effort is not None:
-            self._hold = self._fallback(robot, arm, now) if supervisor.escalated else hold
+        self._hold = self._hold if effort is None else supervisor.carried
         return self._command(effort, now)
 
     def _observe_rest(self, supervisor: CommandSupervisor, robot: RobotDynamics, observed: Observed) -> None:
@@ -156,8 +156,8 @@ class ModeManager:
             effort = self._without_own_gravity(np.array(total), np.array(terms.gravity))
         self._rest.observe(observed.now, np.array(measured.q), effort)
 
-    def _fallback(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
-        """Return what holds the arm after a stop that failed, as it would be commanded, N m or N, shape (n,)."""
+    def _carrying(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
+        """Return what carries the arm after a stop that failed, as it would be commanded, N m or N, shape (n,)."""
         hold, q = self._as_commanded(arm.gravity, arm), self._rest.q
         if q is None:
             return hold
@@ -177,7 +177,7 @@ class ModeManager:
             self._supervisor.withdraw(now)
 
     def on_link(self, link: CommandLink, now: float) -> None:
-        """Take what is known of the other side at a time, s; end commands that nobody receives or takes over."""
+        """Take what is known of the other side at a time, s; end commands that have no receiver, or a rival."""
         self.link = link
         if not link.other_publishers:
             self._rival_at = inf

@@ -27,6 +27,8 @@ _collision = partial(parameter, group="External efforts and collisions")
 _output = partial(parameter, group="Outputs")
 _command = partial(parameter, group="Commands: limits, ramps and stops")
 _mode = partial(parameter, group="Modes")
+MIN_TORQUE_RATE = 1.0
+"""Smallest `torque_rate`, N m/s or N/s: with 0 a stop would change no command."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ class Settings:
     )
     stop_damping: float = _command(
         15.0,
-        "Rate at which a stopped arm comes to rest, 1/s; less where states are late. Below 5 a stop takes over 1 s.",
+        "Rate at which a stopped arm comes to rest, 1/s; less where states are slow. A stop takes 4 / stop_damping s.",
         low=5.0,
         high=50.0,
     )
@@ -346,6 +348,8 @@ class Settings:
                 raise InputError(name, f"expected {len(self.joints)} numbers as `joints` has, got {len(numbers)}")
         if len(self.gravity) != 3:
             raise InputError("gravity", f"expected 3 numbers, got {list(self.gravity)}")
+        if any(rate < MIN_TORQUE_RATE for rate in self.torque_rate):
+            raise InputError("torque_rate", f"expected at least {MIN_TORQUE_RATE} N m/s, got {list(self.torque_rate)}")
         for name in ("joints", "command_joints"):
             names = getattr(self, name)
             if len(set(names)) != len(names):

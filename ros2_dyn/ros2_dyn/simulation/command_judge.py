@@ -30,6 +30,35 @@ TOLERANCE = 1e-9
 """Relative tolerance of limits and steps."""
 
 
+class DescentJudge:
+    """Judges commands on stale states: they may only go on to the declared safe effort.
+
+    No joint's command turns back on its way, or moves away from zero where that is the safe effort, and they end in the
+    time that the slew rate allows.
+    """
+
+    def __init__(self, limits: CommandLimits, stop_behaviour: StopBehaviour) -> None:
+        self._max_time = DESCENT_MARGIN + float(np.max(2 * limits.effort / limits.slew_rate))
+        self._stop_behaviour, self._n = stop_behaviour, len(limits.effort)
+        self.end()
+
+    def end(self) -> None:
+        """Take notice of a command on a fresh state."""
+        self._since, self._directions = inf, [0.0] * self._n
+
+    def allows(self, effort: Sequence[float], before: Sequence[float], now: float) -> bool:
+        """Return whether a command may follow the one before, N m or N, shape (n,), at a time, s."""
+        self._since = min(self._since, now)
+        if self._stop_behaviour == "none" or now - self._since > self._max_time:
+            return False
+        for i, (x, last) in enumerate(zip(effort, before)):
+            change, direction = x - last, self._directions[i]
+            if change * direction < 0 or (self._stop_behaviour == "zero_effort" and abs(x) > abs(last)):
+                return False
+            self._directions[i] = direction or change
+        return True
+
+
 class CommandJudge:
     """Judges each command when it is published.
 
@@ -37,8 +66,7 @@ class CommandJudge:
     - No number is above its limit.
     - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
     - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp. Commands on
-      an older state may only go on to the declared safe effort: no joint's command turns back on its way, or leaves
-      zero where that is the safe effort, and they end in the time that the slew rate allows.
+      an older state may only go on to the declared safe effort (`DescentJudge`).
 
     A message that repeats the numbers of the message before, with velocities other than zero, is no new state. One that
     arrives out of order, by its stamp, is not what later ones are compared with.
@@ -55,8 +83,8 @@ class CommandJudge:
         self._index = {name: i for i, name in enumerate(limits.joint_names)}
         self._limit = [(1 + TOLERANCE) * x for x in limits.effort.tolist()]
         self._step = [(1 + TOLERANCE) * MAX_SLEW_STEP * x for x in limits.slew_rate.tolist()]
-        self._timeout, self._stop_behaviour = state_timeout, stop_behaviour
-        self._max_descent = DESCENT_MARGIN + float(np.max(2 * limits.effort / limits.slew_rate))
+        self._timeout = state_timeout
+        self._descent = DescentJudge(limits, stop_behaviour)
         self._known = [(inf, inf)] * len(self._limit)
         self._measured_at = [-inf] * len(self._limit)
         self.begin_sequence()
@@ -66,8 +94,7 @@ class CommandJudge:
         self._stamp = 0
         self._last: list[float] | None = None
         self._last_at = -inf
-        self._stale_since = inf
-        self._directions = [0.0] * len(self._limit)
+        self._descent.end()
 
     @property
     def state_at(self) -> float:
@@ -119,20 +146,8 @@ class CommandJudge:
             if any(step > allowed for step, allowed in zip(steps, self._step)):
                 broken.append(STEP)
         if now - self.state_at <= self._timeout * (1 + TOLERANCE):
-            self._stale_since, self._directions = inf, [0.0] * len(self._limit)
-        elif not self._goes_to_safe_effort(effort, now):
+            self._descent.end()
+        elif self._last is None or not self._descent.allows(effort, self._last, now):
             broken.append(STALE)
         self._last, self._last_at = list(effort), now
         return broken
-
-    def _goes_to_safe_effort(self, effort: Sequence[float], now: float) -> bool:
-        """Return whether a command on a stale state goes on towards the safe effort."""
-        last, self._stale_since = self._last, min(self._stale_since, now)
-        if last is None or self._stop_behaviour == "none" or now - self._stale_since > self._max_descent:
-            return False
-        for i, (x, before) in enumerate(zip(effort, last)):
-            change, direction = x - before, self._directions[i]
-            if change * direction < 0 or (self._stop_behaviour == "zero_effort" and abs(x) > abs(before)):
-                return False
-            self._directions[i] = direction or change
-        return True

@@ -226,7 +226,7 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     changes: dict[str, Any] = (
         {"gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
         {"gravity": (0.0, 0.0, 9.81)},
-        {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(0, 50))},
+        {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(5, 50))},
         {"guiding_damping": float(rng.uniform(0, 50)), "force_damping": float(rng.uniform(0, 500))},
         {"feed_forward_gain": 0.0, "guiding_hold_force": 100.0},
     )[int(rng.integers(5))]

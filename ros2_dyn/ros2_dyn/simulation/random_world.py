@@ -131,7 +131,7 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
         state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
         target_timeout=float(rng.choice([0.05, 0.1])),
         stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.6, 0.3, 0.1]))],
-        stop_damping=float(rng.uniform(0, 10)),
+        stop_damping=float(rng.uniform(5, 20)),
         gravity_damping=float(rng.uniform(0, 2)),
         tracking_law="computed_torque" if computed_torque else "joint_pd",
         tracking_stiffness=(bandwidth**2 * scale).tolist(),

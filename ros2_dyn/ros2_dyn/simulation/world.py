@@ -130,6 +130,7 @@ class World:
         self.wanted_mode = "monitor"
         self.driver_clock_offset = self.node_clock_offset = 0
         """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
+        self._failsafe_ramps = False
         self.listening = True
         """Whether commands reach the controller."""
 
@@ -189,7 +190,10 @@ class World:
             self.violations[CRASH] += 1
         if kind == "mode":
             self._on_mode(details[0])
-        if (kind, *details) == ("node", "started"):
+        if kind == "failsafe":
+            self._failsafe_ramps = details[0] == "takes over"
+        begins = ("failsafe", "ended"), ("node", "started")
+        if (kind, *details) in begins and not self._failsafe_ramps:
             self.judge.begin_sequence()
 
     def timeline(self) -> bytes:

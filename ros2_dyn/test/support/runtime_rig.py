@@ -30,7 +30,9 @@ from ros2_dyn.runtime import (
     WrenchSample,
 )
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.mode_manager import command_limits
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
+from ros2_dyn.simulation.command_judge import DescentJudge
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")
 NAMES = mock_arm().joint_names[:3]
@@ -117,6 +119,7 @@ class RuntimeRig:
         self._requests = 0
         self._failsafe: FailsafeConfig | None = None
         self._history: deque[str] = deque(maxlen=6)
+        self._descent = DescentJudge(command_limits(SMALL_ARM, settings), settings.stop_behaviour)
         self._phase = self.rng.uniform(-np.pi, np.pi, 3)
         self.start()
 
@@ -238,11 +241,14 @@ class RuntimeRig:
         limit = self.settings.effort_scale * SMALL_ARM.effort_limit[order]
         age = at - self.valid_at
         self._history.append(f"{at:.4f} s, state {1e3 * age:.1f} ms old, {self.modes[-1]}: {np.round(effort, 3)}")
+        if age <= self.settings.state_timeout:
+            self._descent.end()
+        descends = self._descent.allows(effort.tolist(), self.held[order].tolist(), at)
         steps = np.abs(effort - self.held[order]) / (self.settings.slew_rate * limit * MAX_SLEW_STEP)
         for kind, violated in (
             ("not finite", not np.all(np.isfinite(effort))),
             ("above the limit", bool(np.any(np.abs(effort) > limit * (1 + 1e-12)))),
-            ("on a stale state", not age <= self.settings.state_timeout),
+            ("on a stale state", not (age <= self.settings.state_timeout or descends)),
             ("step above the slew limit", bool(np.any(steps > 1 + 1e-9))),
         ):
             if violated:

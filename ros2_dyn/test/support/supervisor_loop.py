@@ -1,4 +1,4 @@
-"""A command supervisor in virtual time, fed with states of an arm that moves a little."""
+"""A command supervisor in virtual time, fed with states of an arm that creeps, slower than what counts as motion."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class SupervisorLoop:
         """Play states; return the last command."""
         for _ in range(n):
             self.now += dt
-            q = np.array([np.sin(self.now), 0.3])
-            given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.5, 0.0])} | seen
+            q = np.array([0.01 * np.sin(self.now), 0.3])
+            given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.005, 0.0])} | seen
             command = self.supervisor.supervise(GuardInput(**given), lambda mode: self.effort, SAFE, HOLD)
             if command is not None:
                 self.sent.append(command)
@@ -53,9 +53,15 @@ class SupervisorLoop:
 
     def silence(self, seconds: float) -> np.ndarray | None:
         """Play no state for a while, s; return the last command that came all the same."""
-        last = None
+        commands = self.silences(seconds)
+        return commands[-1] if commands else None
+
+    def silences(self, seconds: float) -> list[np.ndarray]:
+        """Play no state for a while, s; return the commands that came all the same."""
+        commands = []
         for _ in range(round(seconds / RAMP_DOWN_PERIOD)):
             self.now += RAMP_DOWN_PERIOD
             command = self.supervisor.ramp_down(HOLD, self.now)
-            last = last if command is None else command
-        return last
+            if command is not None:
+                commands.append(command)
+        return commands

@@ -37,6 +37,11 @@ NAMES = mock_arm().joint_names
         ({"collision_stop_modes": ["monitor"]}, "collision_stop_modes: expected some of gravity, hand_guiding, "),
         ({"effort_gain": [1.0]}, "effort_gain: expected 0 numbers as `joints` has, got 1"),
         ({"joints": ["a", "b"], "armature": [1.0, -1.0]}, "armature: expected numbers that are not negative, got -1.0"),
+        (
+            {"joints": ["a", "b"], "torque_rate": [0.0, 9.0]},
+            r"torque_rate: expected at least 1.0 N m/s, got \[0.0, 9.0",
+        ),
+        ({"stop_damping": 1.0}, "stop_damping: expected a number from 5.0 to 50.0, got 1.0"),
         ({"joints": ["a", "a"]}, r"joints: expected each joint once, got \['a', 'a'\]"),
         ({"joints": [1.0]}, "joints: expected names; got 1.0"),
         ({"state_timeout": 0.0}, "state_timeout: expected a number from 0.001 to 10.0, got 0.0"),

@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.runtime.samples import JointSample
 from ros2_dyn.simulation.command_judge import ABOVE_LIMIT, NOT_FINITE, STALE, STEP, CommandJudge
 
@@ -18,8 +18,9 @@ TIMEOUT = 0.1
 class Judged:
     """A judge that is told of states and commands at times, s."""
 
-    def __init__(self) -> None:
-        self.judge = CommandJudge(NAMES, LIMIT, SLEW, TIMEOUT)
+    def __init__(self, stop_behaviour="none") -> None:
+        limits = CommandLimits(NAMES, LIMIT, SLEW, np.full(2, inf))
+        self.judge = CommandJudge(limits, TIMEOUT, stop_behaviour)
 
     def state(self, t, measured=None, names=NAMES, q=None, v=0.1):
         """Pass a message of states that arrives at a time; measured: its stamp, s, 0 for none."""
@@ -72,6 +73,39 @@ def test_step_after_a_gap_or_of_a_new_node_is_not_judged(judged):
 def test_command_on_a_state_older_than_the_timeout_is_found(judged):
     assert judged.command(1.1) == []
     assert judged.command(1.101) == [STALE]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "efforts", "broken"),
+    [
+        ("hold_gravity", [(1.5, 0.5), (2.0, 0.2), (2.0, 0.2)], []),
+        ("hold_gravity", [(1.5, 0.5), (1.4, 0.2)], [STALE]),
+        ("zero_effort", [(0.5, 0.5), (0.0, 0.2), (0.0, 0.0)], []),
+        ("zero_effort", [(0.5, 0.5), (0.0, 0.6)], [STALE]),
+        ("zero_effort", [(1.1, 0.5)], [STALE]),
+    ],
+    ids=["towards gravity", "back from gravity", "towards zero", "back from zero", "away from zero"],
+)
+def test_command_on_a_stale_state_may_only_go_on_to_the_safe_effort(behaviour, efforts, broken):
+    judged = Judged(behaviour)
+    judged.state(1.0)
+    judged.command(1.1)
+    results = [judged.command(1.11 + 0.01 * k, effort) for k, effort in enumerate(efforts)]
+    assert results == [[]] * (len(efforts) - 1) + [broken]
+
+
+def test_commands_on_a_stale_state_that_do_not_end_are_found():
+    judged = Judged("hold_gravity")
+    judged.state(1.0)
+    broken = [judged.command(1.0 + 0.01 * k) for k in range(100)]
+    assert broken[50] == []
+    assert broken[-1] == [STALE]
+
+
+def test_first_command_on_a_stale_state_is_found():
+    judged = Judged("hold_gravity")
+    judged.state(1.0)
+    assert judged.command(1.2) == [STALE]
 
 
 def test_delay_counts_as_age(judged):
