@@ -229,6 +229,31 @@ def test_a_mode_is_refused_without_a_controller_and_with_a_second_commander():
     assert made.set_mode("gravity").error is None
 
 
+def test_a_second_commander_amid_a_mode_is_braked_against_for_a_second_and_then_left_alone():
+    """It may be silent: the last command carries the arm."""
+    made = rig()
+    enter(made, "gravity")
+    made.use_link(other_publishers=("/other",))
+    assert made.runtime.mode == "stopped"
+    assert made.runtime.reason == "second commander: '/other' publishes on /controller/commands, too"
+    made.step(60)
+    made.use_link(other_publishers=("/other",))
+    assert made.runtime.commands
+    made.step(200)
+    made.use_link(other_publishers=("/other",))
+    assert not made.runtime.commands
+    assert made.runtime.reason.startswith("second commander")
+
+
+def test_a_failsafe_process_that_took_over_ends_the_mode_at_once_and_is_to_be_released():
+    made = rig()
+    enter(made, "gravity")
+    made.use_link(failsafe_commands=True, other_publishers=("/dynamics_failsafe",))
+    assert made.runtime.mode == "monitor"
+    assert made.runtime.reason.startswith("failsafe took over: this node was held up")
+    assert "ended or was held up; /dynamics_failsafe/release ends that" in made.refusal("gravity")
+
+
 def test_a_mode_is_refused_while_other_parameters_are_being_prepared():
     made = rig()
     other = Settings(joints=NAMES[:2], ramp_time=0.05)
