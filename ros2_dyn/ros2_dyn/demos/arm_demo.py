@@ -25,6 +25,8 @@ RATE = 250.0
 LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
 """Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
 RELEASE = "dynamics_failsafe/release"
+RELEASE_STATES = 250
+"""Number of states in which a released failsafe process brakes the arm and ends."""
 TRIES = 10
 """Number of times that the node may leave its first mode before the arm waits for its commands."""
 STATES = 25
@@ -111,10 +113,10 @@ class ArmDemo(Demo):
         self.arm.start_pace()
 
     def _release(self, runner: DemoRunner) -> None:
-        """Release the failsafe process, which takes over where a busy machine holds the node up."""
+        """Release the failsafe process, which takes over where a busy machine holds the node up, and let it end."""
         runner.call(Trigger, RELEASE)
-        controllers = "/effort_controller/commands"
-        runner.wait_until(lambda: self.node.count_publishers(controllers) <= 1, "end of the failsafe process")
+        begun = len(self.arm.states)
+        runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
 
     def _begin_lockstep(self, runner: DemoRunner) -> None:
         """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
