@@ -194,7 +194,7 @@ class CommandSupervisor:
         if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.q, seen.qd):
             return None
         self.stateless, self.carried = False, hold
-        self._stop.observe(seen.now, seen.q)
+        self._stop.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
         if self.modes.is_active:
             violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
             if violation is not None:
@@ -251,17 +251,18 @@ class CommandSupervisor:
         """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
         if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
             return self._approach(np.zeros_like(hold), seen.now)
-        braking = safe
+        carried, braking = hold, safe
         if self._stop.anchor is not None and hold_at is not None:
             held = hold_at(self._stop.anchor)
-            self.carried, braking = self._stop.withdraw(held), self._stop.withdraw(held + safe - hold)
+            carried, braking = self._stop.withdraw(held), self._stop.withdraw(held + safe - hold)
+        self.carried = carried
         braking = self._limiter.saturate(braking)
         self._supervise_stop(seen, braking)
         if self.modes.leaving and self._stop.at_rest:
             if not self._leaves_now:
                 self._leaves_now = True
                 self._limiter.ramp(seen.now, self.policy.ramp_time)
-            return self._approach(safe_effort(self.policy.stop_behaviour, self.carried), seen.now)
+            return self._approach(safe_effort(self.policy.stop_behaviour, carried), seen.now)
         self._limiter.end_ramp()
         self._leaves_now = False
         return self._limiter.slew(braking, seen.now)

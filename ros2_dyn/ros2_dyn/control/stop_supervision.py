@@ -21,7 +21,8 @@ MAX_REST_SPEED = 0.5
 MAX_TIME = 1.0
 """Time within which a stop has to bring the arm to rest, s."""
 WINDOW = 0.06
-"""Duration of the windows in which speeds are compared, s. Two of them are shorter than the 0.2 s to notice a failure."""
+"""Duration of the windows in which speeds are compared, s. A failure is noticed after two of them. States that are slow
+lengthen it to two periods."""
 SHORT_WINDOW = 0.04
 """Duration of the window in which a growing speed is noticed, s."""
 MAX_SLEWING = 0.2
@@ -58,6 +59,7 @@ class StopSupervision:
         self.anchor: Array | None = None
         """Where the arm was at the last escalation, rad or m, shape (n,)."""
         self._history: deque[tuple[float, Array]] = deque()
+        self._window = WINDOW
         self._withdrawn: Array | None = None
         self.reset()
 
@@ -66,6 +68,7 @@ class StopSupervision:
         self.stage, self.anchor, self._withdrawn = 0, None, None
         self._pending = False
         self._begun: float | None = None
+        self._rest: Array | None = None
 
     def restart(self) -> None:
         """Forget the motion, too: commands begin."""
@@ -80,13 +83,14 @@ class StopSupervision:
         """Take the positions of a state, rad or m, shape (n,), at a time, s."""
         history = self._history
         history.append((now, q))
-        while len(history) > 2 and history[1][0] <= now - 2 * WINDOW:
+        self._window = max(WINDOW, now - history[-3][0]) if len(history) > 2 else WINDOW
+        while len(history) > 5 and history[1][0] <= now - 2 * self._window:
             history.popleft()
 
     @property
     def at_rest(self) -> bool:
         """Whether no joint has moved during the last window."""
-        speed = self._speed(0.0, WINDOW)
+        speed = self._speed(0.0, self._window)
         return speed is not None and bool(np.all(speed < REST_SPEED))
 
     def judge(self, qd: Array, settled: bool) -> StopFailure | None:
@@ -117,7 +121,7 @@ class StopSupervision:
     def _begin(self, now: float, speed: Array) -> None:
         self._pending, self._begun, self._effective_at = False, now, np.inf
         self._reference = float(np.max(speed))
-        self._rest: Array | None = None
+        self._rest = None
 
     def _find_failure(self, now: float, q: Array, speed: Array | None, settled: bool) -> StopFailure | None:
         assert self._begun is not None
@@ -134,7 +138,7 @@ class StopSupervision:
         return self._find_no_fall(now) if failure is None and self.stage == 0 else failure
 
     def _find_growth(self, now: float, speed: Array | None) -> StopFailure | None:
-        """Return the failure of a stop that accelerates the arm; one that was escalated is judged when it has settled."""
+        """Return the failure of a stop that accelerates the arm; after an escalation, once the command has settled."""
         since = self._begun if self.stage == 0 else self._effective_at
         if speed is None or since is None or now - since < SHORT_WINDOW:
             return None
@@ -145,11 +149,12 @@ class StopSupervision:
 
     def _find_no_fall(self, now: float) -> StopFailure | None:
         """Return the failure of a stop that does not brake the arm enough."""
-        before, lately = self._speed(WINDOW, 2 * WINDOW), self._speed(0.0, WINDOW)
-        if before is None or lately is None or self._begun is None or now - self._effective_at < 2 * WINDOW:
+        window = self._window
+        before, lately = self._speed(window, 2 * window), self._speed(0.0, window)
+        if before is None or lately is None or self._begun is None or now - self._effective_at < 2 * window:
             return None
         fastest, earlier = float(np.max(lately)), float(np.max(before))
-        falls = fastest <= max(MAX_RATIO * earlier, earlier - MIN_DECELERATION * WINDOW)
+        falls = fastest <= max(MAX_RATIO * earlier, earlier - MIN_DECELERATION * window)
         if falls and now - self._begun <= MAX_TIME:
             return None
         stuck = (lately >= REST_SPEED) & ((lately > MAX_RATIO * before) | (lately == fastest))

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
 
 from driver import HOME, MODEL, NAMES, URDF, Driver, StandingArm, force, point
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
@@ -29,7 +30,16 @@ def node() -> Iterator[Driver]:
     """One node for all tests."""
     listener = Listener()
     dampings = {f"{mode}_damping": 0.0 for mode in ("gravity", "guiding", "force")}
-    driver = Driver.of(listener, StandingArm(speed=0.0), force_rate=1000.0, **dampings)
+    brake = {"stop_service": "/controller/brake"}
+    driver = Driver.of(listener, StandingArm(speed=0.0), force_rate=1000.0, **brake, **dampings)
+    driver.brakes = []
+
+    def close_brakes(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        driver.brakes.append(request)
+        response.success = True
+        return response
+
+    listener.node.create_service(Trigger, "/controller/brake", close_brakes)
     yield driver
     driver.close()
     listener.close()
@@ -44,6 +54,20 @@ def driver(node) -> Iterator[Driver]:
     assert node.set_mode("monitor").success
     node.play(90)  # what was commanded no longer counts as what the joints exert
     assert node.play(5) == []
+
+
+def test_stop_service_is_called_once_where_the_arm_goes_on_after_a_stop(driver):
+    """Whatever is commanded."""
+    driver.enter("gravity")
+    for k in range(60):
+        driver.arm.q = HOME + 0.005 * k
+        driver.play(1)
+        if k == 20:
+            assert driver.set_mode("monitor").success
+    driver.until(lambda: driver.brakes, "the service is not called")
+    driver.play(30)
+    assert len(driver.brakes) == 1
+    assert driver.mode == "stopped"
 
 
 def test_each_mode_commands_its_effort(driver):

@@ -1,0 +1,128 @@
+"""Supervision of stops: which motions after a stop are failures, when they are noticed, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
+
+PERIOD = 0.004
+
+
+def judge(
+    position: Callable[[float], float],
+    until: float = 2.0,
+    settles: float = 0.02,
+    period: float = PERIOD,
+    noise: float = 0.0,
+    velocity: float | None = None,
+) -> tuple[float, StopFailure] | None:
+    """Stop at 0 s; return the first failure and its time, s.
+
+    Args:
+        position: position of the first of two joints at a time, s.
+        until: end, s.
+        settles: time from which the command has reached the braking effort, s.
+        period: of the states, s.
+        noise: standard deviation of the positions, rad.
+        velocity: velocity that the driver reports, rad/s; None: the true one.
+    """
+    rng, supervision = np.random.default_rng(1), StopSupervision()
+    for k in range(round(-0.2 / period), round(until / period)):
+        t = k * period
+        if k == 0:
+            supervision.request()
+        supervision.observe(t, np.array([position(t), 0.0]) + noise * rng.standard_normal(2))
+        true = (position(t) - position(t - 1e-6)) / 1e-6
+        failure = supervision.judge(np.array([true if velocity is None else velocity, 0.0]), t >= settles)
+        if failure is not None:
+            return t, failure
+    return None
+
+
+def decays(rate: float, speed: float = 1.0) -> Callable[[float], float]:
+    """Return a motion whose speed, rad/s, decays with a rate, 1/s, from 0 s on."""
+    return lambda t: speed * t if t < 0 else speed * (1 - np.exp(-rate * t)) / rate
+
+
+@pytest.mark.parametrize("period", [0.002, 0.004, 0.01, 0.05])
+@pytest.mark.parametrize("rate", [5.0, 15.0, 50.0])
+def test_speed_that_decays_is_no_failure(rate, period):
+    assert judge(decays(rate), period=period) is None
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-4])
+def test_noise_is_no_failure(noise):
+    assert judge(decays(15.0), noise=noise) is None
+    assert judge(lambda t: 0.0, noise=noise) is None
+
+
+def test_braking_at_the_effort_limit_is_no_failure():
+    """From 3 rad/s, 5 rad/s^2 take more than the ratio of two windows allows."""
+    end = 3.0 / 5.0
+    assert judge(lambda t: 3.0 * t if t < 0 else 3.0 * min(t, end) - 2.5 * min(t, end) ** 2) is None
+
+
+@pytest.mark.parametrize("velocity", [None, 0.0], ids=["velocity told", "velocity hidden"])
+@pytest.mark.parametrize("speed", [0.1, 0.5, 3.0])
+def test_speed_that_stays_is_noticed_within_a_fifth_of_a_second_after_the_stop_took_effect(speed, velocity):
+    failed = judge(lambda t: speed * t, velocity=velocity)
+    assert failed is not None
+    t, failure = failed
+    assert 0.1 < t < 0.02 + 0.2
+    assert failure.joints.tolist() == [True, False]
+
+
+def test_speed_that_stays_is_noticed_though_the_command_never_settles():
+    failed = judge(lambda t: 0.5 * t, settles=np.inf)
+    assert failed is not None
+    assert failed[0] < 0.4
+
+
+def test_speed_that_grows_is_noticed_at_once():
+    failed = judge(lambda t: 0.5 * t + (10 * t**2 if t > 0 else 0.0), settles=np.inf)
+    assert failed is not None
+    assert failed[0] < 0.1
+
+
+def test_swinging_is_no_rest():
+    """With a period of one window positions come back where they were."""
+    failed = judge(lambda t: 0.01 * np.sin(2 * np.pi * t / 0.06))
+    assert failed is not None
+    assert failed[0] < 0.25
+
+
+def test_arm_that_slows_down_too_slowly_is_noticed_after_a_second():
+    failed = judge(decays(3.0, 2.0))
+    assert failed is not None
+    assert failed[0] <= 1.01
+
+
+@pytest.mark.parametrize(
+    ("push", "fails"), [(lambda t: 0.2 * min(t, 1.0), False), (lambda t: 0.2 * t, True), (lambda t: 0.7 * t, True)]
+)
+def test_arm_that_came_to_rest_may_be_moved_slowly_and_a_little(push, fails):
+    failed = judge(lambda t: push(t - 1.0) if t > 1.0 else 0.0, until=4.0)
+    assert (failed is not None) == fails
+
+
+def test_joints_that_an_escalated_stop_accelerates_are_left_without_effort():
+    supervision, effort = StopSupervision(), np.array([3.0, -2.0])
+    failures = []
+    for k in range(-50, 200):
+        t = k * PERIOD
+        if k == 0:
+            supervision.request()
+        supervision.observe(t, np.array([0.1 * np.exp(5 * t), 0.0]))
+        failure = supervision.judge(np.array([0.5 * np.exp(5 * t), 0.0]), True)
+        if failure is not None:
+            failures.append(t)
+            assert supervision.stage == len(failures)
+    assert len(failures) == 2
+    assert supervision.withdraw(effort).tolist() == [0.0, -2.0]
+    supervision.reset()
+    assert supervision.withdraw(effort).tolist() == [3.0, -2.0]
+    assert supervision.anchor is None
