@@ -237,3 +237,22 @@ def test_another_payload_link_amid_a_mode_arms_another_failsafe():
     (work,) = runtime.set_payload(PayloadRequest("forearm_link", load, 0.5), 1.2).work
     update = runtime.on_work_done(work.run(), 1.2)
     assert update.failsafe.payload_link == "forearm_link"
+
+
+def test_states_in_bursts_do_not_make_a_stop_fail():
+    """Five at once, as after a pause of the machine: by their arrival the arm would jump; by their stamps it brakes."""
+    failsafe, events = guard(), []
+    signs = NodeSigns(alive=False, command=command())
+    for k in range(100):
+        now = 1.0 + k * PERIOD
+        update = failsafe.on_time(signs, now)
+        for late in range(5 if k % 5 == 4 else 0):
+            t = now - 1.0 - (4 - late) * PERIOD
+            moved = 0.3 * (1 - np.exp(-5 * t)) / 5
+            q, qd = [x + moved for x in HOME], [0.3 * np.exp(-5 * t)] * 6
+            arrived = now + 2e-4 * late
+            sample = JointSample(round(1e9 * (1.0 + t)), ARM.joint_names, q, qd, (), round(1e9 * arrived))
+            update = failsafe.on_joint_state(sample, arrived) or update
+            events += [] if update is None else [event.kind for event in update.events]
+    assert failsafe.mode == "stopped"
+    assert "stop failed" not in events
