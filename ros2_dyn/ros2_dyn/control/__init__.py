@@ -8,8 +8,6 @@ from ros2_dyn.control.command_supervisor import SupervisorPolicy as SupervisorPo
 from ros2_dyn.control.effort_limiter import CommandLimits as CommandLimits
 from ros2_dyn.control.effort_limiter import EffortLimiter as EffortLimiter
 from ros2_dyn.control.events import Event as Event
-from ros2_dyn.control.failsafe_ramp import FailsafeRamp as FailsafeRamp
-from ros2_dyn.control.failsafe_ramp import LastCommand as LastCommand
 from ros2_dyn.control.feed_forward import joint_pd as joint_pd
 from ros2_dyn.control.force_control import force_control as force_control
 from ros2_dyn.control.force_control import rate_limited_wrench as rate_limited_wrench

@@ -189,7 +189,7 @@ class CommandSupervisor:
         if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return None
         self.stateless, self.carried = False, hold
-        self._stop.observe(seen.now, seen.q)
+        self._stop.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
         if self.modes.is_active:
             violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
             if violation is not None:

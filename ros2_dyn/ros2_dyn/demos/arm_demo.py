@@ -9,6 +9,7 @@ from rclpy.node import Node
 from ros2_dyn_interfaces.srv import SetMode, SwitchController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
 
 from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample
 from ros2_dyn.demos.demo import Demo
@@ -24,6 +25,9 @@ RATE = 250.0
 """Rate of the joint states, Hz."""
 LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
 """Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
+RELEASE = "dynamics_failsafe/release"
+RELEASE_STATES = 250
+"""Number of states in which a released failsafe process brakes the arm and ends."""
 TRIES = 10
 """Number of times that the node may leave its first mode before the arm waits for its commands."""
 STATES = 25
@@ -103,11 +107,19 @@ class ArmDemo(Demo):
             try:
                 self._begin_lockstep(runner)
                 break
-            except ProcessError:
+            except ProcessError as error:
                 if not tries_left:
                     raise
+                if RELEASE in str(error):
+                    self._release(runner)
         self.enter(runner, mode)
         self.arm.start_pace()
+
+    def _release(self, runner: DemoRunner) -> None:
+        """Release the failsafe process, which takes over where a busy machine holds the node up, and let it end."""
+        runner.call(Trigger, RELEASE)
+        begun = len(self.arm.states)
+        runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
 
     def _begin_lockstep(self, runner: DemoRunner) -> None:
         """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""

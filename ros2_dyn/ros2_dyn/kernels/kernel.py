@@ -11,6 +11,7 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.cache import import_source
+from ros2_dyn.kernels.compile_aside import compile_source
 from ros2_dyn.kernels.emit_numba import emit_numba
 from ros2_dyn.kernels.emit_python import emit_python
 from ros2_dyn.kernels.trace import Program, trace
@@ -179,5 +180,5 @@ def _as_arrays(program: Program, inputs: Sequence[Any]) -> tuple[list[Array], tu
 
 
 def _execute(source: str, **names: Any) -> Any:
-    exec(compile(source, "<ros2_dyn kernel>", "exec"), names)
+    exec(compile_source(source), names)
     return names["kernel"]

@@ -1,20 +1,16 @@
-"""What is published on ~/command, and the failsafe process that goes on if this process dies."""
+"""What is published on ~/command, who else is there, and the failsafe process that goes on without this process."""
 
 from __future__ import annotations
-
-import time
 
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
-from ros2_dyn.control.failsafe_ramp import LastCommand
-from ros2_dyn.ros.failsafe import NODE_SUFFIX, FailsafeProcess, FailsafeTask
+from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
+from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.ros.message_template import command_template
+from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink
-from ros2_dyn.runtime.update import Command, FailsafeConfig
-
-UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"
-"""Node name of an endpoint whose node is gone, for example after SIGKILL. Such publishers are ignored."""
+from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
 
 class CommandOutput:
@@ -23,35 +19,47 @@ class CommandOutput:
     def __init__(self, node: Node) -> None:
         """Create the publisher."""
         self._node = node
-        self._publisher = node.create_publisher(Float64MultiArray, "~/command", 1)
+        self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
         self._template = command_template(1)
         self._size = 1
         self._failsafe = FailsafeProcess()
-        self._armed = False
+        self._gids = {self._gid}
+        self._armed = self._arming = False
 
-    def link(self) -> CommandLink:
-        """Return what is known of the other side."""
-        publisher, node = self._publisher, self._node
-        own = [(name, node.get_namespace()) for name in (node.get_name(), node.get_name() + NODE_SUFFIX)]
-        others = tuple(
-            info.node_name
-            for info in node.get_publishers_info_by_topic(publisher.topic_name)
-            if (info.node_name, info.node_namespace) not in own and info.node_name != UNKNOWN_NODE
-        )
+    @property
+    def overruled(self) -> bool:
+        """Whether the failsafe process has taken over, so that nothing may be published."""
+        return self._failsafe.commands
+
+    def link(self, controller: str) -> CommandLink:
+        """Return what is known of the other side.
+
+        Args:
+            controller: name of the controller's node; empty: any.
+        """
+        node, topic, overruled = self._node, self._publisher.topic_name, self.overruled
+        known = self._gids - {self._failsafe.gid} if overruled else self._gids
+        subscribers = self._publisher.get_subscription_count()
+        if subscribers:
+            subscribers = min(subscribers, count_controllers(node, topic, controller))
         alive = not self._armed or self._failsafe.alive
-        return CommandLink(publisher.get_subscription_count(), others, publisher.topic_name, alive)
+        others = other_publishers(node, topic, known)
+        if self._arming:  # its endpoint is not known yet
+            others = tuple(name for name in others if name != node.get_fully_qualified_name() + FAILSAFE_SUFFIX)
+        return CommandLink(subscribers, others, topic, alive, overruled)
 
     def send(self, command: Command, now: float) -> None:
-        """Publish a command, at a time of the runtime, s.
-
-        The failsafe process measures the age of the state by the steady clock.
-        """
-        state_at = time.monotonic() - (now - command.state_at)
-        self._failsafe.update(LastCommand(state_at, command.effort, command.hold))
+        """Publish a command, at a time of the runtime, s."""
+        age = now - command.state_at
+        self._failsafe.update(LastCommand(age, command.effort, command.hold, command.payload))
         if len(command.data) != self._size:
             self._size = len(command.data)
             self._template = command_template(self._size)
         self._publisher.publish(self._template.render(0, command.data.tolist()))
+
+    def beat(self) -> None:
+        """Show the failsafe process that this one works."""
+        self._failsafe.beat()
 
     def arm(self, config: FailsafeConfig) -> None:
         """Arm the failsafe process, which may take seconds.
@@ -60,9 +68,21 @@ class CommandOutput:
             FailsafeError: it is not ready.
         """
         node = self._node
-        task = FailsafeTask(node.get_name(), node.get_namespace(), self._publisher.topic_name, config)
-        self._failsafe.arm(task, self._publisher.get_subscription_count())
-        self._armed = True
+        task = FailsafeTask(
+            node.get_name(),
+            node.get_namespace(),
+            self._publisher.topic_name,
+            node.resolve_topic_name("joint_states"),
+            node.get_clock().ros_time_is_active,
+            config,
+        )
+        self._arming = True
+        try:
+            self._failsafe.arm(task, self._publisher.get_subscription_count())
+            self._gids.add(self._failsafe.gid)
+            self._armed = True
+        finally:
+            self._arming = False
 
     def rest(self) -> None:
         """Take notice that nothing is commanded: the failsafe process has nothing to do."""

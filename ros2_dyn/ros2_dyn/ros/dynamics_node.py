@@ -40,14 +40,16 @@ from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, 
 from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.hot_loop import HotLoop
-from ros2_dyn.ros.messages import joint_sample, payload_request, trajectory_sample
+from ros2_dyn.ros.messages import joint_sample, payload_request
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque
+from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import Reply, Settings, Update
 from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
+TRAJECTORIES = "~/desired_trajectory"
 REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
 """How often the node sees who subscribes, s, and how often it does so between two reports."""
 
@@ -63,6 +65,7 @@ class DynamicsNode(Node):
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._runtime = make_runtime(_load(settings), settings, self.get_logger())
         self._driver = NodeDriver(self, self._runtime)
+        self._trajectories, self._trajectory_topic = TrajectoryProcess(), self.resolve_topic_name(TRAJECTORIES)
         self._description = ""
         self._refreshes = 0
         self._subscribe()
@@ -85,7 +88,7 @@ class DynamicsNode(Node):
         if runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
-        self.create_subscription(JointTrajectory, "~/desired_trajectory", self._on_trajectory, 10)
+        self.create_subscription(JointTrajectory, TRAJECTORIES, self._on_trajectory, 10, raw=True)
 
     def _serve(self) -> None:
         """Create the services. Those that wait for something have a group of their own, so that others go on."""
@@ -108,6 +111,7 @@ class DynamicsNode(Node):
     def destroy_node(self) -> None:
         """End; what is commanded passes to the failsafe process first."""
         self._driver.close()
+        self._trajectories.close()
         super().destroy_node()
 
     # ---- messages
@@ -141,17 +145,22 @@ class DynamicsNode(Node):
             self._description = message.data
             self._driver.handle(self._runtime.use_description(message.data, self._driver.now()))
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        def publish(reply: Reply) -> None:
-            if isinstance(reply.error, MessageError):
-                self._driver.log.add([rejection("~/desired_trajectory", reply.error)])
-                return
-            for point, row in zip(message.points, reply.value):
-                point.effort = row.tolist()
-            self._with_effort.publish(message)
+    def _on_trajectory(self, raw: bytes) -> None:
+        """Pass a serialised trajectory to its process, and publish what comes back."""
 
-        sample = trajectory_sample(message)
-        self._driver.ask(lambda name: self._runtime.on_desired_trajectory(sample, self._driver.now(), name), publish)
+        def publish(answer: bytes | Ros2DynError) -> None:
+            if isinstance(answer, MessageError):
+                self._driver.log.add([rejection(TRAJECTORIES, answer)])
+            elif isinstance(answer, Ros2DynError):
+                self.get_logger().error(str(answer))
+            else:
+                self._with_effort.publish(answer)
+
+        try:
+            task = self._runtime.trajectory_task(self._driver.now())
+            self._driver.when_done(self._trajectories.compute(raw, task), publish)
+        except MessageError as error:
+            publish(error)
 
     def _on_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
         """Take all changes or none."""
@@ -183,7 +192,7 @@ class DynamicsNode(Node):
 
     async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
         driver, runtime = self._driver, self._runtime
-        driver.handle(runtime.on_command_link(driver.commands.link(), driver.now()))
+        driver.see_link()
         driver.count_state_publishers()
         reply = await driver.request(lambda name: runtime.request_mode(request.mode, driver.now(), name))
         return _filled(response, reply)
@@ -234,6 +243,8 @@ class DynamicsNode(Node):
         """See who subscribes, and report once a second: every timer costs the executor time at each message."""
         self._driver.refresh()
         self._loop.wake()
+        if self.count_publishers(self._trajectory_topic) and self._runtime.robot is not None:
+            self._trajectories.prepare(self._runtime.trajectory_task(self._driver.now()))
         self._refreshes += 1
         if self._refreshes % REFRESHES_PER_REPORT == 0:
             self._report()

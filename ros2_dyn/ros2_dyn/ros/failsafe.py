@@ -1,39 +1,37 @@
-"""The failsafe process: if the node that commands dies, it ramps the command to a safe effort.
+"""The node's side of the failsafe process, the second commander of the arm.
 
-A forward_command_controller holds the last command for ever, and a dead node cannot send another. So the node stores
-with every command what it would command without further states, in memory that it shares with a process of its own.
-That process sleeps until a pipe closes, as it does when the node ends for any reason, and then commands the ramp.
+A forward_command_controller holds the last command for ever, and a node that is dead, stopped or held up cannot send
+another. So a process of its own waits beside the node with a runtime of its own: `failsafe_node.py` is that process,
+and `runtime/failsafe_runtime.py` decides for it. Each watches the other's heartbeat in memory that they share.
 """
 
 from __future__ import annotations
 
-import json
-import mmap
-import os
+import pickle
+import select
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.failsafe_ramp import FailsafeRamp, LastCommand
 from ros2_dyn.errors import FailsafeError
-from ros2_dyn.runtime.update import FailsafeConfig
+from ros2_dyn.ros.shared_command import SharedCommand
+from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
 
-NODE_SUFFIX = "_failsafe"
-"""What is added to the node's name."""
-DISCOVERY_TIMEOUT = 10.0
-"""Time for which the process waits for a subscriber, s."""
-DISCOVERY_TIMEOUT_ALL = 4.0
-"""Time for which it waits for all subscribers, s: more than the 3 s between two announcements of Fast DDS."""
-ACK_TIMEOUT = 1.0
-"""Time for which it waits until its last command has arrived, s."""
+ARM_TIMEOUT = 30.0
+"""Time for which the node waits until the process is ready, s."""
+END_TIMEOUT = 2.0
+"""Time for which a process that is to end without a command may take, s."""
+HEARTBEAT_TIMEOUT = 2.0
+"""Silence of the process from which on it is lost, s. It commands nothing, so it may be longer than the node's."""
+READY = "ready"
+"""What the process answers, with the identifier of its publisher."""
 DISARM = b"disarm"
 """What the process reads that is to end without a command."""
+IN_ORDER = b"in order"
+"""What it reads from a node that ends in order: it ends, too, when the arm rests."""
 
 
 class FailsafeTask(NamedTuple):
@@ -42,54 +40,63 @@ class FailsafeTask(NamedTuple):
     node: str
     namespace: str
     topic: str
+    states_topic: str
+    use_sim_time: bool
     config: FailsafeConfig
 
 
-class SharedCommandBuffer:
-    """The newest command in shared memory. A reader always finds a whole one."""
+class ArmedProcess(NamedTuple):
+    """A process that is ready."""
 
-    def __init__(self, fd: int, n: int) -> None:
-        self._size, self._n = 8 * (1 + 2 * n), n
-        os.ftruncate(fd, 1 + 2 * self._size)
-        self._memory = mmap.mmap(fd, 1 + 2 * self._size)
-        self._turn = 0
+    task: FailsafeTask
+    process: subprocess.Popen[bytes]
+    memory: SharedCommand
+    gid: bytes
+    """Identifier of its publisher."""
 
-    def update(self, last: LastCommand) -> None:
-        """Store a command."""
-        self._turn = 1 + self._turn % 2
-        start = 1 + (self._turn - 1) * self._size
-        numbers = np.concatenate([[last.state_at], last.effort, last.hold])
-        self._memory[start : start + self._size] = numbers.tobytes()
-        self._memory[0] = self._turn  # last, so that no reader finds a half that is being written
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
 
-    def clear(self) -> None:
-        """Store that nothing is commanded."""
-        self._memory[0] = 0
-
-    def read(self) -> LastCommand | None:
-        """Return the newest command, or None where nothing is commanded."""
-        if (turn := self._memory[0]) == 0:
-            return None
-        start = 1 + (turn - 1) * self._size
-        numbers = np.frombuffer(self._memory[start : start + self._size])
-        return LastCommand(float(numbers[0]), numbers[1 : 1 + self._n], numbers[1 + self._n :])
+    def say(self, word: bytes) -> None:
+        """Tell it that the node has no more to do with it, and how it is to end."""
+        assert self.process.stdin is not None
+        with suppress(OSError, ValueError):  # where it has ended, or was told before
+            self.process.stdin.write(word)
+            self.process.stdin.close()
 
 
 class FailsafeProcess:
-    """The node's side of the process."""
+    """The process that was armed last."""
 
     def __init__(self) -> None:
-        self._task: FailsafeTask | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._buffer: SharedCommandBuffer | None = None
+        self._armed: ArmedProcess | None = None
+        self._seen = (0, 0.0)
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process is not None and self._process.poll() is None
+        """Whether the process runs, and has a heartbeat."""
+        armed = self._armed
+        if armed is None or not armed.runs:
+            return False
+        beats, now = armed.memory.failsafe_beats, time.monotonic()
+        if beats != self._seen[0]:
+            self._seen = beats, now
+        return now - self._seen[1] < HEARTBEAT_TIMEOUT
+
+    @property
+    def commands(self) -> bool:
+        """Whether the process has taken over, so that the node must be silent."""
+        return self._armed is not None and self._armed.memory.taken and self._armed.runs
+
+    @property
+    def gid(self) -> bytes:
+        """Identifier of its publisher; empty without a process."""
+        return b"" if self._armed is None else self._armed.gid
 
     def arm(self, task: FailsafeTask, subscribers: int) -> None:
-        """Start the process for a task, unless it runs already, and wait until it has found the subscribers.
+        """Start a process for a task, unless one runs already; it takes the place of one with another task.
 
         Args:
             task: what it is to do.
@@ -98,105 +105,83 @@ class FailsafeProcess:
         Raises:
             FailsafeError: it did not start, or found no subscriber.
         """
-        if self.alive and task == self._task:
+        before = self._armed
+        if before is not None and self.alive and not self.commands and task == before.task:
             return
-        self.disarm()
-        n = len(task.config.slew_rate)
-        with tempfile.TemporaryFile() as shared:
-            buffer = SharedCommandBuffer(shared.fileno(), n)
-            arguments = str(shared.fileno()), str(subscribers), json.dumps(task)
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ros2_dyn.ros.failsafe", *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                pass_fds=(shared.fileno(),),
-                start_new_session=True,  # a signal to the node's group must not end it
-            )
-        self._task, self._buffer = task, buffer
-        assert self._process.stdout is not None
-        answer = self._process.stdout.readline().decode().strip()
-        if answer != "ready":
-            self.disarm()
-            raise FailsafeError(answer or "it ended at once")
+        armed = start_process(task, subscribers)
+        self._seen = 0, time.monotonic()
+        self._armed = armed
+        if before is not None:
+            end_process(before)
 
     def update(self, last: LastCommand) -> None:
         """Store the command that is about to be published."""
-        if self._buffer is not None:
-            self._buffer.update(last)
+        if self._armed is not None:
+            self._armed.memory.update(last)
+
+    def beat(self) -> None:
+        """Show that the node works."""
+        if self._armed is not None:
+            self._armed.memory.beat()
 
     def clear(self) -> None:
         """Store that nothing is commanded."""
-        if self._buffer is not None:
-            self._buffer.clear()
+        if self._armed is not None:
+            self._armed.memory.clear()
 
     def trigger(self) -> None:
-        """Let the process take over: the node is about to end."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+        """Let the process take over until the arm rests: the node is about to end."""
+        if self._armed is not None:
+            self._armed.say(IN_ORDER)
 
     def disarm(self) -> None:
-        """End the process without a command."""
-        if self._process is not None:
-            with suppress(BrokenPipeError):  # where it has ended
-                self._process.communicate(DISARM)
-        self._process = None
+        """End the process without a command, unless it has taken over."""
+        armed, self._armed = self._armed, None
+        if armed is not None:
+            end_process(armed)
 
 
-def main() -> int:
-    """Wait for the node's end, and take over."""
-    from rclpy import create_node, init, shutdown  # not what the node's side needs
-    from rclpy.duration import Duration
-    from rclpy.signals import SignalHandlerOptions
-    from std_msgs.msg import Float64MultiArray
+def start_process(task: FailsafeTask, subscribers: int) -> ArmedProcess:
+    """Start a process, and wait until it is ready.
 
-    fd, subscribers = int(sys.argv[1]), int(sys.argv[2])
-    name, namespace, topic, config = json.loads(sys.argv[3])
-    task = FailsafeTask(name, namespace, topic, FailsafeConfig(*config))
-    answer = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # where the middleware prints its errors
-    buffer = SharedCommandBuffer(fd, len(task.config.slew_rate))
-    init(signal_handler_options=SignalHandlerOptions.NO)
-    node = create_node(
-        task.node + NODE_SUFFIX, namespace=task.namespace, enable_rosout=False, start_parameter_services=False
-    )
-    publisher = node.create_publisher(Float64MultiArray, task.topic, 1)
-    started = time.monotonic()
-
-    def discovers() -> bool:
-        """Return whether to go on waiting: for all subscribers first, later for one.
-
-        The middleware may still count subscribers that were killed.
-        """
-        passed, found = time.monotonic() - started, publisher.get_subscription_count()
-        return found < max(subscribers, 1) and passed < (DISCOVERY_TIMEOUT_ALL if found else DISCOVERY_TIMEOUT)
-
-    while discovers():
-        time.sleep(RAMP_DOWN_PERIOD)
-    found = publisher.get_subscription_count() > 0
-    print("ready" if found else f"it found no subscriber on {task.topic}", file=answer, flush=True)
-    disarmed = sys.stdin.read()  # ends when the node does
-    last = buffer.read()
-    if last is not None and not disarmed:
-        order = list(task.config.order)
-        _run_fallback(last, task.config, lambda x: publisher.publish(Float64MultiArray(data=x[order].tolist())))
-        publisher.wait_for_all_acked(Duration(seconds=ACK_TIMEOUT))  # for ever, if the controller has died, too
-    node.destroy_node()
-    shutdown()
-    return 0
+    Raises:
+        FailsafeError: it is not ready in time.
+    """
+    n = len(task.config.settings.apply(task.config.description).joint_names)
+    with tempfile.TemporaryFile() as shared:
+        memory = SharedCommand(shared.fileno(), n)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ros2_dyn.ros.failsafe_node", str(shared.fileno()), str(subscribers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(shared.fileno(),),
+            start_new_session=True,  # a signal to the node's group must not end it
+        )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):  # it has ended, which is seen below
+        pickle.dump(task, process.stdin)
+        process.stdin.flush()
+    in_time = select.select([process.stdout], [], [], ARM_TIMEOUT)[0]
+    answer = process.stdout.readline().decode().split() if in_time else []
+    process.stdout.close()
+    if answer[:1] != [READY]:
+        process.kill()
+        process.wait()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        problem = "it ended at once" if in_time else f"it was not ready within {ARM_TIMEOUT:g} s"
+        raise FailsafeError(" ".join(answer) or problem)
+    return ArmedProcess(task, process, memory, bytes.fromhex(answer[1]))
 
 
-def _run_fallback(last: LastCommand, config: FailsafeConfig, send: Any) -> None:
-    """Command the ramp, from the newest command of the node on."""
-    effort_limit, slew_rate = np.array(config.effort_limit), np.array(config.slew_rate)
-    ramp = FailsafeRamp(effort_limit, slew_rate, config.stop_behaviour, last, time.monotonic())
-    if ramp.first is not None:
-        send(ramp.first)
-    while not ramp.ended:
-        effort = ramp.step(time.monotonic())
-        if effort is not None:
-            send(effort)
-        time.sleep(RAMP_DOWN_PERIOD)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def end_process(armed: ArmedProcess) -> None:
+    """End a process without a command; one that has taken over goes on until the arm rests."""
+    armed.say(IN_ORDER if armed.memory.taken else DISARM)
+    if armed.memory.taken:
+        return
+    try:
+        armed.process.wait(END_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        armed.process.kill()
+        armed.process.wait()

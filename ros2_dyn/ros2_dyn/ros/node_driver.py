@@ -8,16 +8,18 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from rclpy import task
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from ros2_dyn.errors import FailsafeError
+from ros2_dyn.errors import FailsafeError, Ros2DynError
+from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.ros.black_box_writer import NodeBlackBox
-from ros2_dyn.ros.command_output import UNKNOWN_NODE, CommandOutput
+from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.diagnostics import Window
+from ros2_dyn.ros.endpoints import UNKNOWN_NODE
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
@@ -27,6 +29,8 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 
 T = TypeVar("T")
+TICKS_PER_LOOK = 10
+"""Number of periods, while commands leave, between two looks at who else commands."""
 
 
 class NodeDriver:
@@ -48,6 +52,7 @@ class NodeDriver:
         self._black_box = NodeBlackBox(node, runtime)
         self._robot: RobotDynamics | None = None
         self._mode = ""
+        self._ticks = 0
         self._requests = count()
         self._continuations: deque[Callable[[], None]] = deque()
         self._waiting: dict[Hashable, Callable[[Reply], None]] = {}
@@ -92,12 +97,14 @@ class NodeDriver:
         if update.failsafe is not None:
             config = update.failsafe
             arm = partial(self._arm, config)
-            self._aside(arm, lambda problem: self.runtime.on_failsafe_armed(config, problem, self.now()))
+            self._aside(arm, lambda problem: self._on_armed(config, problem))
 
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
         assert command is not None
-        if now <= command.expires:
+        if self.commands.overruled:
+            self.see_link()
+        elif now <= command.expires:
             self.commands.send(command, now)
         else:
             self.handle(self.runtime.on_command_expired(now))
@@ -129,6 +136,10 @@ class NodeDriver:
         if self.outputs is not None and self.outputs.collision is not None:
             self.outputs.collision.publish_stop(self.runtime.collision_latched)
 
+    def _on_armed(self, config: FailsafeConfig, problem: FailsafeError | None) -> Update:
+        self.see_link()  # of now: arming takes seconds
+        return self.runtime.on_failsafe_armed(config, problem, self.now())
+
     def _arm(self, config: FailsafeConfig) -> FailsafeError | None:
         try:
             self.commands.arm(config)
@@ -139,12 +150,28 @@ class NodeDriver:
     def _aside(self, work: Callable[[], T], then: Callable[[T], Update]) -> None:
         """Do slow work in another thread, and handle what follows in the executor's."""
 
-        def done(future: Future[T]) -> None:
-            self._continuations.append(lambda: self.handle(then(future.result())))
+        def run() -> T:
+            with compiling_aside():
+                return work()
+
+        self.when_done(self._worker.submit(run), lambda value: self.handle(then(cast(T, value))))
+
+    def when_done(self, future: Future[T], then: Callable[[T | Ros2DynError], None]) -> None:
+        """Go on in the executor's thread with the value of a future, or its declared error."""
+
+        def go_on() -> None:
+            try:
+                value: T | Ros2DynError = future.result()
+            except Ros2DynError as error:
+                value = error
+            then(value)
+
+        def done(_: Future[T]) -> None:
+            self._continuations.append(go_on)
             if (executor := self._node.executor) is not None:  # the node is not on its way down
                 executor.create_task(self._continue)
 
-        self._worker.submit(work).add_done_callback(done)
+        future.add_done_callback(done)
 
     def _continue(self) -> None:
         """Run the oldest continuation. The executor runs its newest task first, which would reverse the order."""
@@ -178,7 +205,6 @@ class NodeDriver:
         if self.outputs is not None:
             self.outputs.refresh_subscribers()
         if self.runtime.commands:
-            self.handle(self.runtime.on_command_link(self.commands.link(), self.now()))
             self.count_state_publishers()
         self.let_time_pass()
         self._black_box.write_stop(self.now())
@@ -189,8 +215,17 @@ class NodeDriver:
         count = sum(each.node_name != UNKNOWN_NODE for each in publishers)
         self.handle(self.runtime.on_state_publishers(count, self.now()))
 
+    def see_link(self) -> None:
+        """Tell the runtime who receives the commands, and who else commands."""
+        link = self.commands.link(self.runtime.settings.controller_node)
+        self.handle(self.runtime.on_command_link(link, self.now()))
+
     def let_time_pass(self) -> None:
-        """Give the runtime the time."""
+        """Give the runtime the time, and show the failsafe process that this one works."""
+        self.commands.beat()
+        self._ticks += 1
+        if self.runtime.commands and (self.commands.overruled or self._ticks % TICKS_PER_LOOK == 0):
+            self.see_link()
         self.handle(self.runtime.on_time(self.now()))
 
     def close(self) -> None:

@@ -20,7 +20,6 @@ from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
-from ros2_dyn.runtime.robot_kernels import trajectory_kernel
 from ros2_dyn.runtime.robot_loader import RobotLoader
 from ros2_dyn.runtime.samples import (
     CommandLink,
@@ -35,8 +34,8 @@ from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_ceiling, check_wrench
-from ros2_dyn.runtime.trajectory_effort import effort_along
-from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
+from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
+from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
 
 
 class ArmRuntime:
@@ -68,6 +67,7 @@ class ArmRuntime:
         self._sources = StateSources()
         self._sources_problem = ""
         self._entering: list[tuple[Mode, Hashable]] = []
+        self._rearms = False
         self._events: list[Event] = []
         if model is not None:
             self._install(RobotDynamics(model, self.settings), 0.0)
@@ -198,7 +198,7 @@ class ArmRuntime:
 
     def on_command_link(self, link: CommandLink, now: float) -> Update:
         """Take what is known of the other side of the commands."""
-        self._modes.on_link(link)
+        self._modes.on_link(link, now)
         return self._update()
 
     def on_enable(self, pressed: bool, now: float) -> Update:
@@ -264,6 +264,8 @@ class ArmRuntime:
         waiting, self._entering = self._entering, []
         if problem is not None:
             self._modes.armed = None
+            if not waiting:  # it was for a robot that changed amid a mode
+                self._modes.stop("failsafe lost", f": {problem}")
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
@@ -273,6 +275,10 @@ class ArmRuntime:
             error = "the robot or parameters changed meanwhile: ask again"
             return self._update(replies=tuple(Reply(request, ModeRefused(mode, error)) for mode, request in waiting))
         return self._update(replies=tuple(self._enter(mode, request, now) for mode, request in waiting))
+
+    def take_over(self, last: LastCommand, reason: str, now: float) -> Update:
+        """Go on as `stopped` from the newest command of a node that is gone or held up; see `FailsafeRuntime`."""
+        return self._update(command=self._modes.take_over(last, reason, now))
 
     def _check_no_load(self, mode: Mode) -> None:
         """Check that no robot is being made: a mode must not begin under parameters that are about to change."""
@@ -319,6 +325,7 @@ class ArmRuntime:
             loaded.payload.change(payload.parameters, payload.ramp_time, later)
             pipeline.robot = loaded
             self._modes.use(loaded, later)
+            self._rearms = self.commands
             return self._update(replies=(Reply(request),))
 
         # The kernels for a payload on another link have to be compiled.
@@ -335,20 +342,24 @@ class ArmRuntime:
     def on_desired_trajectory(self, trajectory: TrajectorySample, now: float, request: Hashable = None) -> Update:
         """Compute the effort of every point; the reply's value has shape (m, k), see `effort_along`."""
         try:
-            robot = self.require_robot("joint_names")
+            task = self.trajectory_task(now)
         except MessageError as error:
             return self._update(replies=(Reply(request, error),))
-        payload, kind = tuple(robot.payload.at(now)), robot.settings.command_effort
-        link, settings, model = robot.payload.link, robot.settings, robot.model
-
-        def compute() -> object:
-            kernel = trajectory_kernel(model, link)
-            return effort_along(trajectory, model.joint_names, kernel, settings.gravity, payload, kind)
 
         def take(done: WorkDone, later: float) -> Update:
             return self._update(replies=(Reply(request, done.error, done.value),))
 
-        return self._update(work=(Work("trajectory", compute, take),))
+        return self._update(work=(Work("trajectory", lambda: task.effort(trajectory), take),))
+
+    def trajectory_task(self, now: float) -> TrajectoryTask:
+        """Return what the effort along a trajectory depends on now, for those who compute it elsewhere.
+
+        Raises:
+            MessageError: there is no robot yet.
+        """
+        robot = self.require_robot("joint_names")
+        settings, payload = robot.settings, tuple(robot.payload.at(now))
+        return TrajectoryTask(robot.model, robot.payload.link, payload, settings.gravity, settings.command_effort)
 
     def reset_collision(self, now: float, request: Hashable = None) -> Update:
         """Forget a collision."""
@@ -455,6 +466,7 @@ class ArmRuntime:
             self._events.append(Event("payload gone", text))
         self._pipeline = StatePipeline(robot, before)
         self._modes.use(robot, now)
+        self._rearms = self.commands
         self.warnings = audit(robot.model)
         names, model = ", ".join(robot.model.joint_names), robot.model.name
         text = f"using '{model}' with the joints {names}, tip link '{robot.tip_link}'"
@@ -481,5 +493,8 @@ class ArmRuntime:
         happened = (*self._events, *self._modes.take_events(), *events)
         self._events.clear()
         modes = self._modes
+        if self._rearms and failsafe is None:  # the failsafe process must know the robot that is commanded
+            self._rearms, config = False, modes.failsafe_config()
+            failsafe = config if config != modes.armed else None
         failed = any(event.kind == STOP_FAILED for event in happened)
         return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failed, failsafe)

@@ -15,6 +15,8 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.samples import CommandLink
 
+FAILSAFE_SUFFIX = "_failsafe"
+"""End of the name of a failsafe process's node; the rest is that of the node which it guards."""
 STATES_WITHIN_TIMEOUT = 4
 """Number of states that have to come within the state timeout, so that a single one may be lost."""
 
@@ -140,4 +142,7 @@ def check_controller_connected(mode: Mode, link: CommandLink) -> None:
         remedy = "remap ~/command to the controller's topic, and start the controller"
         raise ModeRefused(mode, f"there is no subscriber on {link.topic}: {remedy}")
     for name in link.other_publishers:
+        if name.endswith(FAILSAFE_SUFFIX):
+            remedy = f"it took over from a node that ended or was held up; {name}/release ends that"
+            raise ModeRefused(mode, f"'{name}' commands on {link.topic}: {remedy}")
         raise ModeRefused(mode, f"'{name}' publishes on {link.topic}, too: two commanders would fight")

@@ -47,10 +47,12 @@ from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_wrench import TargetWrench
-from ros2_dyn.runtime.update import Command, FailsafeConfig
+from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
 COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
+YIELD_TIME = 1.0
+"""Time for which the arm is braked before another commander has it alone, s."""
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
 
@@ -79,6 +81,7 @@ class ModeManager:
         self._sent: Array | None = None
         self._sent_at = -inf
         self._order: list[int] = []
+        self._rival_at = inf
 
     @property
     def mode(self) -> Mode:
@@ -185,15 +188,35 @@ class ModeManager:
         if self._supervisor is not None:
             self._supervisor.withdraw(now)
 
-    def on_link(self, link: CommandLink) -> None:
-        """Take what is known of the other side; end commands without a receiver or without a failsafe process."""
+    def on_link(self, link: CommandLink, now: float) -> None:
+        """Take what is known of the other side at a time, s; end commands that have no receiver, or a rival."""
         self.link = link
+        if not link.other_publishers:
+            self._rival_at = inf
         if self._supervisor is None or not self.commands:
             return
-        if link.subscribers == 0:
+        if link.failsafe_commands:
+            self._supervisor.abort("failsafe took over", ": this node was held up, and must not command beside it")
+        elif link.subscribers == 0:
             self._supervisor.abort("no subscriber", f" on {link.topic}")
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
+        if self.commands and link.other_publishers:
+            self._yield(now)
+
+    def _yield(self, now: float) -> None:
+        """Give way to another commander, at a time, s: brake first, for it may be silent, and end commands then.
+
+        Ending at once would leave an arbitrary effort at the controller if the other never sends one. To go on would be
+        a fight that the arm shakes in.
+        """
+        assert self._supervisor is not None
+        self._rival_at = min(self._rival_at, now)
+        name = self.link.other_publishers[0]
+        if now - self._rival_at >= YIELD_TIME:
+            self._supervisor.abort("second commander", f": '{name}' publishes on {self.link.topic}, too")
+        elif self._supervisor.modes.is_active:
+            self._supervisor.stop("second commander", f": '{name}' publishes on {self.link.topic}, too")
 
     def on_enable(self, pressed: bool, now: float) -> None:
         """Take an enabling signal at a time, s; a release stops a mode that requires it."""
@@ -219,7 +242,8 @@ class ModeManager:
         self._sent, self._sent_at = effort, now
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
-        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires)
+        payload = tuple(self._robot.payload.at(now))
+        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires, payload)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
@@ -284,9 +308,30 @@ class ModeManager:
         supervisor = self._supervisor
         if supervisor is None or supervisor.policy.stop_behaviour == "none":
             return None
-        policy, limits = supervisor.policy, supervisor.limits
-        effort_limit, slew_rate = tuple(limits.effort.tolist()), tuple(limits.slew_rate.tolist())
-        return FailsafeConfig(tuple(self._order), effort_limit, slew_rate, policy.state_timeout, policy.stop_behaviour)
+        assert self._robot is not None
+        robot = self._robot
+        return FailsafeConfig(robot.description, robot.settings.of_a_stop(), robot.payload.link)
+
+    def take_over(self, last: LastCommand, reason: str, now: float) -> Command | None:
+        """Go on as `stopped` from the newest command of another node, s; return the first command.
+
+        Args:
+            last: its newest command; its age is that of now.
+            reason: why it is replaced.
+            now: time, s.
+        """
+        robot, supervisor, latest = self._robot, self._supervisor, self._latest
+        assert robot is not None
+        assert supervisor is not None
+        age, hold = last.age, last.hold
+        if latest is not None and abs(_age(latest, now)) <= abs(age):
+            arm = robot.arm_state(latest.state.measured, latest.terms, now)
+            age, hold = _age(latest, now), self._as_commanded(arm.gravity, arm)
+        limit = supervisor.limits.effort
+        supervisor.enter("gravity", np.clip(np.nan_to_num(last.effort), -limit, limit), age, now)
+        supervisor.stop("takeover", f": {reason}")
+        self._hold = hold
+        return self._command(supervisor.last, now)
 
     def check_entry(self, mode: Mode, now: float) -> tuple[Array, float, Array]:
         """Check whether a mode can be entered.

@@ -106,3 +106,5 @@ class CommandLink(NamedTuple):
     topic: str = "~/command"
     failsafe_alive: bool = True
     """Whether the failsafe process that was armed still runs."""
+    failsafe_commands: bool = False
+    """Whether that failsafe process has taken over, so that this node must be silent."""

@@ -18,6 +18,9 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import CommandEffort, MeasuredEffort
 from ros2_dyn.runtime.parameter import LISTS, About, check_value, parameter
 
+STOP_GROUPS = ("Robot", "Measured and desired states", "Outputs", "Commands: limits, ramps and stops")
+"""Groups of the parameters that a stop depends on."""
+
 _robot = partial(parameter, group="Robot")
 _states = partial(parameter, group="Measured and desired states")
 _collision = partial(parameter, group="External efforts and collisions")
@@ -287,6 +290,12 @@ class Settings:
         high=3600.0,
         locked=True,
     )
+    controller_node: str = _command(
+        "",
+        "Node name of the controller that subscribes to ~/command, with its namespace or without. Empty: any "
+        "subscriber that is not a tool such as ros2 topic echo or ros2 bag record.",
+        locked=True,
+    )
     detect_frozen: bool = _command(
         True,
         "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
@@ -464,6 +473,11 @@ class Settings:
         """Return numbers given in the order of `joints` in the model's order; the default for the other joints."""
         by_name = dict(zip(self.joints, numbers))
         return [by_name.get(name, default) for name in model.joint_names]
+
+    def of_a_stop(self) -> Settings:
+        """Return the parameters that a stop depends on; the others have their defaults."""
+        kept = {name: getattr(self, name) for name, about in ABOUT.items() if about.group in STOP_GROUPS}
+        return Settings(**kept | {"robot_description": "", "urdf_file": "", "detect_collisions": False})
 
     def check_unlocked(self, new: Settings, mode: str) -> None:
         """Check that no parameter changes which is locked while a mode commands.

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import CommandEffort, robot_adds_friction
 from ros2_dyn.runtime.joint_order import find_joints
+from ros2_dyn.runtime.robot_kernels import trajectory_kernel
 from ros2_dyn.runtime.samples import TrajectorySample
 
 Array = NDArray[np.float64]
+
+
+class TrajectoryTask(NamedTuple):
+    """What the effort along a trajectory depends on, apart from that."""
+
+    model: RobotModel
+    link: str
+    """The link that carries the payload."""
+    payload: tuple[float, ...]
+    """Its inertial parameters, shape (10,)."""
+    gravity: tuple[float, ...]
+    """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
+    kind: CommandEffort
+    """Which part of the effort the robot adds itself."""
+
+    def prepare(self) -> Kernel:
+        """Compile the kernel, unless it is at hand."""
+        return trajectory_kernel(self.model, self.link)
+
+    def effort(self, trajectory: TrajectorySample) -> Array:
+        """Return the effort of every point; see `effort_along`."""
+        names, kernel = self.model.joint_names, self.prepare()
+        return effort_along(trajectory, names, kernel, self.gravity, self.payload, self.kind)
 
 
 def effort_along(

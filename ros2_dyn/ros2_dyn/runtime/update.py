@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.modes import Mode, StopBehaviour
+from ros2_dyn.control.modes import Mode
 from ros2_dyn.errors import Ros2DynError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
+from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.robot_dynamics import Terms
+from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ class Command(NamedTuple):
     """When the state that it is based on was measured, s."""
     expires: float
     """Time from which on it is too late to publish it, s."""
+    payload: tuple[float, ...] = NO_PAYLOAD
+    """Inertial parameters of what the arm carries, shape (10,)."""
 
 
 class Reply(NamedTuple):
@@ -76,18 +81,27 @@ class Work:
             return WorkDone(self, None, error)
 
 
-class FailsafeConfig(NamedTuple):
-    """What a failsafe process is started with: how to ramp to a safe effort when the node is gone."""
+class LastCommand(NamedTuple):
+    """The newest command of a node, as its failsafe process knows it."""
 
-    order: tuple[int, ...]
-    """Index of each of the controller's joints among the robot's."""
-    effort_limit: tuple[float, ...]
-    """Maximum effort, N m or N, shape (n,)."""
-    slew_rate: tuple[float, ...]
-    """N m/s or N/s, shape (n,)."""
-    state_timeout: float
-    """Maximum age of a state that a command may be based on, s."""
-    stop_behaviour: StopBehaviour
+    age: float
+    """Age of the state that it is based on, when it was published, s."""
+    effort: Array
+    """N m or N, shape (n,), in the model's order."""
+    hold: Array
+    """Effort that only carries the arm at the same state, N m or N, shape (n,)."""
+    payload: tuple[float, ...] = NO_PAYLOAD
+    """Inertial parameters of what the arm carries, shape (10,)."""
+
+
+class FailsafeConfig(NamedTuple):
+    """What a failsafe process is started with, so that it can command a stop like the node."""
+
+    description: RobotModel
+    settings: Settings
+    """Those that a stop depends on; the others have their defaults."""
+    payload_link: str
+    """The link that carries the payload."""
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,11 @@ def node_killed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(world.node.kill, _nothing)
 
 
+def node_terminated(world: World, rng: np.random.Generator) -> Fault:
+    """End the node and its failsafe process in order; the node is started again after a while."""
+    return Fault(world.node.terminate, _nothing)
+
+
 def node_hangs(world: World, rng: np.random.Generator) -> Fault:
     """Let the node hang."""
     return Fault(world.node.hang, world.node.resume)
@@ -322,6 +327,7 @@ FAULTS: dict[str, MakeFault] = {
     "commands late": commands_late,
     "commands lost": commands_lost,
     "node killed": node_killed,
+    "node terminated": node_terminated,
     "node hangs": node_hangs,
     "failsafe killed": failsafe_killed,
     "subscriber lost": subscriber_lost,

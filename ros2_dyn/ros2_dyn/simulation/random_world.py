@@ -99,7 +99,6 @@ def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptio
     node = NodeQuality(
         latency=float(rng.choice([0.0, rng.uniform(0.0, 0.004)])),
         failsafe_start=float(rng.uniform(0.02, 0.1)),
-        failsafe_reaction=float(rng.uniform(0.0, 0.02)),
         restart_time=float(rng.uniform(0.25, 0.4)),
     )
     settings = _settings(rng, real.description, home, 1.0 / rate, unit)

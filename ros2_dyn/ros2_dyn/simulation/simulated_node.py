@@ -6,25 +6,26 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal
 
-import numpy as np
-
-from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.failsafe_ramp import FailsafeRamp, LastCommand
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.update import Command, FailsafeConfig, Update, Work
+from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
 from ros2_dyn.simulation.event_queue import EventQueue
 
 Call = Callable[[ArmRuntime, float], Update]
 """One input of the runtime, at a time, s."""
 MakeRuntime = Callable[[RobotModel, Settings], ArmRuntime]
 MODE_REQUEST = "mode"
+FAILSAFE_NAME = "/dynamics" + FAILSAFE_SUFFIX
+"""Node name of the failsafe process."""
 STATE_QUEUE = 5
 """Number of joint states that wait for a node that hangs; older ones are dropped."""
 
@@ -39,8 +40,6 @@ class NodeQuality:
     """For work that the runtime asks for."""
     failsafe_start: float = 0.2
     """For a failsafe process to be armed."""
-    failsafe_reaction: float = 0.005
-    """From the death of the node to the first command of the failsafe process."""
     restart_time: float = 0.3
     """From the death of the node to its next start."""
 
@@ -86,7 +85,9 @@ class SimulatedNode:
         self._process = 0
         self._mode = ""
         self._waiting: deque[tuple[bool, Call]] = deque()
-        self._armed: FailsafeConfig | None = None
+        self._failsafe: FailsafeRuntime | None = None
+        self._guards = self._ending = False
+        self._beats = 0
         self._last: LastCommand | None = None
         self.start()
 
@@ -106,26 +107,28 @@ class SimulatedNode:
         """Start the process, unless it runs."""
         if self.runtime is None:
             self._process += 1
-            self._last, self.awaits_reply = None, False
+            self._last, self.awaits_reply, self._guards = None, False, False
             self.state = "running"
-            self.link = self.link._replace(failsafe_alive=True)
+            self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
             self.runtime = self._make_runtime(self.description, self.settings)
             self._record("node", "started")
-            self.input(lambda runtime, now: runtime.on_command_link(self.link, now))
+            self._tell_link()
 
     def kill(self) -> None:
         """End the process at once. An armed failsafe process takes over, and the node is started again."""
         if self.runtime is None:
             return
-        config, last = self._armed, self._last
-        self.runtime, self.state, self._armed = None, "dead", None
+        self.runtime, self.state = None, "dead"
         self._process += 1
         self._waiting.clear()
         self._record("node", "killed")
         self._set_mode("")
-        if config is not None and last is not None:
-            self._queue.after(self.quality.failsafe_reaction, lambda: self._take_over(config, last))
         self._queue.after(self.quality.restart_time, self.start)
+
+    def terminate(self) -> None:
+        """End the process and the failsafe process in order, as a signal to both does."""
+        self._ending = True
+        self.kill()
 
     def hang(self) -> None:
         """Stop the process, as SIGSTOP does; inputs wait."""
@@ -138,21 +141,29 @@ class SimulatedNode:
         if self.state == "hanging":
             self.state = "running"
             self._record("node", "resumes")
+            self._tell_link()  # what it was replaced by comes first
             while self._waiting and self.state == "running":
                 _, call = self._waiting.popleft()
                 self._call(call)
 
     def lose_failsafe(self) -> None:
         """End the failsafe process."""
-        if self._armed is not None:
+        if self._failsafe is not None:
             self._record("failsafe", "killed")
-            self._armed = None
-            self.set_link(failsafe_alive=False)
+            self._end_failsafe()
 
     def set_link(self, **changes: Any) -> None:
         """Change what the node finds on the other side of its commands: fields of `CommandLink`."""
         self.link = self.link._replace(**changes)
-        self.input(lambda runtime, now: runtime.on_command_link(self.link, now))
+        self._tell_link()
+
+    def _tell_link(self) -> None:
+        self.input(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
+
+    def _seen_link(self) -> CommandLink:
+        """Return the other side of the commands; a failsafe process that commands is a second commander."""
+        others = self.link.other_publishers + (FAILSAFE_NAME,) * self.failsafe_commands
+        return self.link._replace(other_publishers=others)
 
     # ---- inputs
 
@@ -165,12 +176,14 @@ class SimulatedNode:
             note: takes that time when the process reads the message.
         """
 
-        def call(runtime: ArmRuntime, now: float) -> Update:
+        def read() -> JointSample:
             arrived = received()
             note(arrived)
-            return runtime.on_joint_state(sample._replace(received=arrived), now)
+            return sample._replace(received=arrived)
 
-        self._input(call, is_state=True)
+        if self._failsafe is not None:
+            self._command_failsafe(self._failsafe.on_joint_state(read(), self._queue.now))
+        self._input(lambda runtime, now: runtime.on_joint_state(read(), now), is_state=True)
 
     def input(self, call: Call) -> None:
         """Pass an input to the runtime: at once, or when a process that hangs goes on; a dead one loses it."""
@@ -188,12 +201,15 @@ class SimulatedNode:
     def request_mode(self, mode: str) -> None:
         """Request a mode."""
         self.awaits_reply = True
+        self._tell_link()
         self.input(lambda runtime, now: runtime.request_mode(mode, now, MODE_REQUEST))
 
     def tick(self) -> None:
         """Let time pass; to be called every `RAMP_DOWN_PERIOD`."""
         if self.state == "running":
+            self._beats += 1
             self._call(lambda runtime, now: runtime.on_time(now))
+        self._watch()
 
     def _call(self, call: Call) -> None:
         assert self.runtime is not None
@@ -257,8 +273,13 @@ class SimulatedNode:
             self._record("expired")
             self._call(lambda runtime, now: runtime.on_command_expired(now))
             return
+        if self.link.failsafe_commands:
+            self._call(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
+            return
         if self.commands:
-            self._last = LastCommand(command.state_at, command.effort, command.hold)
+            age = self._queue.now - command.state_at
+            self._last = LastCommand(age, command.effort, command.hold, command.payload)
+            self._beats += 1
         self._publish("command", command.effort, command.data)
 
     def _finish(self, work: Work) -> None:
@@ -270,8 +291,8 @@ class SimulatedNode:
         if self.link.subscribers == 0:
             problem = ProcessError("failsafe", f"it found no subscriber on {self.link.topic}")
         else:
-            self._armed = config
-            self.link = self.link._replace(failsafe_alive=True)
+            self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
+            self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
         self._call(lambda runtime, now: runtime.on_failsafe_armed(config, problem, now))
 
     def _set_mode(self, mode: str) -> None:
@@ -282,25 +303,43 @@ class SimulatedNode:
 
     # ---- the failsafe process
 
-    def _take_over(self, config: FailsafeConfig, last: LastCommand) -> None:
-        """Command the ramp of the failsafe process; no mode can be entered meanwhile."""
-        limits = np.array(config.effort_limit), np.array(config.slew_rate)
-        ramp = FailsafeRamp(*limits, config.stop_behaviour, last, self._queue.now)
-        order = list(config.order)
-        if ramp.first is None:
+    @property
+    def failsafe_commands(self) -> bool:
+        """Whether the failsafe process has taken over."""
+        return self._failsafe is not None and self._failsafe.taken_over
+
+    @property
+    def failsafe_took_over_at(self) -> float:
+        """Time at which the failsafe process took over, s."""
+        return self._failsafe.taken_at if self._failsafe is not None else inf
+
+    def release(self) -> None:
+        """Ask a failsafe process that has taken over to end its commands."""
+        if self._failsafe is not None:
+            self._failsafe.release(self._queue.now)
+
+    def _watch(self) -> None:
+        """Let the failsafe process look at the node that it guards."""
+        failsafe = self._failsafe
+        if failsafe is None:
             return
-        self._record("failsafe", "takes over")
-        self._publish("failsafe command", ramp.first, ramp.first[order])
-        self.set_link(other_publishers=("failsafe",))
+        taken_over = failsafe.taken_over
+        signs = NodeSigns(self._guards and self.runtime is not None, self._beats, self._last, self._ending)
+        self._command_failsafe(failsafe.on_time(signs, self._queue.now))
+        if failsafe.taken_over and not taken_over:
+            self._record("failsafe", "takes over", failsafe.reason)
+            self.link = self.link._replace(failsafe_commands=True)  # which the node sees before it publishes
+        if failsafe.ended:
+            self._record("failsafe", "ends")
+            self._end_failsafe()
 
-        def step() -> None:
-            effort = ramp.step(self._queue.now)
-            if effort is not None:
-                self._publish("failsafe command", effort, effort[order])
-            if ramp.ended:
-                self._record("failsafe", "ended")
-                self.set_link(other_publishers=())
-            else:
-                self._queue.after(RAMP_DOWN_PERIOD, step)
+    def _end_failsafe(self) -> None:
+        self._failsafe = None
+        self.set_link(failsafe_alive=not self._guards, failsafe_commands=False)
 
-        step()
+    def _command_failsafe(self, update: Update | None) -> None:
+        if update is not None and update.stop_failed:
+            self.stop_calls += 1
+            self._record("stop_service")
+        if update is not None and update.command is not None:
+            self._publish("failsafe command", update.command.effort, update.command.data)

@@ -39,6 +39,8 @@ CRASH = "crash"
 """Kind of violation: an exception that the runtime did not declare."""
 ENABLE_PERIOD = 0.05
 """Period of the enabling button's messages, s."""
+RELEASE_TIME = 1.0
+"""Time after which a failsafe process that took over is released, s."""
 MODE_PERIOD = 0.1
 """How often a mode that is wanted and not active is requested, s."""
 STRAYED = 1.0
@@ -337,7 +339,10 @@ class World:
 
     def _request_mode(self) -> None:
         mode = self.wanted_mode
-        if self.node.state != "running" or self.node.mode == mode or self.node.awaits_reply:
+        if self.now - self.node.failsafe_took_over_at > RELEASE_TIME:
+            self.node.release()
+        busy = self.node.state != "running" or self.node.awaits_reply or self.node.failsafe_commands
+        if busy or self.node.mode == mode:
             return
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):

@@ -1,6 +1,10 @@
-"""The failsafe process: what is commanded when the node that commanded is gone, however it ended."""
+"""The failsafe process: what is commanded when the node is killed, stopped, terminated or held up; and who commands.
+
+Time is simulated and passes with the states of the test, so that nothing depends on the speed of the machine.
+"""
 
 import os
+import random
 import signal
 import threading
 import time
@@ -14,29 +18,39 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
+import rclpy
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
 
 from command_rules import STEP
 from driver import HOME, MODEL, Driver, StandingArm, force
-from ros2_dyn.control.failsafe_ramp import LastCommand
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
-from ros2_dyn.runtime import FailsafeConfig
+from ros2_dyn.runtime import FailsafeConfig, Settings
+from ros2_dyn.runtime.update import LastCommand
+from ros_harness import PATIENCE
 
-TIMEOUT = 2.0
-"""State timeout, s, in which a busy machine can kill a node and discover who commands then."""
-TASK = FailsafeTask("somebody", "/", "/command", FailsafeConfig((0,), (50.0,), (100.0,), TIMEOUT, "hold_gravity"))
+WEIGHT = gravity(MODEL, HOME)
+STATE_TIMEOUT = 0.5
+PAUSE = 0.01
+"""Wall time for which a state is given to those who read it, s."""
+
+
+@pytest.fixture(autouse=True)
+def own_domain(monkeypatch) -> None:
+    """Give each test a domain of its own: a killed node is not forgotten for 20 s, and is a second commander."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(1, 101)))
 
 
 @pytest.fixture
-def begin(listener) -> Iterator[Callable[..., Driver]]:
+def begin(own_domain, listener) -> Iterator[Callable[..., Driver]]:
     """Start a node, and let it command a force."""
     started: list[Driver] = []
 
     def begin(**parameters: Any) -> Driver:
         arm = StandingArm(speed=0.0)
-        started.append(Driver.of(listener, arm, force_rate=1000.0, state_timeout=TIMEOUT, **parameters))
+        started.append(Driver.of(listener, arm, force_rate=1000.0, state_timeout=STATE_TIMEOUT, **parameters))
         enter_force(started[-1])
         return started[-1]
 
@@ -46,13 +60,11 @@ def begin(listener) -> Iterator[Callable[..., Driver]]:
 
 
 def enter_force(driver: Driver) -> None:
-    """Enter mode force, with the failsafe process known to the controller."""
+    """Enter mode force."""
     driver.wrench = force(z=20.0)
     driver.play(5)
-    before = known(driver)
     response = driver.set_mode("force")
     assert response.success, response.message
-    driver.until(lambda: known(driver) > before, "no failsafe process")
     driver.play(30)
 
 
@@ -61,14 +73,17 @@ def known(driver: Driver) -> int:
     return driver.listener.known_failsafes("dynamics/command")
 
 
-def fallback(driver: Driver, end: Callable[[], object]) -> list[list[float]]:
-    """End the node; return its last command and those that came afterwards, until the failsafe process has ended."""
-    driver.barrier()
-    count, before = len(driver.commands), known(driver)
-    end()
-    driver.listener.until(lambda: known(driver) < before, "it does not end")
-    driver.listener.spin(0.1)  # what it sent last
-    return driver.commands[count - 1 :]
+def feed(driver: Driver, condition: Callable[[], Any], problem: str, states: bool = True) -> None:
+    """Let time pass, with states or without, whether or not the node answers, until a condition holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"{problem}: {driver.process.printed}"
+        driver.pass_time()
+        if states:
+            driver.send()
+        else:
+            driver._tell_time()
+        driver.listener.spin(PAUSE)
 
 
 def check_ramp(commands: list[list[float]], last: Any) -> None:
@@ -78,29 +93,12 @@ def check_ramp(commands: list[list[float]], last: Any) -> None:
     assert_allclose(commands[-1], last, rtol=0, atol=1e-6)
 
 
-def test_killed_node_leaves_zero_effort(begin):
-    """With stop_behaviour zero_effort; without a step."""
-    driver = begin(stop_behaviour="zero_effort")
-    check_ramp(fallback(driver, driver.process.kill), np.zeros(6))
-
-
-def test_failsafe_process_that_dies_stops_the_mode_and_a_new_one_serves_interrupted_nodes(begin):
-    """The node begins a new one for the next mode; Ctrl-C ends the node like its death does."""
-    driver = begin(stop_behaviour="hold_gravity")
-    os.kill(child_of(driver.process.process.pid), signal.SIGKILL)
-    driver.until(lambda: driver.mode == "stopped", "no stop")
-    assert "stopped: failsafe lost: the process that would ramp to a safe effort has ended" in driver.process.printed
-    enter_force(driver)
-    check_ramp(fallback(driver, driver.close), gravity(MODEL, HOME))
-
-
-def test_node_in_monitor_ends_without_a_command(begin):
-    """Although the failsafe process runs."""
-    driver = begin()
-    assert driver.set_mode("monitor").success
-    driver.play(40)
-    assert driver.play(3) == []
-    assert len(fallback(driver, driver.process.kill)) == 1
+def release(driver: Driver) -> None:
+    """End the commands of the failsafe process."""
+    future = driver.listener.call_async(Trigger, "dynamics_failsafe/release")
+    feed(driver, future.done, "no answer")
+    assert future.result().success
+    feed(driver, lambda: known(driver) == 0, "it does not end")
 
 
 def child_of(process: int) -> int:
@@ -110,6 +108,163 @@ def child_of(process: int) -> int:
     return int(child)
 
 
+# --- the node is gone, or held up
+
+
+def test_killed_node_is_replaced_as_long_as_states_come(begin):
+    """Until it is released; a new node is refused meanwhile. The arm's weight is carried."""
+    driver = begin()
+    driver.barrier()
+    count = len(driver.commands)
+    driver.process.kill()
+    feed(driver, lambda: len(driver.commands) > count + 150, "no commands")
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
+    release(driver)
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
+
+
+def test_killed_node_leaves_zero_effort(begin):
+    """With stop_behaviour zero_effort; then the process ends."""
+    driver = begin(stop_behaviour="zero_effort")
+    driver.barrier()
+    count = len(driver.commands)
+    driver.process.kill()
+    feed(driver, lambda: known(driver) == 0, "it does not end")
+    check_ramp(driver.commands[count - 1 :], np.zeros(6))
+
+
+def test_without_states_the_process_ends_at_the_safe_effort(begin):
+    """Node and driver die together."""
+    driver = begin()
+    driver.barrier()
+    count = len(driver.commands)
+    driver.process.kill()
+    feed(driver, lambda: known(driver) == 0, "it does not end", states=False)
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
+
+
+def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
+    """SIGSTOP for 3 s, then SIGCONT. It can command again when the process was released."""
+    driver = begin()
+    driver.barrier()
+    count, node = len(driver.commands), driver.process.process.pid
+    os.kill(node, signal.SIGSTOP)
+    stopped_at = driver.elapsed
+    feed(driver, lambda: driver.elapsed > stopped_at + 3 * 10**9, "no time")
+    assert "takes over: the node was held up" in driver.process.printed
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
+    os.kill(node, signal.SIGCONT)
+    feed(driver, lambda: driver.mode == "monitor", "it goes on")
+    assert "commands end: failsafe took over" in driver.process.printed
+    assert_allclose(driver.commands[-1], WEIGHT, rtol=0, atol=1e-6)
+    response = driver.set_mode("force")
+    assert "'/dynamics_failsafe' commands on /dynamics/command: it took over" in response.message
+    release(driver)
+    enter_force(driver)
+
+
+def test_terminated_group_leaves_a_resting_arm(begin):
+    """As a service manager does it: SIGTERM to node and failsafe process at once. Both end."""
+    driver = begin()
+    driver.barrier()
+    count, node = len(driver.commands), driver.process.process.pid
+    for process in (child_of(node), node):
+        os.kill(process, signal.SIGTERM)
+    feed(driver, lambda: known(driver) == 0 and not driver.process.alive, "they do not end")
+    assert driver.process.process.returncode == 0
+    assert "Traceback" not in driver.process.printed
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
+
+
+def test_interrupted_node_is_replaced_until_the_arm_rests(begin):
+    """Ctrl-C. A process that was killed before has stopped the mode, and another one serves the next."""
+    driver = begin()
+    os.kill(child_of(driver.process.process.pid), signal.SIGKILL)
+    driver.until(lambda: driver.mode == "stopped", "no stop")
+    assert "stopped: failsafe lost" in driver.process.printed
+    enter_force(driver)
+    driver.barrier()
+    count = len(driver.commands)
+    driver.process.process.send_signal(signal.SIGINT)
+    feed(driver, lambda: driver.process.printed.count("commands have ended") == 1, "it does not end")
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
+
+
+def test_failsafe_process_without_a_heartbeat_stops_the_mode(begin):
+    """It is watched, too."""
+    driver = begin()
+    failsafe = child_of(driver.process.process.pid)
+    os.kill(failsafe, signal.SIGSTOP)
+    try:
+        driver.until(lambda: driver.mode == "stopped", "no stop")
+    finally:
+        os.kill(failsafe, signal.SIGKILL)
+    assert "stopped: failsafe lost" in driver.process.printed
+
+
+def test_node_in_monitor_ends_without_a_command(begin):
+    """Although the failsafe process runs."""
+    driver = begin()
+    assert driver.set_mode("monitor").success
+    driver.play(60)
+    assert driver.play(3) == []
+    driver.process.kill()
+    feed(driver, lambda: known(driver) == 0, "it does not end")
+    assert "takes over" not in driver.process.printed
+
+
+# --- one commander
+
+
+def test_another_publisher_of_the_same_node_name_stops_the_mode_and_refuses_the_next(begin, listener):
+    """The arm is braked for a second; then the other has it alone. When it is gone a mode can be entered."""
+    driver = begin()
+    twin = rclpy.create_node("dynamics", context=listener._context)
+    try:
+        twin.create_publisher(Float64MultiArray, "dynamics/command", 1)
+        driver.until(lambda: driver.mode == "stopped", "no stop")
+        assert "stopped: second commander: '/dynamics' publishes on /dynamics/command" in driver.process.printed
+        driver.until(lambda: driver.mode == "monitor", "it does not give way")
+        assert_allclose(driver.commands[-1], WEIGHT, rtol=0, atol=1e-6)
+        assert driver.play(5) == []
+        response = driver.set_mode("force")
+        assert "'/dynamics' publishes on /dynamics/command, too" in response.message
+    finally:
+        twin.destroy_node()
+    driver.until(lambda: driver.set_mode("force").success, "it is not entered")
+
+
+def test_echo_is_no_controller(listener):
+    """Nor is any subscriber but the one that a parameter names."""
+    driver = Driver.of(listener, StandingArm(speed=0.0))
+    try:
+        node = listener.node
+        node.destroy_subscription(driver._controller)
+        echo = rclpy.create_node("_ros2cli_77", context=listener._context)
+        echo.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1)
+        driver.until(lambda: "there is no subscriber" in driver.set_mode("gravity").message, "it is no subscriber")
+        driver.play(100)
+        assert "there is no subscriber" in driver.set_mode("gravity").message
+        driver._controller = node.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1000)
+        driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
+        assert driver.set_mode("monitor").success
+        driver.play(60)
+        assert driver.set(controller_node="somebody").successful
+        assert "there is no subscriber" in driver.set_mode("gravity").message
+        assert driver.set(controller_node="listener").successful
+        assert driver.set_mode("gravity").success
+        echo.destroy_node()
+    finally:
+        driver.process.kill()
+
+
+# --- the process by itself
+
+
+CONFIG = FailsafeConfig(MODEL, Settings().of_a_stop(), MODEL.default_tip)
+TASK = FailsafeTask("somebody", "/", "/command", "/joint_states", False, CONFIG)
+
+
 def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener):
     """Whatever is stored; the ramp goes from the newest command to the effort that carries the arm."""
     commands = listener.listen("command", type=Float64MultiArray)
@@ -117,7 +272,7 @@ def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener):
         assert commands == []
         failsafe = FailsafeProcess()
         failsafe.arm(TASK, 1)
-        failsafe.update(LastCommand(time.monotonic(), np.array([0.5]), np.zeros(1)))
+        failsafe.update(LastCommand(0.0, np.full(6, 0.5), np.zeros(6)))
         end(failsafe)
         listener.until(lambda failsafe=failsafe: not failsafe.alive, "it does not end")
     listener.until(lambda: commands and commands[-1].data[0] == 0.0, "no ramp")

@@ -135,7 +135,7 @@ def test_a_second_publisher_of_commands_rejects_a_mode(driver):
             return not response.success
 
         driver.until(rejected, "the other publisher is not seen")
-        assert "'listener' publishes on /dynamics/command, too: two commanders would fight" in " ".join(messages)
+        assert "'/listener' publishes on /dynamics/command, too: two commanders would fight" in " ".join(messages)
     finally:
         driver.listener.node.destroy_publisher(other)
     driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")

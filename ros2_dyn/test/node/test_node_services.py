@@ -30,6 +30,7 @@ from ros2_dyn.dynamics import (
     static_torque,
 )
 from ros2_dyn.model import Payload
+from ros2_dyn.ros.trajectory_process import MAX_BYTES
 from ros_harness import Listener, Process, words
 
 Q = [0.1, -1.2, 1.4, -1.8, -1.5, 0.3]
@@ -200,3 +201,16 @@ def test_trajectory_is_answered_with_the_effort_of_every_point(driver):
     assert_allclose(efforts[:, :0:-1], expected, rtol=0, atol=1e-9)
     assert len(answers) == 1
     assert "rejected a message on ~/desired_trajectory" in driver.process.printed
+
+
+def test_trajectory_that_is_too_long_is_refused_before_it_is_read(driver):
+    """Its bytes are counted. The next one is answered."""
+    answers = driver.listener.listen("dynamics/trajectory_with_effort", type=JointTrajectory)
+    publisher = driver.listener.publisher(JointTrajectory, "dynamics/desired_trajectory")
+    message = JointTrajectory(joint_names=NAMES, points=[JointTrajectoryPoint(positions=[0.0] * 6)])
+    many = JointTrajectory(joint_names=["x" * 1000] * (MAX_BYTES // 1000), points=message.points)
+    publisher.publish(many)
+    publisher.publish(message)
+    driver.listener.until(lambda: answers, "no answer")
+    assert "points: too many: " in driver.process.printed
+    assert_allclose(answers[-1].points[0].effort, gravity(MODEL, np.zeros(6)), rtol=0, atol=1e-9)

@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter
 from rclpy.utilities import get_default_context
 from sensor_msgs.msg import JointState
 
-from ros2_dyn.ros.failsafe import NODE_SUFFIX
+from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 
 PATIENCE = 30.0
 """Wall time, s, that anything may take on a busy machine."""
@@ -126,7 +126,7 @@ class Listener:
         The middleware knows those that were killed for a while.
         """
         publishers = self.node.get_publishers_info_by_topic(topic)
-        return sum(info.node_name == "dynamics" + NODE_SUFFIX for info in publishers)
+        return sum(info.node_name == "dynamics" + FAILSAFE_SUFFIX for info in publishers)
 
     def until(self, condition: Callable[[], Any], problem: str, timeout: float = PATIENCE) -> None:
         """Spin until a condition holds."""

@@ -12,7 +12,6 @@ import numpy as np
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.control.failsafe_ramp import FailsafeRamp, LastCommand
 from ros2_dyn.errors import FailsafeError, Ros2DynError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
@@ -30,8 +29,9 @@ from ros2_dyn.runtime import (
     Work,
     WrenchSample,
 )
+from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.mode_manager import command_limits
-from ros2_dyn.runtime.update import FailsafeConfig
+from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
 from ros2_dyn.simulation.command_judge import DescentJudge
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")
@@ -303,18 +303,14 @@ class RuntimeRig:
     def kill(self) -> None:
         """End the runtime as a process that dies; the failsafe process takes over, if it is armed."""
         if self._failsafe is not None and self.runtime.commands and self.commands:
-            last, config = self.commands[-1], self._failsafe
-            order = list(config.order)
-            limits = np.array(config.effort_limit), np.array(config.slew_rate)
-            newest = LastCommand(last.state_at, last.effort, last.hold)
-            ramp = FailsafeRamp(*limits, config.stop_behaviour, newest, self.now)
-            if ramp.first is not None:
-                self._judge(ramp.first[order], self.now)
-            while not ramp.ended:
+            last = self.commands[-1]
+            command = LastCommand(self.now - last.state_at, last.effort, last.hold, last.payload)
+            failsafe = FailsafeRuntime(self._failsafe)
+            while not failsafe.ended:
+                update = failsafe.on_time(NodeSigns(alive=False, command=command), self.now)
+                if update is not None and update.command is not None:
+                    self._judge(np.asarray(update.command.data), self.now)
                 self.now += RAMP_DOWN_PERIOD
-                effort = ramp.step(self.now)
-                if effort is not None:
-                    self._judge(effort[order], self.now)
         self.now += 0.2
         self.start()
 

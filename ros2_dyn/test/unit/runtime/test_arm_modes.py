@@ -229,6 +229,31 @@ def test_a_mode_is_refused_without_a_controller_and_with_a_second_commander():
     assert made.set_mode("gravity").error is None
 
 
+def test_a_second_commander_amid_a_mode_is_braked_against_for_a_second_and_then_left_alone():
+    """It may be silent: the last command carries the arm."""
+    made = rig()
+    enter(made, "gravity")
+    made.use_link(other_publishers=("/other",))
+    assert made.runtime.mode == "stopped"
+    assert made.runtime.reason == "second commander: '/other' publishes on /controller/commands, too"
+    made.step(60)
+    made.use_link(other_publishers=("/other",))
+    assert made.runtime.commands
+    made.step(200)
+    made.use_link(other_publishers=("/other",))
+    assert not made.runtime.commands
+    assert made.runtime.reason.startswith("second commander")
+
+
+def test_a_failsafe_process_that_took_over_ends_the_mode_at_once_and_is_to_be_released():
+    made = rig()
+    enter(made, "gravity")
+    made.use_link(failsafe_commands=True, other_publishers=("/dynamics_failsafe",))
+    assert made.runtime.mode == "monitor"
+    assert made.runtime.reason.startswith("failsafe took over: this node was held up")
+    assert "ended or was held up; /dynamics_failsafe/release ends that" in made.refusal("gravity")
+
+
 def test_a_mode_is_refused_while_other_parameters_are_being_prepared():
     made = rig()
     other = Settings(joints=NAMES[:2], ramp_time=0.05)
@@ -259,9 +284,8 @@ def test_the_failsafe_process_is_armed_once_for_the_same_configuration():
         made.set_mode(mode)
         made.step(20)
     assert len(configs) == 1
-    assert configs[0].order == (0, 1, 2)
-    assert configs[0].stop_behaviour == "hold_gravity"
-    assert_allclose(configs[0].slew_rate, 10.0 * 0.8 * SMALL_ARM.effort_limit)
+    assert configs[0].description == description()
+    assert configs[0].settings == made.settings.of_a_stop()
 
 
 def test_the_failsafe_process_is_armed_again_after_another_configuration_has_failed():

@@ -1,0 +1,159 @@
+"""The second commander of one arm: when it takes over from the node, what it commands then, and when it ends.
+
+Two ways were open. The process that commands could be small and leave all else to others; or the node goes on
+commanding and a second process, which does nothing else, watches it. The second is chosen, because control laws need
+what services and topics change: parameters, payloads, targets. This one needs the newest states and the last command.
+
+It holds a runtime of its own, so that its `stopped` is that of the node: the same limits, the same judgement of states.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
+from ros2_dyn.runtime.samples import JointSample, PayloadRequest
+from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update, run_work
+
+HISTORY = 32
+"""Number of messages of joint states that are kept until it takes over."""
+HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
+"""Silence of a node that commands, as a fraction of the state timeout, from which on it is held up."""
+MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
+"""Shortest silence of a node that is held up, s."""
+MAX_LOOK = 2 * RAMP_DOWN_PERIOD
+"""Silence that one look at the node can add, s: where the watcher itself was held up, the node may have been, too."""
+REST_SPEED = 0.05
+"""Speed of every joint below which the arm rests, rad/s or m/s."""
+REST_TIME = 0.2
+"""Time for which it has to rest, s."""
+END_TIMEOUT = 5.0
+"""Time after which commands end although the arm does not rest, where they are to end, s."""
+
+
+class NodeSigns(NamedTuple):
+    """What is seen of the node."""
+
+    alive: bool = True
+    """Whether its process has not ended."""
+    beats: int = 0
+    """Its heartbeat: a number that changes while the node works."""
+    command: LastCommand | None = None
+    """Its newest command; None while it commands nothing."""
+    ending: bool = False
+    """Whether all is to end when the arm rests: the node ended in order, or its process group is terminated."""
+
+
+class FailsafeRuntime:
+    """Watches a node, and commands `stopped` when the node is gone or held up.
+
+    - A node that has ended, or whose heartbeat stands still, while commands leave is replaced. It never gets the
+      commands back by itself: it ends its mode when it sees that.
+    - From then on the arm is braked and its weight carried at each state (hold_gravity), within the limits. Without
+      states the command slews to the safe effort at the last state, and ends there.
+    - Where all is to end, commands end when the arm rests. Otherwise they go on as long as states come, or until
+      `release`.
+    """
+
+    def __init__(self, config: FailsafeConfig) -> None:
+        """Compile the kernels.
+
+        Args:
+            config: the robot, its parameters and the link that carries its payload.
+        """
+        self.taken_over = False
+        """Whether it commands, or has commanded."""
+        self.ended = False
+        """Whether it has nothing to do any more."""
+        self.reason = ""
+        """Why it took over."""
+        self.taken_at = 0.0
+        """When it took over, s."""
+        self._runtime = ArmRuntime(config.description, config.settings)
+        self._link = config.payload_link
+        self._set_payload(NO_PAYLOAD, 0.0)  # compiles what a payload on this link needs
+        self._timeout = max(MIN_SILENCE, HEARTBEAT_FRACTION * config.settings.state_timeout)
+        self._history: deque[tuple[JointSample, float]] = deque(maxlen=HISTORY)
+        self._beats = -1
+        self._silence = 0.0
+        self._looked_at, self._beat_at = (0.0, 0.0), 0.0
+        self._moved_at = 0.0
+        self._leaving = False
+
+    @property
+    def mode(self) -> str:
+        """The mode of its own runtime."""
+        return self._runtime.mode
+
+    def on_joint_state(self, sample: JointSample, now: float) -> Update | None:
+        """Take a message of joint states, at a time, s; return what it leads to once it has taken over."""
+        if self.taken_over:
+            return self._runtime.on_joint_state(sample, now)
+        self._history.append((sample, now))
+        return None
+
+    def on_time(self, signs: NodeSigns, now: float, steady: float | None = None) -> Update | None:
+        """Look at the node; to be called every `RAMP_DOWN_PERIOD`.
+
+        Args:
+            signs: what is seen of the node.
+            now: time, s.
+            steady: real time, s, where `now` is a simulation's, which may be slow or fast; None: `now`.
+
+        Returns:
+            What is commanded, once it has taken over.
+        """
+        if not self.taken_over:
+            reason = self._why_take_over(signs, now, now if steady is None else steady)
+            return self._take_over(reason, signs, now) if reason else None
+        self._end_at_rest(signs.ending, now)
+        update = self._runtime.on_time(now)
+        self.ended = not self._runtime.commands
+        return update
+
+    def release(self, now: float) -> None:
+        """End commands: ramp to the effort that carries the arm; at a time, s."""
+        if self.taken_over and not self._leaving:
+            self._leaving = True
+            self._runtime.request_mode("monitor", now)
+
+    def _why_take_over(self, signs: NodeSigns, now: float, steady: float) -> str:
+        """Return why the node has to be replaced now; empty where it has not."""
+        before, self._looked_at = self._looked_at, (now, steady)
+        looked = min(now - before[0], steady - before[1])
+        if signs.beats != self._beats:
+            self._beats, self._beat_at, self._silence = signs.beats, now, 0.0
+        else:
+            self._silence += min(looked, MAX_LOOK)
+        if signs.command is None:
+            self.ended = signs.ending or not signs.alive
+            return ""
+        if not signs.alive:
+            return "the node has ended"
+        return f"the node was held up for {1e3 * self._silence:.0f} ms" if self._silence > self._timeout else ""
+
+    def _take_over(self, reason: str, signs: NodeSigns, now: float) -> Update:
+        last = signs.command
+        assert last is not None
+        self.taken_over, self.reason, self.taken_at, self._moved_at = True, reason, now, now
+        self._set_payload(last.payload, self._history[0][1] if self._history else now)
+        for sample, at in self._history:
+            self._runtime.on_joint_state(sample, at)
+        self._history.clear()
+        return self._runtime.take_over(last._replace(age=last.age + now - self._beat_at), reason, now)
+
+    def _set_payload(self, parameters: tuple[float, ...], now: float) -> None:
+        update = self._runtime.set_payload(PayloadRequest(self._link, parameters), now)
+        run_work(self._runtime, update, now)
+
+    def _end_at_rest(self, ending: bool, now: float) -> None:
+        """End commands where they are to end and the arm rests."""
+        state = self._runtime.state
+        if state is None or max(map(abs, state.qd)) > REST_SPEED:
+            self._moved_at = now
+        if ending and (now - self._moved_at > REST_TIME or now - self.taken_at > END_TIMEOUT):
+            self.release(now)
