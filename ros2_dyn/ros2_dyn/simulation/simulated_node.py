@@ -125,6 +125,11 @@ class SimulatedNode:
             self._queue.after(self.quality.failsafe_reaction, lambda: self._take_over(config, last))
         self._queue.after(self.quality.restart_time, self.start)
 
+    def terminate_group(self) -> None:
+        """End the process and its failsafe process together, as a service manager's stop does."""
+        self._armed = None
+        self.kill()
+
     def hang(self) -> None:
         """Stop the process, as SIGSTOP does; inputs wait."""
         if self.state == "running":

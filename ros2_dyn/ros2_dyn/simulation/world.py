@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, WrenchSample
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
 from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
@@ -29,15 +32,20 @@ from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gai
 from ros2_dyn.simulation.driver import Driver, DriverQuality
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.motion_judge import MotionJudge
 from ros2_dyn.simulation.motion_record import MotionRecord
+from ros2_dyn.simulation.motion_rules import Finding
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality, SimulatedNode
 from ros2_dyn.simulation.target_generator import TargetGenerator, TargetQuality
+from ros2_dyn.simulation.wall import Wall
 
 CRASH = "crash"
 """Kind of violation: an exception that the runtime did not declare."""
 MODE_PERIOD = 0.1
 """How often a mode that is wanted and not active is requested, s."""
+Wiring = list[tuple[int, float]]
+"""For each joint in the arm's order: the joint whose command it gets, and the sign."""
 STRAYED = 1.0
 """Distance of a joint from home above which an arm that is not commanded is placed at home again, rad or m."""
 LOST = 3.0
@@ -71,15 +79,17 @@ class WorldOptions:
     node: NodeQuality = field(default_factory=NodeQuality)
     step: float = 2e-3
     """Integration step, s."""
+    patience: float = 0.0
+    """Time after the end of a mode, s, before which the operator requests none."""
 
 
 class World:
     """One arm and the node that commands it.
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
-    is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`); what the arm does
-    is recorded in `motion`. Where the settings declare efforts as gravity compensated, the robot subtracts the gravity
-    of the description from the efforts that it reports, or adds it to its commands.
+    is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`), and what the arm
+    does at every tick (`MotionJudge`). Where the settings declare efforts as gravity compensated, the robot subtracts
+    the gravity of the description from the efforts that it reports, or adds it to its commands.
     """
 
     def __init__(
@@ -91,6 +101,7 @@ class World:
         description: RobotModel | None = None,
         contacts: Iterable[Contact] = (),
         make_runtime: MakeRuntime = ArmRuntime,
+        bare_arm: RobotModel | None = None,
     ) -> None:
         """Create a world at time 0, with the arm at rest at home under the weight of its links.
 
@@ -102,12 +113,15 @@ class World:
             description: the robot as the node knows it; None: the arm.
             contacts: forces, hands and walls; their times are those of the world.
             make_runtime: makes the runtime at each start of the node.
+            bare_arm: the arm as it is without its payload; None: it carries none.
 
         Raises:
             InputError: the description has other joints than the arm.
         """
         self.options = options or WorldOptions()
         self.arm_model, self.description = arm, description or arm
+        self.initial_arm, self.bare_arm = arm, bare_arm or arm
+        """The arm as it is, and without its payload."""
         if set(self.description.joint_names) != set(arm.joint_names):
             raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
         self._own_gravity = OwnGravity(self.description, arm.joint_names)
@@ -118,13 +132,14 @@ class World:
         self.records: list[tuple[Any, ...]] = []
         """The timeline: time in ns, kind, details."""
         self.violations: Counter[str] = Counter()
-        """Number of commands by the rule that they break; and crashes of the runtime."""
+        """Number by kind: commands that break a rule, findings of the judge of motion, crashes of the runtime."""
         self.commanded_seconds = 0.0
         """Time during which the node commanded, s."""
         self.end = 0.0
         """Time until which something is planned, s."""
         self.motion = MotionRecord(arm.velocity_limit)
         self.wanted_mode = "monitor"
+        self._last_mode, self._patient_until = "", 0.0
         self.driver_clock_offset = self.node_clock_offset = 0
         """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
         self.listening = True
@@ -149,8 +164,20 @@ class World:
         self.judge = CommandJudge(
             self.description.joint_names, limit, settings.slew_rate * limit, settings.state_timeout
         )
+        self.truth = ArmTruth(arm, self.description, settings.gravity)
+        """The true arm, and what the node was told of it."""
+        self.motion_judge = MotionJudge(
+            self.truth,
+            CommandLimits(self.description.joint_names, limit, settings.slew_rate * limit, arm.velocity_limit),
+            settings.stop_behaviour,
+            settings.ramp_time,
+            settings.state_timeout,
+            settings.soft_limit_margin,
+            settings.command_effort == "gravity_compensated",
+        )
         controlled = settings.command_joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
+        self._wirings: list[Wiring] = []
         self.node = SimulatedNode(
             self.queue,
             self.description,
@@ -188,6 +215,10 @@ class World:
             self.violations[CRASH] += 1
         if kind == "mode":
             self._on_mode(details[0])
+        if (kind, *details) == ("node", "killed"):
+            self.motion_judge.on_node_killed(self.now)
+        if (kind, *details) == ("failsafe", "killed"):
+            self.motion_judge.on_failsafe_lost(self.now)
         if (kind, *details) == ("node", "started"):
             self.judge.begin_sequence()
 
@@ -221,6 +252,8 @@ class World:
         """Let a contact act from now on, where its times allow."""
         self._advance()
         self.arm.contacts.append(contact)
+        if isinstance(contact, Wall):
+            self.motion_judge.contact.on_wall(self.now, contact.stiffness)
 
     def remove_contact(self, contact: Contact) -> None:
         """Take a contact away."""
@@ -234,13 +267,29 @@ class World:
         self.controllers.active = ""
         self.controllers.switch(EFFORT)
         self.motion.restart()
+        self.motion_judge.on_placed(self.now)
         self.record("placed home")
+
+    def replace_arm(self, arm: RobotModel) -> None:
+        """Go on with another arm of the same joints in the same state: one that lost its payload, for example."""
+        self._advance()
+        self.arm.replace_model(arm)
+        self.arm_model = arm
+        self.truth.replace_arm(arm)
+        self.record("arm replaced")
 
     def switch_controller(self, active: bool) -> None:
         """Activate the effort controller, or another one in its place."""
         self._advance()
+        if active != (self.controllers.active == EFFORT):
+            self.motion_judge.suspend("controller", not active)
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
+
+    def miswire(self, wiring: Wiring, active: bool) -> None:
+        """Let commands reach the joints through a wrong wiring, from now on or no longer."""
+        (self._wirings.append if active else self._wirings.remove)(wiring)
+        self.motion_judge.miswire(active)
 
     def _in_description_order(self, values: Array) -> Array:
         return values[self._to_description]
@@ -276,6 +325,8 @@ class World:
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
+            if isinstance(message, WrenchSample):
+                self.motion_judge.contact.on_asked(self.now, float(np.linalg.norm(message.wrench[:3])))
             self._through(self.state_channel, partial(self._deliver_target, message))
 
     def _deliver_target(self, message: DesiredSample | WrenchSample) -> None:
@@ -293,7 +344,13 @@ class World:
         for kind in self.judge.on_command(numbers, self.now):
             self.violations[kind] += 1
             self.record("violation", kind)
+        self._report(self.motion_judge.on_command(numbers, self.now, self.arm.q))
         self.send_command(data)
+
+    def _report(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self.violations[finding.kind] += 1
+            self.record("violation", *finding)
 
     def send_command(self, data: Array) -> None:
         """Send efforts in the controller's order to the controller, N m or N, shape (n,)."""
@@ -304,13 +361,28 @@ class World:
             return
         self._advance()
         try:
-            self.controllers.command(data[self._from_controller].tolist())
+            efforts = data[self._from_controller].tolist()
+            for wiring in self._wirings:
+                efforts = [sign * efforts[i] for i, sign in wiring]
+            self.controllers.command(efforts)
         except InputError as error:
             self.record("command rejected", str(error))
             return
         law = self.arm.law
         if self.options.settings.command_effort == "gravity_compensated" and isinstance(law, HeldEffort):
             self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
+
+    # ---- what the node is told
+
+    def tell_payload(self, request: PayloadRequest) -> None:
+        """Request a payload."""
+        self.truth.tell_payload(request)
+        self.node.input(lambda runtime, now: runtime.set_payload(request, now))
+
+    def tell_settings(self, **values: Any) -> None:
+        """Set parameters."""
+        self.truth.gravity_vector = values.get("gravity", self.truth.gravity_vector)
+        self.node.input(lambda runtime, now: runtime.change_settings(replace(runtime.settings, **values), now))
 
     # ---- modes
 
@@ -323,6 +395,8 @@ class World:
         mode = self.wanted_mode
         if self.node.state != "running" or self.node.mode == mode or self.node.awaits_reply:
             return
+        if self.now < self._patient_until:
+            return
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
@@ -330,6 +404,11 @@ class World:
         self.node.request_mode(mode)
 
     def _on_mode(self, mode: str) -> None:
+        self._advance()
+        self.motion_judge.on_mode(mode, self.now, self.arm.q, self.arm.qd)
+        if mode not in ACTIVE_MODES and self._last_mode in ACTIVE_MODES:
+            self._patient_until = self.now + self.options.patience
+        self._last_mode = mode
         if mode == "stopped":
             self.motion.begin_stop(self.arm.q)
         else:
@@ -344,6 +423,8 @@ class World:
         force = float(np.linalg.norm(self.arm.contact_wrench()[:3])) if self.arm.contacts else 0.0
         seen = self.motion.add(q, qd, self.arm.tip_position(), RAMP_DOWN_PERIOD, force)
         self.records.append((self.queue.now_ns, "arm", *q.tolist(), *seen, force))
+        pushed = any(each.kind != "wall" and each.start <= self.now < each.end for each in self.arm.contacts)
+        self._report(self.motion_judge.see(self.now, q, qd, seen[1], force, pushed))
 
 
 def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:
