@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -305,10 +305,10 @@ class ContactRule:
         self._placed_at, self._stiffness = -inf, 0.0
 
     def on_asked(self, t: float, force: float) -> None:
-        """Take note of a desired force, N, at a time, s."""
+        """Take note of a desired force, N, at a time, s; one that is not finite asks for nothing."""
         while self._asked and self._asked[0][0] < t - FORCE_MEMORY:
             self._asked.popleft()
-        self._asked.append((t, force))
+        self._asked.append((t, force if isfinite(force) else 0.0))
 
     def on_wall(self, t: float, stiffness: float) -> None:
         """Take note of a wall that was placed, N/m."""

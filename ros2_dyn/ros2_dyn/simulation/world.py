@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -326,7 +327,7 @@ class World:
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
             if isinstance(message, WrenchSample):
-                self.motion_judge.contact.on_asked(self.now, float(np.linalg.norm(message.wrench[:3])))
+                self.motion_judge.contact.on_asked(self.now, hypot(*message.wrench[:3]))
             self._through(self.state_channel, partial(self._deliver_target, message))
 
     def _deliver_target(self, message: DesiredSample | WrenchSample) -> None:
