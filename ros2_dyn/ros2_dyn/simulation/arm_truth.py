@@ -16,7 +16,7 @@ from ros2_dyn.runtime.samples import PayloadRequest
 
 MODEL_TOLERANCE = 0.2
 """Largest difference of a joint's gravity effort from the told model's at which the model counts as right, relative."""
-NO_PAYLOAD = (0.0,) * 10
+NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
 
 
 class ArmTerms(NamedTuple):
@@ -48,11 +48,10 @@ class ArmTruth:
         self.gravity_vector = tuple(gravity)
         """Gravity vector that the node was told, m/s^2."""
         self._description = description
-        self._payload: Sequence[float] = NO_PAYLOAD
         self._to_description = [arm.joint_names.index(name) for name in description.joint_names]
         self._to_arm = [description.joint_names.index(name) for name in arm.joint_names]
         self.replace_arm(arm)
-        self.tell_payload(PayloadRequest("", NO_PAYLOAD))
+        self.tell_payload(NO_PAYLOAD)
 
     def replace_arm(self, arm: RobotModel) -> None:
         """Take another arm as the true one."""
@@ -62,7 +61,7 @@ class ArmTruth:
 
     def tell_payload(self, request: PayloadRequest) -> None:
         """Take note of a payload that the node was told; ramps are ignored."""
-        self._payload = request.parameters
+        self._payload = tuple(request.parameters)
         self._told = _told_kernel(self._description, request.link or self._description.default_tip)
 
     def terms(self, q: Sequence[float], qd: Sequence[float]) -> ArmTerms:

@@ -248,16 +248,14 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
 
 
 def payload_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Declare a payload that the arm does not carry, with a ramp or at once; then none."""
+    """Declare a payload that the arm does not carry, with a ramp or at once; then the right one."""
     mass, ramp = float(rng.choice([0.5, 3.0, 20.0, 200.0])), float(rng.choice([0.0, 0.5]))
     x, z = rng.uniform(-0.1, 0.1, 2).tolist()
     I = (0.01 * mass, 0.0, 0.0, 0.01 * mass, 0.0, 0.01 * mass)
     told = (mass, mass * x, 0.0, mass * z, *I)
 
-    def declare(parameters: tuple[float, ...]) -> None:
-        world.tell_payload(PayloadRequest("", parameters, ramp))
-
-    return Fault(lambda: declare(told), lambda: declare((0.0,) * 10))
+    request = PayloadRequest("", told, ramp)
+    return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
 
 
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:

@@ -50,7 +50,7 @@ def random_world(seed: int, faults: int = FAULTS_PER_WORLD) -> World:
     world = World(seed, real.arm, home, _options(plan, real, home), real.description, bare_arm=real.bare)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
     if real.payload is not None and plan.random() < 0.7:
-        world.tell_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
+        world.declare_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
     _plan_faults(world, plan, chances, faults)
     return world
 

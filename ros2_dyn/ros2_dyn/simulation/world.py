@@ -19,13 +19,14 @@ from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity
-from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, WrenchSample
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.simulation.arm_truth import ArmTruth
+from ros2_dyn.runtime.update import Update
+from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
 from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
@@ -140,6 +141,8 @@ class World:
         """Time until which something is planned, s."""
         self.motion = MotionRecord(arm.velocity_limit)
         self.wanted_mode = "monitor"
+        self.declared_payload = NO_PAYLOAD
+        """What the arm carries, as the node is told at each start."""
         self._last_mode, self._patient_until = "", 0.0
         self.driver_clock_offset = self.node_clock_offset = 0
         """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
@@ -221,7 +224,7 @@ class World:
         if (kind, *details) == ("failsafe", "killed"):
             self.motion_judge.on_failsafe_lost(self.now)
         if (kind, *details) == ("node", "started"):
-            self.judge.begin_sequence()
+            self._on_start()
 
     def timeline(self) -> bytes:
         """Return the timeline as text, one entry a line; equal seeds give equal bytes."""
@@ -375,15 +378,43 @@ class World:
 
     # ---- what the node is told
 
+    def declare_payload(self, request: PayloadRequest) -> None:
+        """Tell the node what the arm carries, now and at each start of the node."""
+        self.declared_payload = request
+        self.tell_payload(request)
+
     def tell_payload(self, request: PayloadRequest) -> None:
-        """Request a payload."""
-        self.truth.tell_payload(request)
-        self.node.input(lambda runtime, now: runtime.set_payload(request, now))
+        """Request a payload once."""
+
+        def call(runtime: ArmRuntime, now: float) -> Update:
+            update = runtime.set_payload(request, now)
+            if not any(reply.error for reply in update.replies):
+                self.truth.tell_payload(request)
+            return update
+
+        self.node.input(call)
 
     def tell_settings(self, **values: Any) -> None:
-        """Set parameters."""
-        self.truth.gravity_vector = values.get("gravity", self.truth.gravity_vector)
-        self.node.input(lambda runtime, now: runtime.change_settings(replace(runtime.settings, **values), now))
+        """Set parameters; the node may refuse them."""
+
+        def call(runtime: ArmRuntime, now: float) -> Update:
+            try:
+                update = runtime.change_settings(replace(runtime.settings, **values), now)
+            except Ros2DynError as error:
+                self.record("refused", str(error))
+                return runtime.on_time(now)
+            self.truth.gravity_vector = runtime.settings.gravity
+            return update
+
+        self.node.input(call)
+
+    def _on_start(self) -> None:
+        """Take note of a node that starts, and knows its parameters only."""
+        self.judge.begin_sequence()
+        self.truth.tell_payload(NO_PAYLOAD)
+        self.truth.gravity_vector = self.options.settings.gravity
+        if self.declared_payload != NO_PAYLOAD:
+            self.queue.after(0.0, partial(self.tell_payload, self.declared_payload))
 
     # ---- modes
 
