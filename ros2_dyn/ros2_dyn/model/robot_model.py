@@ -325,7 +325,7 @@ class RobotModel:
         """Whether joints mimic others, so that one degree of freedom moves several joints."""
         return len(self._independent) < len(self.joints)
 
-    @property
+    @cached_property
     def default_tip(self) -> str:
         """Link with the most movable joints between it and the base; of several, the last in the tree."""
         return max(reversed(self.link_names), key=lambda link: len(self.support(self.links[link].body)))

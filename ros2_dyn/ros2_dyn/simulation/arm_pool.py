@@ -17,7 +17,9 @@ import numpy as np
 import ros2_dyn
 from ros2_dyn.dynamics import gravity, jacobian, singular_values
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import JointDynamics, Payload, RobotModel
+from ros2_dyn.model import BASE, JointDynamics, Payload, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.perturbed import perturbed
 
@@ -91,7 +93,7 @@ def nominal_arm(name: str) -> RobotModel:
             raise InputError("arm", f"expected one of {', '.join(arm_names())}, got '{name}'")
         file, joints = ARMS[name]
         whole = RobotModel.from_urdf_file(folder / file)
-        model = whole.reduced(_joints_of_arm(whole, joints))
+        model = _without_fixed_links(whole.reduced(_joints_of_arm(whole, joints)))
     limit = model.effort_limit.tolist()
     typical = {
         joint: JointDynamics(viscous=0.03 * x, coulomb=0.04 * x, armature=2e-3 * x)
@@ -104,6 +106,17 @@ def _joints_of_arm(whole: RobotModel, joints: int | str) -> tuple[str, ...]:
     if isinstance(joints, int):
         return whole.joint_names[:joints]
     return tuple(name for name in whole.joint_names if name.startswith(joints))
+
+
+def _without_fixed_links(model: RobotModel) -> RobotModel:
+    """Return the same robot, of which only moving links and the tip are known by name; its models are made faster."""
+    child, tip = model.child_links, model.link_frame(model.default_tip)
+    specs = [model.link_specs[0]]
+    for i, (joint, parent, X, inertia) in enumerate(zip(model.joints, model.lambda_, model.X_tree, model.inertia)):
+        specs.append(LinkSpec(child[i], model.base_link if parent == BASE else child[parent], X, joint, inertia))
+    if model.default_tip not in child:
+        specs.append(LinkSpec(model.default_tip, child[tip.body], tip.X, None, SpatialInertia.zero()))
+    return RobotModel.from_links(model.name, specs)
 
 
 @lru_cache(maxsize=256)
