@@ -56,7 +56,8 @@ class ArmTruth:
     def replace_arm(self, arm: RobotModel) -> None:
         """Take another arm as the true one."""
         self.arm = arm
-        self._dry_friction = [joint.dynamics.coulomb for joint in arm.joints]
+        self.dry_friction = [joint.dynamics.coulomb for joint in arm.joints]
+        """Dry friction of the true arm, N m or N."""
         self._true = _true_kernel(arm)
 
     def tell_payload(self, request: PayloadRequest) -> None:
@@ -81,11 +82,15 @@ class ArmTruth:
         order = self._to_description
         return [terms.told_gravity[i] for i in order], [terms.gravity[i] for i in order]
 
+    def held_by_friction(self) -> Array:
+        """Return what the dry friction of the joints holds at rest, in the order of the description, N m or N, (n,)."""
+        return np.array(self.dry_friction)[self._to_description]
+
     def model_fits(self, terms: ArmTerms) -> bool:
         """Return whether no joint's gravity effort differs by more than the tolerance and its dry friction."""
         return all(
             abs(g - told) <= MODEL_TOLERANCE * abs(g) + held
-            for g, told, held in zip(terms.gravity, terms.told_gravity, self._dry_friction)
+            for g, told, held in zip(terms.gravity, terms.told_gravity, self.dry_friction)
         )
 
     def inertias(self, q: Array) -> Array:

@@ -25,7 +25,7 @@ from ros2_dyn.simulation.wall import Wall
 from ros2_dyn.simulation.world import World
 
 Action = Callable[[], None]
-LASTING_FAULTS = {"node stopped": 1.0, "interpreter held": 2.0, "group terminated": 1.2, "wall pressed": 1.0}
+LASTING_FAULTS = {"node stopped": 1.0, "interpreter held": 2.0, "node terminated": 1.2, "wall pressed": 1.0}
 """Faults that last for a time of their own, s."""
 TOGGLE_PERIOD = 0.02
 """Period of mode requests that are toggled, s."""
@@ -134,9 +134,9 @@ def node_hangs(world: World, rng: np.random.Generator) -> Fault:
     return Fault(world.node.hang, world.node.resume)
 
 
-def group_terminated(world: World, rng: np.random.Generator) -> Fault:
-    """Terminate the node and its failsafe process together; the node is started again after a while."""
-    return Fault(world.node.terminate_group, _nothing)
+def node_terminated(world: World, rng: np.random.Generator) -> Fault:
+    """Terminate the node and its failsafe process, as a service manager does; the node is started again."""
+    return Fault(world.node.terminate, _nothing)
 
 
 def failsafe_killed(world: World, rng: np.random.Generator) -> Fault:
@@ -402,10 +402,10 @@ FAULTS: dict[str, MakeFault] = {
     "commands late": commands_late,
     "commands lost": commands_lost,
     "node killed": node_killed,
+    "node terminated": node_terminated,
     "node hangs": node_hangs,
     "node stopped": node_hangs,
     "interpreter held": node_hangs,
-    "group terminated": group_terminated,
     "failsafe killed": failsafe_killed,
     "subscriber lost": subscriber_lost,
     "controller switched": controller_switched,

@@ -94,6 +94,7 @@ class MotionJudge:
         )
         self._suspended: dict[str, int] = {}
         self._miswired = 0
+        self._stoppable = True
         self._mode = ""
         self._rate_told = False
         self._last: list[float] | None = None
@@ -191,23 +192,27 @@ class MotionJudge:
             self._wrong_at = t
         right = t - self._wrong_at >= MEMORY
         mode = "" if self._silent else self._mode
-        now = Instant(t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, terms)
+        now = Instant(
+            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, self._stoppable, terms
+        )
         for rule in self._rules:
             found += rule.see(now)
         return found
 
     def _begin_stop(self, t: float, q: Array, qd: Array) -> None:
         if self._behaviour != "hold_gravity" or self._last is None:
+            self._stoppable = self._behaviour == "hold_gravity"
             return
         order, truth = self._to_arm, self._truth
         gravity = np.array(truth.terms(q.tolist(), qd.tolist()).gravity)
         effort = np.array(self._last)[order] + (gravity if self._compensated else 0.0)
         limit, slew_rate = self._limits.effort[order], self._limits.slew_rate[order]
-        if can_brake(qd, effort, gravity, limit, slew_rate, truth.inertias(q)):
+        self._stoppable = can_brake(qd, effort, gravity, limit, slew_rate, truth.inertias(q))
+        if self._stoppable:
             self._stops.begin(t, q, qd)
 
     def _judge_held(self) -> list[Finding]:
-        """Return the joint whose held effort is farthest from the declared safe one, if it is too far.
+        """Return the joint whose held effort is farthest from the declared safe one, if dry friction does not hold it.
 
         Gravity is that of the told model or the true one, or between them, because the node may have refused what it
         was told.
@@ -220,7 +225,8 @@ class MotionJudge:
         limit = self._limits.effort
         low, high = np.clip(np.minimum(told, true), -limit, limit), np.clip(np.maximum(told, true), -limit, limit)
         errors = np.maximum(0.0, np.maximum(low - self._last, self._last - high))
-        i = int(np.argmax(errors / limit))
-        if errors[i] <= HELD_TOLERANCE * limit[i]:
+        allowed = HELD_TOLERANCE * limit + self._truth.held_by_friction()
+        i = int(np.argmax(errors / allowed))
+        if errors[i] <= allowed[i]:
             return []
-        return [Finding(UNSAFE_HELD, self._limits.joint_names[i], float(errors[i]), float(HELD_TOLERANCE * limit[i]))]
+        return [Finding(UNSAFE_HELD, self._limits.joint_names[i], float(errors[i]), float(allowed[i]))]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTerms
 
@@ -51,8 +52,8 @@ NOTICE_TIME = 0.2
 SPEED_UP = 0.1
 """Largest growth of a joint's speed from then on, rad/s or m/s."""
 
-ENERGY_TOLERANCE = 0.05
-"""Kinetic energy that may come from noise, J."""
+ENERGY_TOLERANCE, ENERGY_FRACTION = 0.05, 0.05
+"""Kinetic energy that may come from noise, J, and as a fraction of the kinetic energy."""
 ENERGY_MARGIN = 1.5
 """The work that errors of the model can do is allowed this many times."""
 GUIDED_FRICTION = 0.8
@@ -82,7 +83,7 @@ RATE_LIMIT = 1000.0
 HELD_TIME = 1.0
 """Time after the last command at which the effort that is held is judged, s."""
 HELD_TOLERANCE = 0.05
-"""Largest difference of that effort from the safe one, as a fraction of the joint's limit."""
+"""Largest difference of that effort from the safe one beyond the dry friction, as a fraction of the joint's limit."""
 
 
 class Finding(NamedTuple):
@@ -120,6 +121,8 @@ class Instant:
     """Whether something else commands the arm, or our commands do not reach it; see `MotionJudge.suspend`."""
     model_right: bool
     """Whether the wiring is as told, and the node was told the true payload and gravity within tolerance."""
+    stoppable: bool
+    """Whether the permitted efforts could brake the arm when it stopped last; see `can_brake`."""
     terms: ArmTerms
 
     @property
@@ -238,13 +241,15 @@ class EnergyRule:
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
-        if now.mode != self._mode or not now.alone or not now.model_right or self._near_limit(now):
+        explained = not (now.alone and now.model_right and (now.stoppable or now.mode != "stopped"))
+        if now.mode != self._mode or explained or self._near_limit(now):
             self._mode, self._since, self._budget, self._told = now.mode, now.t, inf, False
         period, self._at = min(now.t - self._at, 0.1), now.t
         if now.mode not in self.MODES or now.t - self._since < self._settle:
             return []
         energy = now.terms.kinetic_energy
-        self._budget = min(self._budget + ENERGY_MARGIN * period * self._power(now), energy + ENERGY_TOLERANCE)
+        allowed = (1 + ENERGY_FRACTION) * energy + ENERGY_TOLERANCE
+        self._budget = min(self._budget + ENERGY_MARGIN * period * self._power(now), allowed)
         if energy <= self._budget or self._told:
             return []
         self._told = True
@@ -349,7 +354,8 @@ class LimitRule:
                 self._told.discard(i)
             elif i not in self._told:
                 outward = (v > REST_SPEED and x > high) or (v < -REST_SPEED and x < low)
-                if outward and now.alone and now.mode:
+                explained = not (now.alone and now.model_right and (now.stoppable or now.mode in ACTIVE_MODES))
+                if outward and now.mode and not explained:
                     found.append(Finding(BEYOND_LIMIT, self._names[i], x, high if x > high else low))
                 self._told.add(i)
         return found

@@ -125,8 +125,8 @@ class SimulatedNode:
             self._queue.after(self.quality.failsafe_reaction, lambda: self._take_over(config, last))
         self._queue.after(self.quality.restart_time, self.start)
 
-    def terminate_group(self) -> None:
-        """End the process and its failsafe process together, as a service manager's stop does."""
+    def terminate(self) -> None:
+        """End the process and the failsafe process, as a signal to both does."""
         self._armed = None
         self.kill()
 

@@ -262,10 +262,16 @@ def test_wall_that_is_put_into_the_arm_is_not_judged():
 def test_joint_that_is_moved_beyond_its_limit_is_found_once():
     scene = Scene().command("feed_forward")
     scene.q[1] = ARM.upper[1] - 0.05
-    found = scene.move(0.5, along(0.3))
-    assert found == [BEYOND_LIMIT]
+    assert scene.move(0.5, along(0.3)) == [BEYOND_LIMIT]
     scene.q[1] = ARM.upper[1] - 0.05
     assert scene.move(0.2, along(0.3), pushed=True) == []
+
+
+@pytest.mark.parametrize(("speed", "expected"), [(0.5, [BEYOND_LIMIT]), (8.0, [])])
+def test_joint_limit_after_a_stop_holds_where_the_arm_could_be_braked(speed, expected):
+    scene = Scene().command("feed_forward")
+    scene.q[1] = ARM.upper[1] - 0.05
+    assert scene.stop(along(speed)).move(0.25, along(0.4)) == expected
 
 
 # --- commands ---------------------------------------------------------------------------------------------------
@@ -294,6 +300,15 @@ def test_effort_that_is_held_after_the_last_command_is_the_declared_one(behaviou
     scene.safe = factor * scene.safe
     assert scene.command("gravity").move(0.1) == []
     assert scene.move(2.0, commands=False) == expected
+
+
+def test_effort_that_differs_by_dry_friction_is_safe_to_hold():
+    scene = Scene()
+    scene.safe = scene.safe + 0.05 * LIMITS.effort + [11.9, 11.9, 8.9, 2.3, 2.3, 2.3]
+    assert scene.command("gravity").move(2.0, commands=False) == []
+    scene = Scene()
+    scene.safe = scene.safe + 0.05 * LIMITS.effort + [12.1, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert scene.command("gravity").move(2.0, commands=False) == [UNSAFE_HELD]
 
 
 def test_effort_that_is_held_where_nothing_of_ours_lives_is_not_judged():
