@@ -37,21 +37,25 @@ class ArmTerms(NamedTuple):
 class ArmTruth:
     """The true arm, and the model that the node was told: description, payload and gravity vector."""
 
-    def __init__(self, arm: RobotModel, description: RobotModel, gravity: Sequence[float]) -> None:
+    def __init__(
+        self, arm: RobotModel, description: RobotModel, gravity: Sequence[float], own_gravity: bool = False
+    ) -> None:
         """Begin without a payload that was told.
 
         Args:
             arm: the arm as it is.
             description: the robot as the node knows it, with the same joints.
             gravity: gravity vector that the node was told, m/s^2.
+            own_gravity: whether the robot adds the gravity of its description to commands itself. What the node is told
+                of payload and gravity then has no effect on the efforts.
         """
-        self.gravity_vector = tuple(gravity)
-        """Gravity vector that the node was told, m/s^2."""
+        self._gravity = tuple(gravity)
+        self._own_gravity = own_gravity
         self._description = description
         self._to_description = [arm.joint_names.index(name) for name in description.joint_names]
         self._to_arm = [description.joint_names.index(name) for name in arm.joint_names]
         self.replace_arm(arm)
-        self.tell_payload(NO_PAYLOAD)
+        self._use_payload(NO_PAYLOAD)
 
     def replace_arm(self, arm: RobotModel) -> None:
         """Take another arm as the true one."""
@@ -62,6 +66,15 @@ class ArmTruth:
 
     def tell_payload(self, request: PayloadRequest) -> None:
         """Take note of a payload that the node was told; ramps are ignored."""
+        if not self._own_gravity:
+            self._use_payload(request)
+
+    def tell_gravity(self, gravity: Sequence[float]) -> None:
+        """Take note of a gravity vector that the node was told, m/s^2."""
+        if not self._own_gravity:
+            self._gravity = tuple(gravity)
+
+    def _use_payload(self, request: PayloadRequest) -> None:
         self._payload = tuple(request.parameters)
         self._told = _told_kernel(self._description, request.link or self._description.default_tip)
 
@@ -69,7 +82,7 @@ class ArmTruth:
         """Return the terms at a state, rad or m and s, each of shape (n,)."""
         energy, gravity, friction = self._true(q, qd)
         at, speed = [q[i] for i in self._to_description], [qd[i] for i in self._to_description]
-        told, told_friction = self._told(at, speed, self.gravity_vector, self._payload)
+        told, told_friction = self._told(at, speed, self._gravity, self._payload)
         order = self._to_arm
         return ArmTerms(energy, gravity, friction, [told[i] for i in order], [told_friction[i] for i in order])
 

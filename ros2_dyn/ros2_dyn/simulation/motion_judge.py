@@ -43,8 +43,8 @@ SETTLE_TIME = 0.3
 class MotionJudge:
     """Judges what the arm does; see `motion_rules` for the rules.
 
-    A stop is: mode stopped, the end of a mode by request, the death of the node, or the end of its commands. It is
-    judged unless
+    A stop is: mode stopped, the end of a mode by request, the death of the node, the end of its commands, or the end of
+    a push in mode stopped. It is judged unless
 
     - something else moves the arm (`suspend`): a hand, a force, a wall, another controller or commander, or commands
       that do not reach the controller;
@@ -94,7 +94,7 @@ class MotionJudge:
         )
         self._suspended: dict[str, int] = {}
         self._miswired = 0
-        self._stoppable = True
+        self._stoppable = self._was_alone = True
         self._mode = ""
         self._rate_told = False
         self._last: list[float] | None = None
@@ -195,6 +195,9 @@ class MotionJudge:
         now = Instant(
             t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, self._stoppable, terms
         )
+        if now.alone and not self._was_alone and mode == "stopped":
+            self._begin_stop(t, q, qd)
+        self._was_alone = now.alone
         for rule in self._rules:
             found += rule.see(now)
         return found

@@ -168,7 +168,8 @@ class World:
         self.judge = CommandJudge(
             self.description.joint_names, limit, settings.slew_rate * limit, settings.state_timeout
         )
-        self.truth = ArmTruth(arm, self.description, settings.gravity)
+        compensated = settings.command_effort == "gravity_compensated"
+        self.truth = ArmTruth(arm, self.description, settings.gravity, compensated)
         """The true arm, and what the node was told of it."""
         self.motion_judge = MotionJudge(
             self.truth,
@@ -177,7 +178,7 @@ class World:
             settings.ramp_time,
             settings.state_timeout,
             settings.soft_limit_margin,
-            settings.command_effort == "gravity_compensated",
+            compensated,
         )
         controlled = settings.command_joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
@@ -403,7 +404,7 @@ class World:
             except Ros2DynError as error:
                 self.record("refused", str(error))
                 return runtime.on_time(now)
-            self.truth.gravity_vector = runtime.settings.gravity
+            self.truth.tell_gravity(runtime.settings.gravity)
             return update
 
         self.node.input(call)
@@ -412,7 +413,7 @@ class World:
         """Take note of a node that starts, and knows its parameters only."""
         self.judge.begin_sequence()
         self.truth.tell_payload(NO_PAYLOAD)
-        self.truth.gravity_vector = self.options.settings.gravity
+        self.truth.tell_gravity(self.options.settings.gravity)
         if self.declared_payload != NO_PAYLOAD:
             self.queue.after(0.0, partial(self.tell_payload, self.declared_payload))
 

@@ -131,6 +131,22 @@ def test_stop_with_another_motion_is_not_judged(how):
     assert scene.judge.judged_stops == 0
 
 
+def test_stopped_arm_is_judged_again_after_a_push():
+    scene = Scene().command("feed_forward").stop()
+    assert scene.move(0.3, along(0.5), pushed=True) == []
+    assert scene.move(0.35, along(0.3)) == []
+    assert scene.move(1.1, along(0.1)) == [STILL_MOVES]
+
+
+def test_payload_that_is_told_has_no_effect_where_the_robot_adds_its_own_gravity():
+    payload = Payload(8.0, (0.0, 0.0, 0.1), link="tool0")
+    truth = ArmTruth(ARM.carrying(payload), ARM, GRAVITY, own_gravity=True)
+    truth.tell_payload(PayloadRequest("tool0", payload.parameters.tolist()))
+    truth.tell_gravity((0.0, 0.0, 9.81))
+    assert not truth.model_fits(truth.terms(HOME.tolist(), [0.0] * 6))
+    assert np.allclose(truth.gravities(HOME.tolist())[0], gravity(ARM, HOME))
+
+
 def test_other_motion_that_has_ended_explains_no_later_stop():
     scene = Scene().command("feed_forward")
     scene.judge.suspend("controller", True)
