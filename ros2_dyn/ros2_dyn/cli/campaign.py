@@ -1,4 +1,4 @@
-"""`ros2_dyn campaign`: random faults in random simulated worlds, and whether any command breaks a rule."""
+"""`ros2_dyn campaign`: random faults in random simulated worlds, and whether command or motion breaks a rule."""
 
 from __future__ import annotations
 
@@ -100,6 +100,7 @@ def _draw_spans(axis: Any, world: World) -> None:
     for record in world.records:
         if record[1] in ("violation", "crash"):
             axis.axvline(1e-9 * record[0], color="red", linewidth=1)
+            axis.text(1e-9 * record[0], axis.get_ylim()[0], record[2], fontsize=6, color="red", rotation=90)
 
 
 def _draw_faults(axis: Any, world: World) -> None:
@@ -110,6 +111,22 @@ def _draw_faults(axis: Any, world: World) -> None:
             axis.axvline(1e-9 * record[0], color="0.5", linewidth=0.6)
             axis.text(1e-9 * record[0], top * (0.95 - 0.12 * (number % 6)), record[2], fontsize=6)
             number += 1
+
+
+def describe_violations(world: World) -> Iterator[str]:
+    """Yield a line for each violation in a timeline: time, kind, figures, mode and the faults that were active."""
+    mode, active = "", []
+    for time_ns, kind, *details in world.records:
+        if kind == "mode":
+            mode = details[0]
+        elif kind == "fault begins":
+            active.append(details[0])
+        elif kind == "fault ends":
+            active.remove(details[0])
+        elif kind == "violation":
+            what, *figures = details
+            text = f": '{figures[0]}' {figures[1]:.3g}, {figures[2]:.3g} allowed" if figures else ""
+            yield f"{1e-9 * time_ns:9.4f} judged: {what}{text}; mode '{mode}'; faults: {', '.join(active) or 'none'}"
 
 
 def replay(seed: int, output: Path, console: Console, box: Path | None = None) -> None:
@@ -128,9 +145,16 @@ def replay(seed: int, output: Path, console: Console, box: Path | None = None) -
         f"contact force {motion.max_contact_force:.0f} N",
         soft_wrap=True,
     )
+    for line in describe_violations(world):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     draw(world, output)
     console.print(f"drawn: {output}", soft_wrap=True)
-    outcome = {"seed": seed, "commanded_seconds": round(world.commanded_seconds, 2), "violations": world.violations}
+    outcome = {
+        "seed": seed,
+        "commanded_seconds": round(world.commanded_seconds, 2),
+        "judged_stops": world.motion_judge.judged_stops,
+        "violations": world.violations,
+    }
     print(json.dumps(outcome))
 
 

@@ -17,13 +17,15 @@ import numpy as np
 import ros2_dyn
 from ros2_dyn.dynamics import gravity, jacobian, singular_values
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import JointDynamics, Payload, RobotModel
+from ros2_dyn.model import BASE, JointDynamics, Payload, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.perturbed import perturbed
 
 OWN_ARM = "mock_arm"
 """The arm of this package."""
-ARMS: dict[str, tuple[str, int]] = {
+ARMS: dict[str, tuple[str, int | str]] = {
     "ur3": ("ur_description/urdf/ur3_robot.urdf", 6),
     "ur5": ("ur_description/urdf/ur5_robot.urdf", 6),
     "ur10": ("ur_description/urdf/ur10_robot.urdf", 6),
@@ -31,8 +33,13 @@ ARMS: dict[str, tuple[str, int]] = {
     "kinova": ("kinova_description/robots/kinova.urdf", 6),
     "xarm7": ("xarm_description/urdf/xarm7.urdf", 7),
     "z1": ("z1_description/urdf/z1.urdf", 6),
+    "so101": ("so_arm_description/urdf/so101.urdf", 5),
+    "baxter": ("baxter_description/urdf/baxter.urdf", "left_"),
+    "talos": ("talos_data/robots/talos_reduced.urdf", "arm_left_"),
+    "tiago": ("tiago_description/robots/tiago.urdf", "arm_"),
+    "tiago_pro": ("tiago_pro_description/robots/tiago_pro.urdf", "arm_left_"),
 }
-"""Arms of example-robot-data: file, and number of joints from the base that belong to the arm."""
+"""Arms of example-robot-data: file, and the number of joints from the base, or the beginning of their names."""
 VARIANTS = 4
 """Number of variants of each arm."""
 MAX_GRAVITY_FRACTION = 0.5
@@ -50,6 +57,8 @@ class Variant(NamedTuple):
     """The model that the node is given."""
     payload: Payload | None
     """What the arm carries and the description lacks."""
+    bare: RobotModel
+    """The arm as it is without its payload."""
 
 
 def example_robots() -> Path | None:
@@ -84,13 +93,30 @@ def nominal_arm(name: str) -> RobotModel:
             raise InputError("arm", f"expected one of {', '.join(arm_names())}, got '{name}'")
         file, joints = ARMS[name]
         whole = RobotModel.from_urdf_file(folder / file)
-        model = whole.reduced(whole.joint_names[:joints])
+        model = _without_fixed_links(whole.reduced(_joints_of_arm(whole, joints)))
     limit = model.effort_limit.tolist()
     typical = {
         joint: JointDynamics(viscous=0.03 * x, coulomb=0.04 * x, armature=2e-3 * x)
         for joint, x in zip(model.joint_names, limit)
     }
     return model.with_joint_dynamics(typical)
+
+
+def _joints_of_arm(whole: RobotModel, joints: int | str) -> tuple[str, ...]:
+    if isinstance(joints, int):
+        return whole.joint_names[:joints]
+    return tuple(name for name in whole.joint_names if name.startswith(joints))
+
+
+def _without_fixed_links(model: RobotModel) -> RobotModel:
+    """Return the same robot, of which only moving links and the tip are known by name; its models are made faster."""
+    child, tip = model.child_links, model.link_frame(model.default_tip)
+    specs = [model.link_specs[0]]
+    for i, (joint, parent, X, inertia) in enumerate(zip(model.joints, model.lambda_, model.X_tree, model.inertia)):
+        specs.append(LinkSpec(child[i], model.base_link if parent == BASE else child[parent], X, joint, inertia))
+    if model.default_tip not in child:
+        specs.append(LinkSpec(model.default_tip, child[tip.body], tip.X, None, SpatialInertia.zero()))
+    return RobotModel.from_links(model.name, specs)
 
 
 @lru_cache(maxsize=256)
@@ -102,10 +128,10 @@ def variant(name: str, number: int) -> Variant:
     """
     nominal = nominal_arm(name)
     if number == 0:
-        return Variant(nominal, nominal, None)
+        return Variant(nominal, nominal, None, nominal)
     rng = np.random.default_rng([number, *name.encode()])
     arm = perturbed(nominal, rng, float(rng.uniform(0, 0.1)), float(rng.uniform(0, 0.5)))
-    payload = None
+    bare, payload = arm, None
     if number % 2:
         mass = float(rng.uniform(0.05, 0.15) * np.max(nominal.effort_limit) / 9.81)
         payload = Payload(mass, rng.uniform(-0.05, 0.05, 3).tolist(), link=nominal.default_tip)
@@ -114,7 +140,7 @@ def variant(name: str, number: int) -> Variant:
     if number % 3 == 2:
         rotors = {joint.name: JointDynamics(armature=joint.dynamics.armature) for joint in nominal.joints}
         description = nominal.with_joint_dynamics(rotors)
-    return Variant(arm, description, payload)
+    return Variant(arm, description, payload, bare)
 
 
 def random_home(model: RobotModel, rng: np.random.Generator) -> Array:

@@ -14,13 +14,14 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.simulation.command_judge import RULES
+from ros2_dyn.simulation.motion_rules import MOTION_RULES
 from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD, random_world
 from ros2_dyn.simulation.simulated_node import MakeRuntime
 from ros2_dyn.simulation.world import CRASH, World
 
 WORLDS_PER_TASK = 5
 """Number of worlds that an executor plays in one task."""
-KINDS = (*RULES, CRASH)
+KINDS = (*RULES, *MOTION_RULES, CRASH)
 """Kinds of violations."""
 
 
@@ -30,6 +31,7 @@ class WorldResult(NamedTuple):
     seed: int
     faults: int
     commanded_seconds: float
+    judged_stops: int
     violations: dict[str, int]
     """Number by kind; kinds that did not occur are left out."""
 
@@ -41,6 +43,8 @@ class CampaignResult:
     seed: int
     faults: int = 0
     commanded_seconds: float = 0.0
+    judged_stops: int = 0
+    """Number of stops after which the arm was judged until it rested."""
     violations: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     failing_seeds: list[int] = field(default_factory=list)
     """Seeds of the worlds with a violation, for `random_world`."""
@@ -52,6 +56,7 @@ class CampaignResult:
             "seed": self.seed,
             "faults": self.faults,
             "commanded_seconds": round(self.commanded_seconds, 2),
+            "judged_stops": self.judged_stops,
             "violations": self.violations,
             "failing_seeds": self.failing_seeds,
             "wall_seconds": round(self.wall_seconds, 1),
@@ -70,7 +75,9 @@ def play_worlds(worlds: list[tuple[int, int]]) -> list[WorldResult]:
     results = []
     for seed, faults in worlds:
         world = play_world(seed, faults)
-        results.append(WorldResult(seed, faults, world.commanded_seconds, dict(world.violations)))
+        results.append(
+            WorldResult(seed, faults, world.commanded_seconds, world.motion_judge.judged_stops, dict(world.violations))
+        )
     return results
 
 
@@ -118,6 +125,7 @@ def run_campaign(
     for played in (played for part in parts for played in part):
         result.faults += played.faults
         result.commanded_seconds += played.commanded_seconds
+        result.judged_stops += played.judged_stops
         total.update(played.violations)
         if played.violations:
             result.failing_seeds.append(played.seed)

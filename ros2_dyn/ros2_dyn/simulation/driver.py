@@ -216,6 +216,33 @@ def publish_twice(rng: np.random.Generator) -> DriverFault:
     return fault
 
 
+def step_positions(rng: np.random.Generator) -> DriverFault:
+    """Add a step or a growing offset to one joint's position, of which the velocities say nothing."""
+    joint, step = int(rng.integers(5)), float(rng.choice([-1, 1]) * 10 ** rng.uniform(-2, 0))
+    rate = float(rng.choice([0.0, 10.0]))
+    resting = bool(rng.random() < 0.5)
+    begun: list[int] = []
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
+        offsets = [step + 1e-9 * rate * (sample.stamp - begun[0]) for sample in samples]
+        moved = [
+            _replace_numbers(sample, "position", lambda i, x, by=by: x + by if i == joint else x)  # type: ignore[misc]
+            for sample, by in zip(samples, offsets)
+        ]
+        return [_replace_numbers(sample, "velocity", lambda i, x: 0.0) for sample in moved] if resting else moved
+
+    return fault
+
+
+def lose_efforts(rng: np.random.Generator) -> DriverFault:
+    """Send efforts of zero, or none."""
+    omitted = bool(rng.random() < 0.5)
+    return lambda samples: [
+        _replace_list(sample, "effort", [] if omitted else [0.0] * len(sample.names)) for sample in samples
+    ]
+
+
 DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
     "states stop": stop_stream,
     "states freeze": freeze_numbers,
@@ -230,6 +257,8 @@ DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
     "noise": add_noise,
     "messages repeated": repeat_messages,
     "second publisher": publish_twice,
+    "positions step": step_positions,
+    "efforts vanish": lose_efforts,
 }
 """Faults of a driver by name; each function draws the parameters of one."""
 

@@ -14,11 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ros2_dyn.control.modes import ACTIVE_MODES
-from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.samples import PayloadRequest
-from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DRIVER_FAULTS, DriverFault
 from ros2_dyn.simulation.hand import Hand
@@ -28,6 +25,8 @@ from ros2_dyn.simulation.wall import Wall
 from ros2_dyn.simulation.world import World
 
 Action = Callable[[], None]
+LASTING_FAULTS = {"node stopped": 1.0, "interpreter held": 2.0, "node terminated": 1.2, "wall pressed": 1.0}
+"""Faults that last for a time of their own, s."""
 TOGGLE_PERIOD = 0.02
 """Period of mode requests that are toggled, s."""
 
@@ -43,7 +42,7 @@ MakeFault = Callable[[World, np.random.Generator], Fault]
 
 
 def start_fault(world: World, kind: str, rng: np.random.Generator, duration: float) -> None:
-    """Begin a fault of a kind of `FAULTS` now, and end it after a duration, s."""
+    """Begin a fault of a kind of `FAULTS` now, and end it after a duration, s, or after its own."""
     fault = FAULTS[kind](world, rng)
     world.record("fault begins", kind)
     fault.begin()
@@ -52,7 +51,7 @@ def start_fault(world: World, kind: str, rng: np.random.Generator, duration: flo
         fault.end()
         world.record("fault ends", kind)
 
-    world.at(world.now + duration, end)
+    world.at(world.now + LASTING_FAULTS.get(kind, duration), end)
 
 
 def _nothing() -> None:
@@ -102,9 +101,24 @@ def commands_late(world: World, rng: np.random.Generator) -> Fault:
     return _change_channel(world.command_channel, 0.0, rng.uniform(0.0, 0.05), rng.choice([0.0, rng.uniform(0, 0.02)]))
 
 
+def _suspending(world: World, why: str, fault: Fault) -> Fault:
+    """Return a fault during which something else than our commands moves the arm."""
+
+    def begin() -> None:
+        world.motion_judge.suspend(why, True)
+        fault.begin()
+
+    def end() -> None:
+        fault.end()
+        world.motion_judge.suspend(why, False)
+
+    return Fault(begin, end)
+
+
 def commands_lost(world: World, rng: np.random.Generator) -> Fault:
     """Lose commands."""
-    return _change_channel(world.command_channel, rng.uniform(0.1, 1.0), 0.0, 0.0)
+    fault = _change_channel(world.command_channel, rng.uniform(0.1, 1.0), 0.0, 0.0)
+    return _suspending(world, "commands lost", fault)
 
 
 # ---- the processes
@@ -137,7 +151,16 @@ def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
         world.listening = listens
         world.node.set_link(subscribers=int(listens))
 
-    return Fault(lambda: listen(False), lambda: listen(True))
+    return _suspending(world, "not listening", Fault(lambda: listen(False), lambda: listen(True)))
+
+
+def controller_inactive(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the controller; the drives hold their last efforts, and its subscription stays."""
+
+    def listen(listens: bool) -> None:
+        world.listening = listens
+
+    return _suspending(world, "controller inactive", Fault(lambda: listen(False), lambda: listen(True)))
 
 
 def controller_switched(world: World, rng: np.random.Generator) -> Fault:
@@ -162,7 +185,21 @@ def second_commander(world: World, rng: np.random.Generator) -> Fault:
         active.clear()
         world.node.set_link(other_publishers=())
 
-    return Fault(begin, end)
+    return _suspending(world, "second commander", Fault(begin, end))
+
+
+def twin_commander(world: World, rng: np.random.Generator) -> Fault:
+    """Let a second node of the same name command: the efforts that the arm needed when it began."""
+    active = [True]
+    effort = np.array(world.truth.gravities(world.arm.q.tolist())[0])
+    order = [world.description.joint_names.index(name) for name in world.options.settings.command_joints]
+
+    def command() -> None:
+        if active:
+            world.send_command(effort[order] if order else effort)
+            world.queue.after(0.01, command)
+
+    return _suspending(world, "twin commander", Fault(command, active.clear))
 
 
 def arm_restarted(world: World, rng: np.random.Generator) -> Fault:
@@ -211,16 +248,14 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
 
 
 def payload_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Declare a payload that the arm does not carry, with a ramp or at once; then none."""
+    """Declare a payload that the arm does not carry, with a ramp or at once; then the right one."""
     mass, ramp = float(rng.choice([0.5, 3.0, 20.0, 200.0])), float(rng.choice([0.0, 0.5]))
     x, z = rng.uniform(-0.1, 0.1, 2).tolist()
     I = (0.01 * mass, 0.0, 0.0, 0.01 * mass, 0.0, 0.01 * mass)
     told = (mass, mass * x, 0.0, mass * z, *I)
 
-    def declare(parameters: tuple[float, ...]) -> None:
-        world.node.input(lambda runtime, now: runtime.set_payload(PayloadRequest("", parameters, ramp), now))
-
-    return Fault(lambda: declare(told), lambda: declare((0.0,) * 10))
+    request = PayloadRequest("", told, ramp)
+    return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
 
 
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:
@@ -228,28 +263,27 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     tilt = rng.uniform(-0.3, 0.3, 2).tolist()
     changes: dict[str, Any] = (
         {"gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
-        {"gravity": (0.0, 0.0, 9.81)},
         {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(5, 50))},
         {"guiding_damping": float(rng.uniform(0, 50)), "force_damping": float(rng.uniform(0, 500))},
         {"feed_forward_gain": 0.0, "guiding_hold_force": 100.0},
-    )[int(rng.integers(5))]
+    )[int(rng.integers(4))]
     original = world.options.settings
     before = {name: getattr(original, name) for name in changes}
 
-    def change(values: dict[str, Any]) -> None:
-        def call(runtime: ArmRuntime, now: float) -> Update:
-            try:
-                return runtime.change_settings(replace(runtime.settings, **values), now)
-            except InputError as error:  # it is locked while a mode commands
-                world.record("refused", str(error))
-                return runtime.on_time(now)
-
-        world.node.input(call)
-
-    return Fault(lambda: change(changes), lambda: change(before))
+    return Fault(lambda: world.tell_settings(**changes), lambda: world.tell_settings(**before))
 
 
-@lru_cache(maxsize=64)
+def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
+    """Tell the node that the arm hangs from the ceiling, which it does not."""
+    told = world.options.settings.gravity
+    turned = tuple(-x for x in told)
+    return Fault(lambda: world.tell_settings(gravity=turned), lambda: world.tell_settings(gravity=told))
+
+
+# ---- what the node was told
+
+
+@lru_cache(maxsize=256)
 def _weaker(model: RobotModel) -> RobotModel:
     """Return the robot with smaller effort limits."""
     links = [
@@ -274,6 +308,36 @@ def enable_lost(world: World, rng: np.random.Generator) -> Fault:
     """Release the enabling button, or disconnect it."""
     name = "pressed" if rng.random() < 0.5 else "enable_connected"
     return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
+
+
+@lru_cache(maxsize=256)
+def _other_load(arm: RobotModel, bare: RobotModel, mass: float) -> RobotModel:
+    """Return the arm without its payload, or, where it carries none, with one of a mass, kg."""
+    return bare if arm is not bare else arm.carrying(Payload(mass, (0.0, 0.0, 0.05), link=arm.default_tip))
+
+
+def load_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Let the arm lose what it carries, or take up something that nobody has declared."""
+    arm, fraction = world.initial_arm, float(rng.choice([0.05, 0.15]))
+    other = _other_load(arm, world.bare_arm, fraction * float(np.max(arm.effort_limit)) / 9.81)
+    return Fault(lambda: world.replace_arm(other), lambda: world.replace_arm(arm))
+
+
+def _miswiring(world: World, wiring: list[tuple[int, float]]) -> Fault:
+    return Fault(lambda: world.miswire(wiring, True), lambda: world.miswire(wiring, False))
+
+
+def joint_sign(world: World, rng: np.random.Generator) -> Fault:
+    """Turn the sign of one joint's commands over."""
+    joint = int(rng.integers(world.arm_model.n))
+    return _miswiring(world, [(i, -1.0 if i == joint else 1.0) for i in range(world.arm_model.n)])
+
+
+def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
+    """Let two joints get each other's commands, as with a wrong order of `command_joints`."""
+    a, b = rng.choice(world.arm_model.n, 2, replace=False).tolist()
+    other = {a: b, b: a}
+    return _miswiring(world, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])
 
 
 # ---- the surroundings
@@ -319,6 +383,23 @@ def walled(world: World, rng: np.random.Generator) -> Fault:
     return Fault(begin, lambda: world.remove_contact(walls[0]))
 
 
+def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
+    """Put a stiff wall where the desired force points, while mode force is wanted."""
+    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
+    walls: list[Wall] = []
+
+    def begin() -> None:
+        force = world.targets.force(world.now)
+        size = np.linalg.norm(force)
+        normal = -force / size if size > 0 else np.array([0.0, 0.0, 1.0])
+        origin = world.arm.tip_position() - distance * normal
+        walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
+        world.add_contact(walls[0])
+        world.want_mode("force")
+
+    return Fault(begin, lambda: world.remove_contact(walls[0]))
+
+
 FAULTS: dict[str, MakeFault] = {
     **{name: _of_driver(make) for name, make in DRIVER_FAULTS.items()},
     **{name: _of_targets(make) for name, make in TARGET_FAULTS.items()},
@@ -329,19 +410,28 @@ FAULTS: dict[str, MakeFault] = {
     "node killed": node_killed,
     "node terminated": node_terminated,
     "node hangs": node_hangs,
+    "node stopped": node_hangs,
+    "interpreter held": node_hangs,
     "failsafe killed": failsafe_killed,
     "subscriber lost": subscriber_lost,
     "controller switched": controller_switched,
+    "controller inactive": controller_inactive,
     "second commander": second_commander,
+    "twin commander": twin_commander,
     "arm restarted": arm_restarted,
     "clocks jump": clocks_jump,
     "mode toggled": mode_toggled,
     "enable lost": enable_lost,
     "payload changed": payload_changed,
     "settings changed": settings_changed,
+    "gravity turned": gravity_turned,
     "description changed": description_changed,
+    "load changed": load_changed,
+    "joint sign": joint_sign,
+    "joints swapped": joints_swapped,
     "arm pushed": pushed,
     "arm led": led,
     "wall": walled,
+    "wall pressed": wall_pressed,
 }
 """All kinds of faults by name."""

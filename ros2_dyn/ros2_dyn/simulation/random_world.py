@@ -16,7 +16,7 @@ from ros2_dyn.runtime.samples import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, variant
 from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.faults import FAULTS, start_fault
+from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn.simulation.target_generator import TargetQuality
 from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
@@ -29,6 +29,8 @@ MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
 """Shortest and longest time from one fault to the next, and longest duration of one, s."""
 AFTERMATH = 0.5
 """Time from the last fault to the end, s."""
+PATIENCE = (0.0, 1.2, 3.1)
+"""Times for which operators wait after a stop before they request a mode, s; so long a stop is judged."""
 STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
 PERIODS_WITHIN_TIMEOUT = 6
 """A world's `state_timeout` is at least this many periods of its driver."""
@@ -47,11 +49,11 @@ def random_world(seed: int, faults: int = FAULTS_PER_WORLD, make_runtime: MakeRu
     name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
     real = variant(name, int(plan.integers(VARIANTS)))
     home = random_home(real.arm, plan)
-    world = World(seed, real.arm, home, _options(plan, real, home), real.description, make_runtime=make_runtime)
+    options = _options(plan, real, home)
+    world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
     if real.payload is not None and plan.random() < 0.7:
-        told = PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist()))
-        world.node.input(lambda runtime, now: runtime.set_payload(told, now))
+        world.declare_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
     _plan_faults(world, plan, chances, faults)
     return world
 
@@ -66,7 +68,7 @@ def _plan_faults(world: World, plan: np.random.Generator, chances: np.random.Gen
         world.at(t, partial(start_fault, world, kind, own, duration))
         if plan.random() < 0.3:
             world.at(t + 0.5 * duration, partial(world.want_mode, _draw_mode(plan)))
-        t += float(plan.uniform(MIN_GAP, MAX_GAP))
+        t += float(plan.uniform(MIN_GAP, MAX_GAP)) + LASTING_FAULTS.get(kind, 0.0)
     world.end = t + AFTERMATH
 
 
@@ -76,7 +78,8 @@ def _draw_mode(rng: np.random.Generator) -> str:
 
 
 def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptions:
-    rate = float(rng.choice([100.0, 125.0, 200.0, 250.0, 500.0], p=[0.3, 0.3, 0.2, 0.15, 0.05]))
+    rates = [50.0, 100.0, 125.0, 200.0, 250.0, 500.0, 1000.0]
+    rate = float(rng.choice(rates, p=[0.1, 0.25, 0.27, 0.18, 0.14, 0.05, 0.01]))
     unit = float(rng.choice([1.0, 1.0, 0.1]))
     limit = float(np.max(real.arm.effort_limit))
     driver = DriverQuality(
@@ -87,7 +90,7 @@ def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptio
         float(rng.choice([0.0, 0.002 * limit])),
         unit,
     )
-    delay = float(rng.choice([0.0, rng.uniform(0.0, 0.01)]))
+    delay = float(rng.choice([0.0, rng.uniform(0.0, 0.01), rng.uniform(0.0, 0.03)], p=[0.4, 0.4, 0.2]))
     states = ChannelQuality(float(rng.choice([0.0, 0.02])), delay, float(rng.choice([0.0, 0.5 / rate])))
     commands = ChannelQuality(0.0, delay, 0.0)
     targets = TargetQuality(
@@ -102,7 +105,8 @@ def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptio
         restart_time=float(rng.uniform(0.25, 0.4)),
     )
     settings = _settings(rng, real.description, home, 1.0 / rate, unit)
-    return WorldOptions(settings, driver, states, commands, targets, node)
+    patience = float(rng.choice(PATIENCE))
+    return WorldOptions(settings, driver, states, commands, targets, node, min(2e-3, 1.0 / rate), patience)
 
 
 def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: float, effort_unit: float) -> Settings:
@@ -132,7 +136,7 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
         ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
         state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
         target_timeout=float(rng.choice([0.05, 0.1])),
-        stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.6, 0.3, 0.1]))],
+        stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))],
         stop_damping=float(rng.uniform(5, 20)),
         gravity_damping=float(rng.uniform(0, 2)),
         tracking_law="computed_torque" if computed_torque else "joint_pd",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import DivergenceError, InputError
-from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.contact import Contact
@@ -101,17 +102,21 @@ class SimulatedArm:
             raise InputError("step", f"expected a positive number of seconds, got {step}")
         if integrator not in get_args(Integrator):
             raise InputError("integrator", f"expected one of {', '.join(get_args(Integrator))}, got '{integrator}'")
-        self.model = model
         self.law = law
         self.step = step
         self.contacts = list(contacts)
-        self._kernel = compile_kernel(model, ("mass_matrix", "effort"), "python", ("q", "qd"))
-        self._friction = compile_kernel(model, ("friction",), "python", ("qd",))
+        self._integrator = integrator
+        self._no_M, self._no_h = np.zeros((model.n, model.n)), np.zeros(model.n)
+        self.replace_model(model)
+        self.place(q, qd)
+
+    def replace_model(self, model: RobotModel) -> None:
+        """Go on with another model of the same joints, in the same state: a payload was taken up or lost."""
+        self.model = model
+        self._kernel, self._friction = _compile_dynamics(model)
         self._has_friction = any(self._friction([1.0] * model.n)[0])
         self._contact_efforts = ContactEfforts(model)
-        self._leapfrog = compile_leapfrog(model, step) if integrator == "leapfrog" else None
-        self._no_M, self._no_h = np.zeros((model.n, model.n)), np.zeros(model.n)
-        self.place(q, qd)
+        self._leapfrog = compile_leapfrog(model, self.step) if self._integrator == "leapfrog" else None
 
     def place(self, q: ArrayLike, qd: ArrayLike | None = None, t: float = 0.0) -> None:
         """Place the arm in a state at a time, s, which is rounded to whole steps."""
@@ -217,6 +222,13 @@ class SimulatedArm:
         M, _ = self._mass_matrix_and_bias(self.q.tolist(), self.qd.tolist())
         friction = np.array(self._friction(speed.tolist())[0]) / speed
         return np.linalg.solve(M, np.diag(friction + self.law.damping))
+
+
+@lru_cache(maxsize=256)
+def _compile_dynamics(model: RobotModel) -> tuple[Kernel, Kernel]:
+    """Compile mass matrix and effort, and the friction."""
+    whole = compile_kernel(model, ("mass_matrix", "effort"), "python", ("q", "qd"))
+    return whole, compile_kernel(model, ("friction",), "python", ("qd",))
 
 
 def _too_fast(t: float) -> DivergenceError:

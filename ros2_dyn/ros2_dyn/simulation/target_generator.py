@@ -52,6 +52,10 @@ class TargetGenerator:
     def _offset(self, t: float) -> Array:
         return self.quality.amplitude * np.sin(self.quality.frequency * t + self._phase)
 
+    def force(self, t: float) -> Array:
+        """Return the desired force at a time, s, in the axes of the base, N, shape (3,)."""
+        return self.quality.force * np.sin(self.quality.frequency * t + np.arange(3.0))
+
     def messages(self, t: float, stamp: int) -> list[DesiredSample | WrenchSample]:
         """Return the messages at a time, s, under a stamp, ns."""
         quality, phase = self.quality, self.quality.frequency * t + self._phase
@@ -64,7 +68,7 @@ class TargetGenerator:
                 (rate * np.cos(phase)).tolist(),
                 (-rate * quality.frequency * np.sin(phase)).tolist(),
             ),
-            WrenchSample(stamp, "", [*(quality.force * np.sin(quality.frequency * t + np.arange(3.0))), 0.0, 0.0, 0.0]),
+            WrenchSample(stamp, "", [*self.force(t).tolist(), 0.0, 0.0, 0.0]),
         ]
         for fault in self.faults:
             messages = fault(messages)

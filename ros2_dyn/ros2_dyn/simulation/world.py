@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import hypot
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity
-from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.mode_manager import command_limits
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, WrenchSample
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.update import Update
+from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
 from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
@@ -30,10 +34,13 @@ from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gai
 from ros2_dyn.simulation.driver import Driver, DriverQuality
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.motion_judge import MotionJudge
 from ros2_dyn.simulation.motion_record import MotionRecord
+from ros2_dyn.simulation.motion_rules import Finding
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality, SimulatedNode
 from ros2_dyn.simulation.target_generator import TargetGenerator, TargetQuality
+from ros2_dyn.simulation.wall import Wall
 
 CRASH = "crash"
 """Kind of violation: an exception that the runtime did not declare."""
@@ -43,6 +50,8 @@ RELEASE_TIME = 1.0
 """Time after which a failsafe process that took over is released, s."""
 MODE_PERIOD = 0.1
 """How often a mode that is wanted and not active is requested, s."""
+Wiring = list[tuple[int, float]]
+"""For each joint in the arm's order: the joint whose command it gets, and the sign."""
 STRAYED = 1.0
 """Distance of a joint from home above which an arm that is not commanded is placed at home again, rad or m."""
 LOST = 3.0
@@ -76,15 +85,17 @@ class WorldOptions:
     node: NodeQuality = field(default_factory=NodeQuality)
     step: float = 2e-3
     """Integration step, s."""
+    patience: float = 0.0
+    """Time after the end of a mode, s, before which the operator requests none."""
 
 
 class World:
     """One arm and the node that commands it.
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
-    is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`); what the arm does
-    is recorded in `motion`. Where the settings declare efforts as gravity compensated, the robot subtracts the gravity
-    of the description from the efforts that it reports, or adds it to its commands.
+    is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`), and what the arm
+    does at every tick (`MotionJudge`). Where the settings declare efforts as gravity compensated, the robot subtracts
+    the gravity of the description from the efforts that it reports, or adds it to its commands.
     """
 
     def __init__(
@@ -96,6 +107,7 @@ class World:
         description: RobotModel | None = None,
         contacts: Iterable[Contact] = (),
         make_runtime: MakeRuntime = ArmRuntime,
+        bare_arm: RobotModel | None = None,
     ) -> None:
         """Create a world at time 0, with the arm at rest at home under the weight of its links.
 
@@ -107,12 +119,15 @@ class World:
             description: the robot as the node knows it; None: the arm.
             contacts: forces, hands and walls; their times are those of the world.
             make_runtime: makes the runtime at each start of the node.
+            bare_arm: the arm as it is without its payload; None: it carries none.
 
         Raises:
             InputError: the description has other joints than the arm.
         """
         self.options = options or WorldOptions()
         self.arm_model, self.description = arm, description or arm
+        self.initial_arm, self.bare_arm = arm, bare_arm or arm
+        """The arm as it is, and without its payload."""
         if set(self.description.joint_names) != set(arm.joint_names):
             raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
         self._own_gravity = OwnGravity(self.description, arm.joint_names)
@@ -123,13 +138,16 @@ class World:
         self.records: list[tuple[Any, ...]] = []
         """The timeline: time in ns, kind, details."""
         self.violations: Counter[str] = Counter()
-        """Number of commands by the rule that they break; and crashes of the runtime."""
+        """Number by kind: commands that break a rule, findings of the judge of motion, crashes of the runtime."""
         self.commanded_seconds = 0.0
         """Time during which the node commanded, s."""
         self.end = 0.0
         """Time until which something is planned, s."""
         self.motion = MotionRecord(arm.velocity_limit)
         self.wanted_mode = "monitor"
+        self.declared_payload = NO_PAYLOAD
+        """What the arm carries, as the node is told at each start."""
+        self._last_mode, self._patient_until = "", 0.0
         self.driver_clock_offset = self.node_clock_offset = 0
         """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
         self._failsafe_ramps = False
@@ -157,8 +175,21 @@ class World:
         self.targets.move_to(self._in_description_order(self.home), 0.0)
         settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
         self.judge = CommandJudge(limits, settings.state_timeout, settings.stop_behaviour)
+        compensated = settings.command_effort != "raw"
+        self.truth = ArmTruth(arm, self.description, settings.gravity, compensated)
+        """The true arm, and what the node was told of it."""
+        self.motion_judge = MotionJudge(
+            self.truth,
+            replace(limits, velocity=arm.velocity_limit),
+            settings.stop_behaviour,
+            settings.ramp_time,
+            settings.state_timeout,
+            settings.soft_limit_margin,
+            compensated,
+        )
         controlled = settings.command_joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
+        self._wirings: list[Wiring] = []
         self.node = SimulatedNode(
             self.queue,
             self.description,
@@ -202,6 +233,12 @@ class World:
         begins = ("failsafe", "ended"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self.judge.begin_sequence()
+        if (kind, *details) == ("node", "killed"):
+            self.motion_judge.on_node_killed(self.now)
+        if (kind, *details) == ("failsafe", "killed"):
+            self.motion_judge.on_failsafe_lost(self.now)
+        if (kind, *details) == ("node", "started"):
+            self._on_start()
 
     def timeline(self) -> bytes:
         """Return the timeline as text, one entry a line; equal seeds give equal bytes."""
@@ -233,6 +270,8 @@ class World:
         """Let a contact act from now on, where its times allow."""
         self._advance()
         self.arm.contacts.append(contact)
+        if isinstance(contact, Wall):
+            self.motion_judge.contact.on_wall(self.now, contact.stiffness)
 
     def remove_contact(self, contact: Contact) -> None:
         """Take a contact away."""
@@ -246,13 +285,29 @@ class World:
         self.controllers.active = ""
         self.controllers.switch(EFFORT)
         self.motion.restart()
+        self.motion_judge.on_placed(self.now)
         self.record("placed home")
+
+    def replace_arm(self, arm: RobotModel) -> None:
+        """Go on with another arm of the same joints in the same state: one that lost its payload, for example."""
+        self._advance()
+        self.arm.replace_model(arm)
+        self.arm_model = arm
+        self.truth.replace_arm(arm)
+        self.record("arm replaced")
 
     def switch_controller(self, active: bool) -> None:
         """Activate the effort controller, or another one in its place."""
         self._advance()
+        if active != (self.controllers.active == EFFORT):
+            self.motion_judge.suspend("controller", not active)
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
+
+    def miswire(self, wiring: Wiring, active: bool) -> None:
+        """Let commands reach the joints through a wrong wiring, from now on or no longer."""
+        (self._wirings.append if active else self._wirings.remove)(wiring)
+        self.motion_judge.miswire(active)
 
     def _in_description_order(self, values: Array) -> Array:
         return values[self._to_description]
@@ -293,6 +348,8 @@ class World:
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
+            if isinstance(message, WrenchSample):
+                self.motion_judge.contact.on_asked(self.now, hypot(*message.wrench[:3]))
             self._through(self.state_channel, partial(self._deliver_target, message))
 
     def _deliver_target(self, message: DesiredSample | WrenchSample) -> None:
@@ -311,7 +368,13 @@ class World:
         for kind in self.judge.on_command(numbers, self.now):
             self.violations[kind] += 1
             self.record("violation", kind)
+        self._report(self.motion_judge.on_command(numbers, self.now, self.arm.q))
         self.send_command(data)
+
+    def _report(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self.violations[finding.kind] += 1
+            self.record("violation", *finding)
 
     def send_command(self, data: Array) -> None:
         """Send efforts in the controller's order to the controller, N m or N, shape (n,)."""
@@ -322,13 +385,55 @@ class World:
             return
         self._advance()
         try:
-            self.controllers.command(data[self._from_controller].tolist())
+            efforts = data[self._from_controller].tolist()
+            for wiring in self._wirings:
+                efforts = [sign * efforts[i] for i, sign in wiring]
+            self.controllers.command(efforts)
         except InputError as error:
             self.record("command rejected", str(error))
             return
         law = self.arm.law
         if self.options.settings.command_effort != "raw" and isinstance(law, HeldEffort):
             self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
+
+    # ---- what the node is told
+
+    def declare_payload(self, request: PayloadRequest) -> None:
+        """Tell the node what the arm carries, now and at each start of the node."""
+        self.declared_payload = request
+        self.tell_payload(request)
+
+    def tell_payload(self, request: PayloadRequest) -> None:
+        """Request a payload once."""
+
+        def call(runtime: ArmRuntime, now: float) -> Update:
+            update = runtime.set_payload(request, now)
+            if not any(reply.error for reply in update.replies):
+                self.truth.tell_payload(request)
+            return update
+
+        self.node.input(call)
+
+    def tell_settings(self, **values: Any) -> None:
+        """Set parameters; the node may refuse them."""
+
+        def call(runtime: ArmRuntime, now: float) -> Update:
+            try:
+                update = runtime.change_settings(replace(runtime.settings, **values), now)
+            except Ros2DynError as error:
+                self.record("refused", str(error))
+                return runtime.on_time(now)
+            self.truth.tell_gravity(runtime.settings.gravity)
+            return update
+
+        self.node.input(call)
+
+    def _on_start(self) -> None:
+        """Take note of a node that starts, and knows its parameters only."""
+        self.truth.tell_payload(NO_PAYLOAD)
+        self.truth.tell_gravity(self.options.settings.gravity)
+        if self.declared_payload != NO_PAYLOAD:
+            self.queue.after(0.0, partial(self.tell_payload, self.declared_payload))
 
     # ---- modes
 
@@ -344,6 +449,8 @@ class World:
         busy = self.node.state != "running" or self.node.awaits_reply or self.node.failsafe_commands
         if busy or self.node.mode == mode:
             return
+        if self.now < self._patient_until:
+            return
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
@@ -351,6 +458,11 @@ class World:
         self.node.request_mode(mode)
 
     def _on_mode(self, mode: str) -> None:
+        self._advance()
+        self.motion_judge.on_mode(mode, self.now, self.arm.q, self.arm.qd)
+        if mode not in ACTIVE_MODES and self._last_mode in ACTIVE_MODES:
+            self._patient_until = self.now + self.options.patience
+        self._last_mode = mode
         if mode == "stopped":
             self.motion.begin_stop(self.arm.q)
         else:
@@ -365,6 +477,8 @@ class World:
         force = float(np.linalg.norm(self.arm.contact_wrench()[:3])) if self.arm.contacts else 0.0
         seen = self.motion.add(q, qd, self.arm.tip_position(), RAMP_DOWN_PERIOD, force)
         self.records.append((self.queue.now_ns, "arm", *q.tolist(), *seen, force))
+        pushed = any(each.kind != "wall" and each.start <= self.now < each.end for each in self.arm.contacts)
+        self._report(self.motion_judge.see(self.now, q, qd, seen[1], force, pushed))
 
 
 def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:

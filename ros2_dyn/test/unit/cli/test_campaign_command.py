@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from ros2_dyn.cli.campaign import describe_violations
 from ros2_dyn.cli.main import main
 from ros2_dyn.simulation.campaign import KINDS
-from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD
+from ros2_dyn.simulation.motion_rules import Finding
+from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD, random_world
 
 COMMAND = ["campaign", "--faults", str(FAULTS_PER_WORLD + 4), "--seed", "9"]
 
@@ -20,8 +22,8 @@ def last_line(capsys) -> dict:
 def test_campaign_prints_json_last_and_the_same_for_any_number_of_workers(capsys):
     assert main([*COMMAND, "--workers", "1"]) == 0
     result = last_line(capsys)
-    assert list(result) == ["seed", "faults", "commanded_seconds", "violations", "failing_seeds"]
-    assert result["violations"] == dict.fromkeys(KINDS, 0)
+    assert list(result) == ["seed", "faults", "commanded_seconds", "judged_stops", "violations", "failing_seeds"]
+    assert list(result["violations"]) == list(KINDS)
     assert main([*COMMAND, "--workers", "2"]) == 0
     assert last_line(capsys) == result
 
@@ -44,6 +46,24 @@ def test_replay_prints_the_timeline_and_draws_it(capsys, tmp_path):
     assert sum(": " in line and "fault begins" in line for line in lines) == FAULTS_PER_WORLD
     assert any(" command: " in line for line in lines)
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_violations_are_described_with_figures_mode_and_faults():
+    world = random_world(5, 0)
+    for kind, *details in (
+        ("mode", "gravity", ""),
+        ("fault begins", "noise"),
+        ("violation", "above the limit"),
+        ("violation", *Finding("travels after a stop", "elbow", 0.31234, 0.3)),
+        ("fault ends", "noise"),
+        ("violation", "above the limit"),
+    ):
+        world.record(kind, *details)
+    assert list(describe_violations(world)) == [
+        "   0.0000 judged: above the limit; mode 'gravity'; faults: noise",
+        "   0.0000 judged: travels after a stop: 'elbow' 0.312, 0.3 allowed; mode 'gravity'; faults: noise",
+        "   0.0000 judged: above the limit; mode 'gravity'; faults: none",
+    ]
 
 
 @pytest.mark.parametrize(

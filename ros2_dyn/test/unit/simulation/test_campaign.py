@@ -10,10 +10,12 @@ from ros2_dyn.control.effort_limiter import EffortLimiter
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.simulation import campaign
-from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, arm_names, nominal_arm, random_home, variant
+from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, arm_names, example_robots, nominal_arm, random_home, variant
 from ros2_dyn.simulation.campaign import KINDS, play_world, run_campaign, world_seeds
+from ros2_dyn.simulation.command_judge import RULES
 from ros2_dyn.simulation.faults import FAULTS
 from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD, random_world
+from ros2_dyn.simulation.world import CRASH
 
 FAULTS_PLAYED = 2 * FAULTS_PER_WORLD + 5
 
@@ -37,11 +39,11 @@ def without_time(result: dict) -> dict:
     return {name: value for name, value in result.items() if name != "wall_seconds"}
 
 
-def test_campaign_counts_its_faults_and_finds_no_violation(result):
-    assert list(result) == ["seed", "faults", "commanded_seconds", "violations", "failing_seeds"]
+def test_campaign_counts_its_faults_and_finds_no_bad_command(result):
+    assert list(result) == ["seed", "faults", "commanded_seconds", "judged_stops", "violations", "failing_seeds"]
     assert (result["seed"], result["faults"]) == (3, FAULTS_PLAYED)
-    assert result["violations"] == dict.fromkeys(KINDS, 0)
-    assert result["failing_seeds"] == []
+    assert list(result["violations"]) == list(KINDS)
+    assert {kind: result["violations"][kind] for kind in (*RULES, CRASH)} == dict.fromkeys((*RULES, CRASH), 0)
     assert result["commanded_seconds"] > 1.0
 
 
@@ -99,6 +101,10 @@ def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
     assert 10 < len(seen) <= len(FAULTS)
 
 
+def test_pool_has_ten_arms_of_example_robot_data_where_it_is_installed():
+    assert example_robots() is None or len(set(arm_names()) - {OWN_ARM}) >= 10
+
+
 # --- arms -------------------------------------------------------------------------------------------------------
 
 
@@ -115,6 +121,7 @@ def test_arm_of_the_pool_can_be_commanded_in_all_variants(name):
         assert np.all(np.abs(gravity(real.arm, home)) < real.arm.effort_limit)
     assert variant(name, 0).arm == nominal
     assert variant(name, 1).payload is not None
+    assert variant(name, 1).bare != variant(name, 1).arm
 
 
 def test_variant_is_the_same_whenever_it_is_made():

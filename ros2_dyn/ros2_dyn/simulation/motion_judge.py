@@ -1,0 +1,235 @@
+"""The judge of the arm's motion: what a commanded arm must not do, from what the simulated arm does.
+
+The judge knows the true arm, the messages on the command topic and the modes; it asks the runtime nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
+from ros2_dyn.control.modes import StopBehaviour
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.arm_truth import ArmTruth
+from ros2_dyn.simulation.motion_rules import (
+    EFFORT_RATE,
+    HELD_TIME,
+    HELD_TOLERANCE,
+    RATE_LIMIT,
+    UNSAFE_HELD,
+    ContactRule,
+    EnergyRule,
+    Finding,
+    Instant,
+    LimitRule,
+    StopRule,
+    TipRule,
+    can_brake,
+)
+
+SILENCE = 0.15
+"""A node whose last command is older than this, s, or than `state_timeout` if that is longer, does not command."""
+MEMORY = 0.3
+"""Time after a push, and after the model was wrong, during which that still explains a motion, s."""
+LAST_PROCESS_TIME = 1.0
+"""A node that dies within this time after its failsafe process, s, leaves nothing that could command."""
+SETTLE_TIME = 0.3
+"""Time after the ramp into a mode, or after a push, from which the energy is judged, s."""
+
+
+class MotionJudge:
+    """Judges what the arm does; see `motion_rules` for the rules.
+
+    A stop is: mode stopped, the end of a mode by request, the death of the node, the end of its commands, or the end of
+    a push in mode stopped. It is judged unless
+
+    - something else moves the arm (`suspend`): a hand, a force, a wall, another controller or commander, or commands
+      that do not reach the controller;
+    - another mode is entered;
+    - `stop_behaviour` is not hold_gravity: a robot without brakes then falls, as declared;
+    - the permitted efforts and slew rates cannot brake the arm: see `can_brake`.
+
+    Where the model is wrong (`ArmTruth.model_fits`, or the wiring) a stopped arm must not speed up, and the other rules
+    are not applied.
+    """
+
+    def __init__(
+        self,
+        truth: ArmTruth,
+        limits: CommandLimits,
+        stop_behaviour: StopBehaviour,
+        ramp_time: float = 0.0,
+        state_timeout: float = 0.1,
+        soft_limit_margin: float = 0.2,
+        compensated: bool = False,
+    ) -> None:
+        """Create a judge.
+
+        Args:
+            truth: the arm, and what the node was told of it.
+            limits: permitted efforts and slew rates, in the description's order.
+            stop_behaviour: command after a stop.
+            ramp_time: duration of the ramp into a mode, s.
+            state_timeout: maximum age of a state, s.
+            soft_limit_margin: distance from a joint limit at which hand-guiding pushes back, rad or m.
+            compensated: whether the robot adds gravity to its commands itself.
+        """
+        arm = truth.arm
+        self._truth, self._limits, self._behaviour, self._compensated = truth, limits, stop_behaviour, compensated
+        self._silence = max(SILENCE, 1.5 * state_timeout)
+        self._to_arm = [limits.joint_names.index(name) for name in arm.joint_names]
+        self._stops = StopRule(arm.joint_names)
+        soft = (arm.lower + soft_limit_margin, arm.upper - soft_limit_margin)
+        self._energy = EnergyRule(ramp_time + SETTLE_TIME, soft)
+        self._tip, self.contact = TipRule(), ContactRule(truth.tip_mass)
+        self._rules = (
+            self._stops,
+            self._energy,
+            self._tip,
+            self.contact,
+            LimitRule(arm.joint_names, arm.lower, arm.upper),
+        )
+        self._suspended: dict[str, int] = {}
+        self._miswired = 0
+        self._stoppable = self._was_alone = True
+        self._mode = ""
+        self._rate_told = False
+        self._last: list[float] | None = None
+        self._last_at = self._pushed_at = self._wrong_at = self._failsafe_lost_at = -inf
+        self._held_at: list[float] = []
+        self._silent = self._held_judged = True
+
+    @property
+    def judged_stops(self) -> int:
+        """Number of stops that were judged up to rest."""
+        return self._stops.judged
+
+    # ---- what happens
+
+    def suspend(self, why: str, active: bool) -> None:
+        """Note that something else moves the arm, from now on or no longer."""
+        self._suspended[why] = self._suspended.get(why, 0) + (1 if active else -1)
+
+    def miswire(self, active: bool) -> None:
+        """Note that commands reach other joints than told, or with another sign, from now on or no longer."""
+        self._miswired += 1 if active else -1
+
+    def on_mode(self, mode: str, now: float, q: Array, qd: Array) -> None:
+        """Take note of a mode of the node at a time, s; empty where the node is dead."""
+        before, self._mode = self._mode, mode
+        self._rate_told = False
+        if mode in ("stopped", "monitor", ""):
+            if before not in ("monitor", ""):
+                self._begin_stop(now, q, qd)
+        else:
+            self._stops.clear()
+
+    def on_failsafe_lost(self, now: float) -> None:
+        """Take note of the death of the failsafe process at a time, s."""
+        self._failsafe_lost_at = now
+
+    def on_node_killed(self, now: float) -> None:
+        """Take note of the death of the node at a time, s; where nothing is left, the held effort is not judged."""
+        if now - self._failsafe_lost_at < LAST_PROCESS_TIME:
+            self._held_judged = True
+
+    def on_placed(self, now: float) -> None:
+        """Take note of an arm that was placed somewhere else at a time, s."""
+        self._stops.clear()
+        self._pushed_at = now
+        self._held_judged = True
+
+    def on_command(self, effort: Sequence[float], now: float, q: Array) -> list[Finding]:
+        """Return what is wrong with a command of the node or its failsafe process.
+
+        Args:
+            effort: in the description's order, N m or N.
+            now: time, s.
+            q: true joint positions in the arm's order, rad or m, shape (n,).
+        """
+        found = []
+        if self._last is not None and not self._rate_told and now - self._last_at < self._silence:
+            steps = [abs(x - before) for x, before in zip(effort, self._last)]
+            if not max(steps) <= RATE_LIMIT * MAX_SLEW_STEP:
+                i = int(np.nanargmax(steps))
+                period = max(now - self._last_at, MAX_SLEW_STEP)
+                found.append(Finding(EFFORT_RATE, self._limits.joint_names[i], steps[i] / period, RATE_LIMIT))
+                self._rate_told = True
+        self._last, self._last_at, self._held_at = list(effort), now, q.tolist()
+        self._silent = self._held_judged = False
+        return found
+
+    # ---- instants
+
+    def see(self, t: float, q: Array, qd: Array, tip_speed: float, contact_force: float, pushed: bool) -> list[Finding]:
+        """Return what is found at an instant.
+
+        Args:
+            t: time, s.
+            q: joint positions in the arm's order, rad or m, shape (n,).
+            qd: joint velocities, rad/s or m/s, shape (n,).
+            tip_speed: m/s.
+            contact_force: resultant of all contacts, N.
+            pushed: whether a hand or a force acts.
+        """
+        if pushed:
+            self._pushed_at = t
+        found = []
+        if not self._silent and t - self._last_at > self._silence:
+            self._silent = True
+            self._begin_stop(t, q, qd)
+        if not self._held_judged and t - self._last_at >= HELD_TIME:
+            self._held_judged = True
+            found += self._judge_held()
+        positions, velocities = q.tolist(), qd.tolist()
+        terms = self._truth.terms(positions, velocities)
+        recently = t - self._pushed_at < MEMORY
+        overruled = any(self._suspended.values())
+        if self._miswired or not self._truth.model_fits(terms):
+            self._wrong_at = t
+        right = t - self._wrong_at >= MEMORY
+        mode = "" if self._silent else self._mode
+        now = Instant(
+            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, self._stoppable, terms
+        )
+        if now.alone and not self._was_alone and mode == "stopped":
+            self._begin_stop(t, q, qd)
+        self._was_alone = now.alone
+        for rule in self._rules:
+            found += rule.see(now)
+        return found
+
+    def _begin_stop(self, t: float, q: Array, qd: Array) -> None:
+        if self._behaviour != "hold_gravity" or self._last is None:
+            self._stoppable = self._behaviour == "hold_gravity"
+            return
+        order, truth = self._to_arm, self._truth
+        gravity = np.array(truth.terms(q.tolist(), qd.tolist()).gravity)
+        effort = np.array(self._last)[order] + (gravity if self._compensated else 0.0)
+        limit, slew_rate = self._limits.effort[order], self._limits.slew_rate[order]
+        self._stoppable = can_brake(qd, effort, gravity, limit, slew_rate, truth.inertias(q))
+        if self._stoppable:
+            self._stops.begin(t, q, qd)
+
+    def _judge_held(self) -> list[Finding]:
+        """Return the joint whose held effort is farthest from the declared safe one, if dry friction does not hold it.
+
+        Gravity is that of the told model or the true one, or between them, because the node may have refused what it
+        was told.
+        """
+        if self._behaviour == "none" or self._last is None:
+            return []
+        told = true = np.zeros(len(self._last))
+        if self._behaviour == "hold_gravity" and not self._compensated:
+            told, true = map(np.array, self._truth.gravities(self._held_at))
+        limit = self._limits.effort
+        low, high = np.clip(np.minimum(told, true), -limit, limit), np.clip(np.maximum(told, true), -limit, limit)
+        errors = np.maximum(0.0, np.maximum(low - self._last, self._last - high))
+        allowed = HELD_TOLERANCE * limit + self._truth.held_by_friction()
+        i = int(np.argmax(errors / allowed))
+        if errors[i] <= allowed[i]:
+            return []
+        return [Finding(UNSAFE_HELD, self._limits.joint_names[i], float(errors[i]), float(allowed[i]))]

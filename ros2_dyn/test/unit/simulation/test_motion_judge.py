@@ -1,0 +1,364 @@
+"""The judge of motion: each rule finds what it is for, once, and nothing that has another explanation."""
+
+import numpy as np
+import pytest
+
+from robots import mock_arm
+from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime import mode_manager
+from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.arm_truth import ArmTruth
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.motion_judge import MotionJudge
+from ros2_dyn.simulation.motion_rules import (
+    BEYOND_LIMIT,
+    EFFORT_RATE,
+    FEEDS_ENERGY,
+    MOTION_RULES,
+    PRESSES,
+    RUNS_AWAY,
+    STILL_MOVES,
+    TIP_FAST,
+    TRAVELS,
+    UNSAFE_HELD,
+    can_brake,
+)
+from ros2_dyn.simulation.perturbed import with_friction
+from ros2_dyn.simulation.world import World, WorldOptions
+
+HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
+ARM = with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4])
+GRAVITY = (0.0, 0.0, -9.81)
+LIMITS = CommandLimits(ARM.joint_names, 0.8 * ARM.effort_limit, 8.0 * ARM.effort_limit, ARM.velocity_limit)
+STILL = np.zeros(6)
+PERIOD = 0.01
+
+
+def along(speed: float, joint: int = 1) -> np.ndarray:
+    """Return the velocities of an arm with one joint in motion."""
+    qd = np.zeros(6)
+    qd[joint] = speed
+    return qd
+
+
+class Scene:
+    """A judge, and an arm that is moved by hand from instant to instant."""
+
+    def __init__(self, stop_behaviour="hold_gravity", arm=ARM):
+        self.truth = ArmTruth(arm, ARM, GRAVITY)
+        self.judge = MotionJudge(self.truth, LIMITS, stop_behaviour)
+        self.t, self.q = 0.0, HOME.copy()
+        self.safe = gravity(ARM, HOME)
+
+    def command(self, mode: str) -> "Scene":
+        """Enter a mode, and command gravity there."""
+        self.judge.on_mode(mode, self.t, self.q, STILL)
+        self.judge.on_command(self.safe.tolist(), self.t, self.q)
+        return self
+
+    def stop(self, qd=STILL) -> "Scene":
+        """Stop an active mode."""
+        self.judge.on_mode("stopped", self.t, self.q, qd)
+        return self
+
+    def move(self, seconds: float, qd=STILL, commands=True, tip=0.0, force=0.0, pushed=False) -> list[str]:
+        """Go on for a while with constant velocities; return the kinds that were found."""
+        found = []
+        for _ in range(round(seconds / PERIOD)):
+            self.t += PERIOD
+            self.q = self.q + PERIOD * np.asarray(qd)
+            if commands:
+                found += self.judge.on_command(self.safe.tolist(), self.t, self.q)
+            found += self.judge.see(self.t, self.q, np.asarray(qd), tip, force, pushed)
+        assert all(finding.kind in MOTION_RULES for finding in found)
+        return [finding.kind for finding in found]
+
+
+# --- stops ------------------------------------------------------------------------------------------------------
+
+
+def test_arm_that_rests_after_a_stop_is_judged_and_fine():
+    scene = Scene().command("feed_forward").stop(along(0.5))
+    assert scene.move(0.3, along(0.5)) == []
+    assert scene.move(3.0) == []
+    assert scene.judge.judged_stops == 1
+
+
+def test_arm_that_still_moves_one_second_after_a_stop_is_found_once():
+    scene = Scene().command("feed_forward").stop()
+    assert scene.move(0.95, along(0.06)) == []
+    assert scene.move(2.0, along(0.06)) == [STILL_MOVES]
+
+
+def test_joint_that_travels_after_a_stop_is_found_once():
+    scene = Scene().command("feed_forward").stop()
+    assert scene.move(0.5, along(0.7)) == [TRAVELS]
+    assert scene.move(0.3, along(0.1)) == []
+
+
+@pytest.mark.parametrize("end", ["monitor", ""])
+def test_mode_that_ends_by_request_or_death_is_a_stop(end):
+    scene = Scene().command("gravity")
+    scene.judge.on_mode(end, scene.t, scene.q, STILL)
+    assert TRAVELS in scene.move(0.5, along(0.7))
+
+
+def test_end_of_the_commands_is_a_stop():
+    scene = Scene().command("feed_forward")
+    assert scene.move(0.3, along(0.3)) == []
+    assert STILL_MOVES in scene.move(1.25, along(0.15), commands=False)
+
+
+def disturb(scene: Scene, how: str) -> dict:
+    if how == "controller":
+        scene.judge.suspend("controller", True)
+    if how == "other mode":
+        scene.judge.on_mode("gravity", scene.t, scene.q, STILL)
+    if how == "placed":
+        scene.judge.on_placed(scene.t)
+    return {"pushed": how == "push", "force": 20.0 if how == "wall" else 0.0}
+
+
+@pytest.mark.parametrize("how", ["controller", "other mode", "placed", "push", "wall"])
+def test_stop_with_another_motion_is_not_judged(how):
+    scene = Scene().command("feed_forward").stop()
+    about = disturb(scene, how)
+    assert set(scene.move(0.3, along(1.2), **about)) <= {FEEDS_ENERGY}
+    assert scene.judge.judged_stops == 0
+
+
+def test_stopped_arm_is_judged_again_after_a_push():
+    scene = Scene().command("feed_forward").stop()
+    assert scene.move(0.3, along(0.5), pushed=True) == []
+    assert scene.move(0.35, along(0.3)) == []
+    assert scene.move(1.1, along(0.1)) == [STILL_MOVES]
+
+
+def test_payload_that_is_told_has_no_effect_where_the_robot_adds_its_own_gravity():
+    payload = Payload(8.0, (0.0, 0.0, 0.1), link="tool0")
+    truth = ArmTruth(ARM.carrying(payload), ARM, GRAVITY, own_gravity=True)
+    truth.tell_payload(PayloadRequest("tool0", payload.parameters.tolist()))
+    truth.tell_gravity((0.0, 0.0, 9.81))
+    assert not truth.model_fits(truth.terms(HOME.tolist(), [0.0] * 6))
+    assert np.allclose(truth.gravities(HOME.tolist())[0], gravity(ARM, HOME))
+
+
+def test_other_motion_that_has_ended_explains_no_later_stop():
+    scene = Scene().command("feed_forward")
+    scene.judge.suspend("controller", True)
+    scene.judge.suspend("controller", False)
+    scene.stop()
+    assert scene.move(0.5, along(0.7)) == [TRAVELS]
+
+
+@pytest.mark.parametrize("behaviour", ["zero_effort", "none"])
+def test_arm_that_may_fall_is_not_judged_after_a_stop(behaviour):
+    scene = Scene(behaviour).command("feed_forward").stop()
+    assert scene.move(1.0, along(0.7)) == []
+
+
+def test_stop_from_a_speed_that_efforts_cannot_brake_is_not_judged():
+    scene = Scene().command("feed_forward").stop(along(8.0))
+    assert scene.move(0.5, along(0.7)) == []
+
+
+def test_braking_takes_efforts_and_the_time_to_turn_them():
+    six = np.ones(6)
+    free = {"gravity": 0 * six, "limit": 100 * six, "slew_rate": 1000 * six, "inertia": six}
+    assert can_brake(5 * six, effort=0 * six, **free)
+    assert not can_brake(6 * six, effort=0 * six, **free)  # 18 J with 100 N m: 0.18 rad
+    assert not can_brake(2 * six, effort=100 * six, **free)  # 100 ms at 100 N m add 5 rad/s
+    assert can_brake(-2 * six, effort=100 * six, **free)
+
+
+def test_stopped_arm_with_a_wrong_model_must_not_speed_up():
+    scene = Scene(arm=ARM.carrying(Payload(8.0, (0.0, 0.0, 0.1), link="tool0"))).command("feed_forward").stop()
+    assert scene.move(0.5, along(1.0)) == []
+    assert scene.move(0.5, along(1.05)) == []
+    assert scene.move(0.5, along(1.2)) == [RUNS_AWAY]
+
+
+def test_payload_that_the_node_was_told_makes_no_wrong_model():
+    payload = Payload(8.0, (0.0, 0.0, 0.1), link="tool0")
+    scene = Scene(arm=ARM.carrying(payload))
+    scene.truth.tell_payload(PayloadRequest("tool0", payload.parameters.tolist()))
+    scene.safe = gravity(ARM.carrying(payload), HOME)
+    assert scene.command("feed_forward").stop().move(0.5, along(0.7)) == [TRAVELS]
+
+
+def test_wrong_wiring_counts_as_a_wrong_model():
+    scene = Scene().command("feed_forward")
+    scene.judge.miswire(True)
+    assert scene.stop().move(0.5, along(0.7)) == []
+
+
+# --- energy -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["gravity", "hand_guiding", "stopped"])
+def test_arm_that_speeds_up_by_itself_is_found_once(mode):
+    scene = Scene().command(mode)
+    assert scene.move(1.0, along(0.1)) == []
+    assert scene.move(0.5, along(0.4)) == [FEEDS_ENERGY]
+
+
+def test_arm_that_slows_down_and_speeds_up_again_is_found():
+    scene = Scene().command("gravity")
+    assert scene.move(0.5, along(0.4)) == []
+    assert scene.move(0.5) == []
+    assert scene.move(0.5, along(0.4)) == [FEEDS_ENERGY]
+
+
+def test_arm_that_is_pushed_or_follows_a_target_feeds_no_energy():
+    assert Scene().command("feed_forward").move(1.0, along(0.4)) == []
+    scene = Scene().command("gravity")
+    assert scene.move(0.5) == []
+    assert scene.move(0.5, along(0.4), pushed=True) == []
+    assert scene.move(0.5, along(0.4)) == []
+
+
+def test_work_of_a_model_error_is_allowed():
+    scene = Scene(arm=ARM.carrying(Payload(1.0, (0.0, 0.0, 0.1), link="tool0"))).command("gravity")
+    assert scene.move(1.0, along(0.1)) == []
+    assert scene.move(0.2, along(0.25)) == []
+
+
+# --- tip, contact, limits ---------------------------------------------------------------------------------------
+
+
+def test_tip_above_its_limit_is_found_once_and_in_its_modes_only():
+    scene = Scene().command("force")
+    assert scene.move(0.5, tip=0.29) == []
+    assert scene.move(0.5, tip=0.31) == [TIP_FAST]
+    assert Scene().command("feed_forward").move(0.5, tip=1.0) == []
+
+
+def test_mode_whose_tip_is_pushed_beyond_its_limit_ends_in_time():
+    scene = Scene().command("hand_guiding")
+    assert scene.move(0.08, tip=0.5, pushed=True) == []
+    assert scene.move(0.1, tip=0.5, pushed=True) == [TIP_FAST]
+    scene = Scene().command("hand_guiding")
+    assert scene.move(0.08, tip=0.5, pushed=True) == []
+    assert scene.stop().move(0.5, tip=0.5, pushed=True) == []
+
+
+def pressing(impact: float = 0.0) -> Scene:
+    """Return a scene in mode force that asks for 20 N, in front of a wall."""
+    scene = Scene().command("force")
+    scene.judge.contact.on_wall(0.0, 2e4)
+    assert scene.move(0.2, tip=impact) == []
+    scene.judge.contact.on_asked(scene.t, 20.0)
+    return scene
+
+
+def test_wall_that_is_pressed_harder_than_asked_is_found_once():
+    assert pressing().move(0.2, force=34.0) == []
+    assert pressing().move(0.2, force=36.0) == [PRESSES]
+
+
+def test_speed_of_the_impact_explains_a_peak_but_no_later_and_harder_one():
+    scene = pressing(0.2)
+    mass = scene.truth.tip_mass(HOME)
+    peak = 0.2 * np.sqrt(2e4 * mass)
+    assert scene.move(0.05, force=30.0 + peak) == []
+    assert scene.move(0.1, tip=0.24) == []
+    assert scene.move(0.05, force=40.0 + 1.1 * peak) == [PRESSES]
+
+
+def test_wall_that_is_put_into_the_arm_is_not_judged():
+    scene = pressing()
+    scene.judge.contact.on_wall(scene.t, 2e4)
+    assert scene.move(0.2, force=100.0) == []
+
+
+def test_joint_that_is_moved_beyond_its_limit_is_found_once():
+    scene = Scene().command("feed_forward")
+    scene.q[1] = ARM.upper[1] - 0.05
+    assert scene.move(0.5, along(0.3)) == [BEYOND_LIMIT]
+    scene.q[1] = ARM.upper[1] - 0.05
+    assert scene.move(0.2, along(0.3), pushed=True) == []
+
+
+@pytest.mark.parametrize(("speed", "expected"), [(0.5, [BEYOND_LIMIT]), (8.0, [])])
+def test_joint_limit_after_a_stop_holds_where_the_arm_could_be_braked(speed, expected):
+    scene = Scene().command("feed_forward")
+    scene.q[1] = ARM.upper[1] - 0.05
+    assert scene.stop(along(speed)).move(0.25, along(0.4)) == expected
+
+
+# --- commands ---------------------------------------------------------------------------------------------------
+
+
+def test_effort_that_changes_too_fast_is_found_once_in_a_mode():
+    scene = Scene().command("gravity")
+    found = [scene.judge.on_command([x + 19.0 * k for x in scene.safe], 0.01 * k, HOME) for k in range(1, 4)]
+    assert not any(found)
+    found = [scene.judge.on_command([x + 40.0 * k for x in scene.safe], 0.01 * k, HOME) for k in range(4, 7)]
+    assert [finding.kind for each in found for finding in each] == [EFFORT_RATE]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "factor", "expected"),
+    [
+        ("hold_gravity", 1.0, []),
+        ("hold_gravity", 0.0, [UNSAFE_HELD]),
+        ("zero_effort", 0.0, []),
+        ("zero_effort", 1.0, [UNSAFE_HELD]),
+        ("none", 5.0, []),
+    ],
+)
+def test_effort_that_is_held_after_the_last_command_is_the_declared_one(behaviour, factor, expected):
+    scene = Scene(behaviour)
+    scene.safe = factor * scene.safe
+    assert scene.command("gravity").move(0.1) == []
+    assert scene.move(2.0, commands=False) == expected
+
+
+def test_effort_that_differs_by_dry_friction_is_safe_to_hold():
+    scene = Scene()
+    scene.safe = scene.safe + 0.05 * LIMITS.effort + [11.9, 11.9, 8.9, 2.3, 2.3, 2.3]
+    assert scene.command("gravity").move(2.0, commands=False) == []
+    scene = Scene()
+    scene.safe = scene.safe + 0.05 * LIMITS.effort + [12.1, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert scene.command("gravity").move(2.0, commands=False) == [UNSAFE_HELD]
+
+
+def test_effort_that_is_held_where_nothing_of_ours_lives_is_not_judged():
+    scene = Scene()
+    scene.safe = 0 * scene.safe
+    scene.command("gravity").move(0.1)
+    scene.judge.on_failsafe_lost(scene.t)
+    scene.judge.on_node_killed(scene.t + 0.02)
+    assert scene.move(2.0, commands=False) == []
+
+
+# --- in a world -------------------------------------------------------------------------------------------------
+
+
+def stopped_world() -> World:
+    """Return a world whose arm is pushed in gravity mode, and whose mode stops after that."""
+    settings = Settings(joints=ARM.joint_names, transition_velocity=0.05, ramp_time=0.1, slew_rate=5.0)
+    push = AppliedForce("tool0", (0.0, 30.0, 0.0), start=0.6, duration=0.3)
+    world = World(1, ARM, HOME, WorldOptions(settings, DriverQuality(125.0), patience=9.0), contacts=[push])
+    world.want_mode("gravity")
+    world.at(1.3, lambda: world.node.input(lambda runtime, now: runtime.on_clock_jump("by 1 s", now)))
+    world.run(3.5)
+    return world
+
+
+def test_sound_world_is_judged_without_a_finding():
+    world = stopped_world()
+    assert "stopped" in [record[2] for record in world.records if record[1] == "mode"]
+    assert world.motion_judge.judged_stops == 1
+    assert not world.violations
+
+
+def test_law_that_drives_the_arm_is_found_in_a_world(monkeypatch):
+    sound = mode_manager.gravity_compensation
+    monkeypatch.setattr(mode_manager, "gravity_compensation", lambda arm, damping: sound(arm, damping) + 20.0)
+    found = stopped_world().violations
+    assert found[TRAVELS] == found[STILL_MOVES] == found[FEEDS_ENERGY] == 1
