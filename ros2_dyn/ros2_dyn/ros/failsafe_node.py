@@ -39,6 +39,8 @@ DISCOVERY_TIMEOUT = 10.0
 """Time for which the process waits for a subscriber, s."""
 DISCOVERY_TIMEOUT_ALL = 4.0
 """Time for which it waits for all subscribers, s: more than the 3 s between two announcements of Fast DDS."""
+ORPHAN_CLOCK_TIMEOUT = 5.0
+"""Time for which a simulation's clock may stand still when the node has ended, s: often both end together."""
 ACK_TIMEOUT = 1.0
 """Time for which it waits until its last command has arrived, s."""
 
@@ -119,6 +121,8 @@ class FailsafeNode(Node):
 
     def _look(self) -> None:
         self._memory.watch()
+        if not self._node_is_alive:
+            self._time.timeout = min(self._time.timeout, ORPHAN_CLOCK_TIMEOUT)
         if self._disarmed and not self._taken_over:
             self._end()
             return

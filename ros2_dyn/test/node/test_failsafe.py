@@ -143,6 +143,13 @@ def test_without_states_the_process_ends_at_the_safe_effort(begin):
     check_ramp(driver.commands[count - 1 :], WEIGHT)
 
 
+def test_process_ends_although_the_simulation_has_ended_with_the_node(begin):
+    """Its clock stands still. The node's own patience with the clock is an hour here."""
+    driver = begin()
+    driver.process.kill()
+    driver.listener.until(lambda: "commands have ended" in driver.process.printed, "it does not end")
+
+
 def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
     """SIGSTOP for 3 s, then SIGCONT. It can command again when the process was released."""
     driver = begin()
