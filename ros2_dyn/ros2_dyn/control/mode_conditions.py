@@ -46,6 +46,8 @@ class GuardInput(NamedTuple):
     """Whether a collision is latched."""
     min_singular_value: float = inf
     """Smallest singular value of the tip's Jacobian."""
+    doubt: Violation | None = None
+    """What speaks against the model or the controller; see `model_doubt`."""
 
 
 class Violation(NamedTuple):
@@ -59,6 +61,8 @@ class Violation(NamedTuple):
 
 def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditions: ModeConditions) -> Violation | None:
     """Return the first condition of a mode that does not hold, or None."""
+    if seen.doubt is not None:
+        return seen.doubt
     too_fast = np.flatnonzero(np.abs(seen.qd) > limits.velocity)
     if too_fast.size:
         i = int(too_fast[0])

@@ -27,9 +27,11 @@ from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_limits,
     check_margins,
+    check_model,
     check_state_stream,
     check_target,
 )
+from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
@@ -54,6 +56,8 @@ class ModeManager:
         self.target: TargetWrench | None = None
         """What mode force follows."""
         self._laws = ControlLaws()
+        self._monitor = ModelMonitor()
+        self._events: list[Event] = []
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -81,7 +85,8 @@ class ModeManager:
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
-        return [] if self._supervisor is None else self._supervisor.take_events()
+        events, self._events = self._events, []
+        return events if self._supervisor is None else events + self._supervisor.take_events()
 
     # ---- the robot
 
@@ -91,6 +96,7 @@ class ModeManager:
         model, settings = robot.model, robot.settings
         limits = command_limits(model, settings)
         self._robot = robot
+        self._monitor.use(robot)
         names = settings.command_joints or model.joint_names
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
@@ -112,6 +118,7 @@ class ModeManager:
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
         self._before, self._latest = self._latest, observed
+        self._monitor.add(observed)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
@@ -124,7 +131,9 @@ class ModeManager:
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
         seen = LawInput(robot, state, observed.terms, arm, self.target, wrench, now, period)
         effort = supervisor.supervise(
-            self._guard_input(supervisor.mode, observed, arm, now),
+            self._guard_input(supervisor.mode, observed, arm, now)._replace(
+                doubt=self._monitor.check(supervisor.mode, observed, arm)
+            ),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
@@ -158,6 +167,18 @@ class ModeManager:
         if self._latest is not None:
             self._latest = self._latest._replace(collision=False)
 
+    def on_payload_changed(self) -> None:
+        """Take notice that the robot carries something else from now on."""
+        self._monitor.forget()
+
+    def model_difference(self, now: float) -> ModelDifference | None:
+        """Return what the arm exerts beyond its model, or None without a state with a measured effort."""
+        robot, latest = self._robot, self._latest
+        if robot is None or latest is None:
+            return None
+        arm = robot.arm_state(latest.state.measured, latest.terms, now)
+        return self._monitor.difference(latest, arm, self.mode, now)
+
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
         if self._supervisor is not None and self._supervisor.modes.is_active:
@@ -168,6 +189,7 @@ class ModeManager:
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
         self._sent, self._sent_at = effort, now
+        self._monitor.command(effort, now)
         expires = supervisor.state_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires)
 
@@ -231,6 +253,7 @@ class ModeManager:
         check_target(mode, seen, supervisor.policy.conditions)
         applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
+        check_model(mode, self._monitor.difference(latest, arm, self.mode, now))
         check_controller_connected(mode, self.link)
         return applied, seen.age, hold
 
@@ -245,7 +268,11 @@ class ModeManager:
         assert supervisor is not None
         assert robot is not None
         assert self._latest is not None
+        self._monitor.begin(applied, now, afresh=not supervisor.commands)
         supervisor.enter(mode, applied, age, now, _numbers(self._latest))
+        if self.model_difference(now) is None:
+            text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
+            self._events.append(Event("model unchecked", f"mode {mode}: {text}"))
         self._hold = hold
         self._laws.begin(now)
         joints = [robot.model.joint_names[i] for i in self._order]

@@ -1,0 +1,216 @@
+"""Between observe and decide: whether the arm does what the model expects, before a mode and while it commands."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.mode_conditions import Violation
+from ros2_dyn.control.model_doubt import (
+    CONTROLLER_DOES_NOT_FOLLOW,
+    FOLLOWING_FRACTION,
+    MODEL_DOUBTED,
+    CommandBand,
+    Doubt,
+    allowance,
+    contact_allowance,
+    looks_lost,
+    lost_payload,
+    mean_difference,
+)
+from ros2_dyn.control.modes import ACTIVE_MODES, Mode
+from ros2_dyn.estimation.momentum_observer import MomentumObserver
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.state_pipeline import Observed
+
+WINDOW = 0.2
+"""Time of the states whose mean is compared with the model, s."""
+MAX_STATES = 256
+"""Largest number of them."""
+BANDWIDTH = 30.0
+"""Of the observer that compares the motion with the efforts, 1/s."""
+MIN_LEVER = 1e-9
+"""Added to allowed differences, so that a joint without any can be compared, N m or N."""
+
+
+class ModelDifference(NamedTuple):
+    """Mean of the measured minus the model's efforts over the newest states."""
+
+    joint_names: tuple[str, ...]
+    difference: Array
+    """N m or N, shape (n,); positive where a joint exerts more than the model expects."""
+    allowed: Array
+    """What friction and `model_tolerance` explain, N m or N, shape (n,)."""
+
+    @property
+    def worst(self) -> int:
+        """The joint with the largest fraction of what is allowed."""
+        return int(np.argmax(self.ratio))
+
+    @property
+    def ratio(self) -> Array:
+        """The differences as fractions of what is allowed, shape (n,)."""
+        return np.abs(self.difference) / self.allowed
+
+
+class ModelMonitor:
+    """What is doubted of one robot."""
+
+    def __init__(self) -> None:
+        self._robot: RobotDynamics | None = None
+        self._states: deque[Observed] = deque(maxlen=MAX_STATES)
+        self.forget()
+        self.begin(np.zeros(0), 0.0)
+
+    def use(self, robot: RobotDynamics) -> None:
+        """Go on with another robot, or the same with other parameters."""
+        self._robot = robot
+        model, settings = robot.model, robot.settings
+        drives = [joint.dynamics for joint in model.joints if joint.mimics is None]
+        dry, viscous = (np.array(x) for x in ([d.breakaway for d in drives], [d.viscous for d in drives]))
+        self._allowance = allowance(model.effort_limit, dry, viscous, settings.model_tolerance)
+        self._gravity = np.array(settings.gravity)
+        self._expects_contact = {mode for mode in ACTIVE_MODES if mode not in settings.collision_stop_modes}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the states, because what the model knows has changed."""
+        self._states.clear()
+        self._observer = MomentumObserver(BANDWIDTH)
+
+    def add(self, observed: Observed) -> None:
+        """Take a state."""
+        states, newest = self._states, observed.state.measured.stamp
+        if states and newest <= states[-1].state.measured.stamp:
+            states.clear()
+        states.append(observed)
+        while 1e-9 * (newest - states[0].state.measured.stamp) > WINDOW:
+            states.popleft()
+
+    # ---- before a mode
+
+    def difference(self, latest: Observed, arm: ArmState, mode: Mode, now: float) -> ModelDifference | None:
+        """Return the mean difference over the newest states, or None where the efforts are not measured.
+
+        Args:
+            latest: the newest state, for where none came since the robot, its parameters or its payload changed.
+            arm: the state of the arm there.
+            mode: the mode that commands; where it expects contact, that explains a difference, too.
+            now: time, s.
+        """
+        robot = self._robot
+        assert robot is not None
+        states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
+        measured = [(each, self._measured(robot, each)) for each in states]
+        known = [(each, tau) for each, tau in measured if tau is not None]
+        if not known:
+            return None
+        t = np.array([1e-9 * (each.state.measured.stamp - states[0].state.measured.stamp) for each, _ in known])
+        rates = [
+            np.array(tau) + each.terms.coriolis_transpose_qd - each.terms.gravity - np.array(each.terms.friction)
+            for each, tau in known
+        ]
+        difference = mean_difference(t, np.array([each.terms.momentum for each, _ in known]), np.array(rates))
+        qd = np.mean([each.state.measured.qd for each, _ in known], axis=0)
+        return ModelDifference(robot.model.joint_names, difference, self._allowed(mode, arm._replace(qd=qd)))
+
+    def _measured(self, robot: RobotDynamics, observed: Observed) -> list[float] | None:
+        """Return the whole effort of the joints, N m or N, shape (n,), where it is measured."""
+        effort, kind = observed.state.measured.effort, robot.settings.measured_effort
+        if effort is None or kind == "external" or not all(map(isfinite, effort)):
+            return None
+        return total_effort(kind, effort, observed.terms.inverse_dynamics, observed.terms.gravity)
+
+    def _allowed(self, mode: Mode, arm: ArmState) -> Array:
+        """Return the allowed differences, N m or N, shape (n,)."""
+        allowed = self._allowance.at(arm.qd) + MIN_LEVER
+        return allowed + self._contact(arm) if mode in self._expects_contact else allowed
+
+    def _contact(self, arm: ArmState) -> Array:
+        assert self._robot is not None
+        return contact_allowance(arm.J, self._robot.settings.contact_force)
+
+    # ---- while commands leave
+
+    def begin(self, applied: Array, now: float, afresh: bool = True) -> None:
+        """Begin a mode, with the effort that the joints exert, as it would be commanded, N m or N, shape (n,).
+
+        Args:
+            applied: that effort.
+            now: time, s.
+            afresh: whether nothing was commanded before.
+        """
+        self._following, self._moving = Doubt(), Doubt()
+        if afresh:
+            self._band = CommandBand(applied, now)
+            self._observer = MomentumObserver(BANDWIDTH)
+
+    def command(self, effort: Array, now: float) -> None:
+        """Take a command, N m or N, shape (n,), at a time, s."""
+        self._band.add(effort, now)
+
+    def check(self, mode: Mode, observed: Observed, arm: ArmState) -> Violation | None:
+        """Return what is doubted at a state while commands leave.
+
+        Args:
+            mode: the mode.
+            observed: the state.
+            arm: the state of the arm there.
+        """
+        robot = self._robot
+        assert robot is not None
+        t, terms = 1e-9 * observed.state.measured.stamp, observed.terms
+        own = robot.settings.command_effort == "gravity_compensated"
+        low, high = self._band.at(observed.state.measured.measured_at)
+        effort = self._measured(robot, observed)
+        allowed = self._allowance.at(arm.qd) + MIN_LEVER
+        applied = self._band.last
+        if effort is not None:
+            measured = np.array(effort) - arm.gravity if own else np.array(effort)
+            applied = np.minimum(np.maximum(measured, low), high)
+            followed = allowed - (1 - FOLLOWING_FRACTION) * self._allowance.tolerance
+            i = self._following.update(t, np.abs(measured - applied) / followed)
+            if i is not None:
+                return self._not_followed(robot, i, measured, low, high)
+        tau = (applied + arm.gravity if own else applied).tolist()
+        terms_of_motion = terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
+        if not self._observer.observe(t, tau, *terms_of_motion):
+            return None
+        return self._not_explained(robot, mode, t, arm, allowed, observed.now)
+
+    def _not_explained(
+        self, robot: RobotDynamics, mode: Mode, t: float, arm: ArmState, allowed: Array, now: float
+    ) -> Violation | None:
+        """Return the doubt of the motion, if it grew too large."""
+        external = np.array(self._observer.value)
+        lost = False
+        if mode in self._expects_contact and np.any(np.abs(external) > allowed):
+            lost = self._payload_looks_lost(robot, arm, external, allowed, now)
+            allowed = allowed if lost else allowed + self._contact(arm)
+        i = self._moving.update(t, np.abs(external) / allowed)
+        if i is None:
+            return None
+        moves = f": '{robot.model.joint_names[i]}' moves as if {external[i]:.3g} N m or N pushed it"
+        why = "is the payload lost?" if lost else "is the payload lost, or the arm touched?"
+        return Violation(MODEL_DOUBTED, f"{moves}, {allowed[i]:.3g} are allowed: {why}")
+
+    def _payload_looks_lost(
+        self, robot: RobotDynamics, arm: ArmState, external: Array, allowed: Array, now: float
+    ) -> bool:
+        payload = np.array(robot.payload.at(now))
+        if payload[0] <= 0 or robot.payload.link != robot.tip_link:
+            return False
+        return looks_lost(external, lost_payload(arm, payload, self._gravity), allowed)
+
+    def _not_followed(self, robot: RobotDynamics, i: int, measured: Array, low: Array, high: Array) -> Violation:
+        joint, commanded = robot.model.joint_names[i], f"{low[i]:.4g} to {high[i]:.4g} were commanded"
+        look = "is it active, and does command_joints have its order?"
+        return Violation(
+            CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {measured[i]:.4g} N m or N, {commanded}: {look}"
+        )
