@@ -31,8 +31,8 @@ from ros2_dyn.runtime.state_pipeline import Observed
 
 WINDOW = 0.2
 """Time of the states whose mean is compared with the model, s."""
-MAX_STATES = 256
-"""Largest number of them."""
+MIN_STEP = 0.005
+"""Smallest time from one of them to the next, s."""
 BANDWIDTH = 30.0
 """Of the observer that compares the motion with the efforts, 1/s."""
 MIN_LEVER = 1e-9
@@ -64,7 +64,7 @@ class ModelMonitor:
 
     def __init__(self) -> None:
         self._robot: RobotDynamics | None = None
-        self._states: deque[Observed] = deque(maxlen=MAX_STATES)
+        self._states: deque[Observed] = deque()
         self.forget()
         self.begin(np.zeros(0), 0.0)
 
@@ -87,7 +87,10 @@ class ModelMonitor:
     def add(self, observed: Observed) -> None:
         """Take a state."""
         states, newest = self._states, observed.state.measured.stamp
-        if states and newest <= states[-1].state.measured.stamp:
+        since = 1e-9 * (newest - states[-1].state.measured.stamp) if states else np.inf
+        if 0 <= since < MIN_STEP:
+            return
+        if since < 0:
             states.clear()
         states.append(observed)
         while 1e-9 * (newest - states[0].state.measured.stamp) > WINDOW:
