@@ -7,6 +7,8 @@ and a declared tolerance explain some of it. The rest is doubt, accumulated over
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from functools import reduce
 from math import inf
 from typing import NamedTuple
 
@@ -51,38 +53,36 @@ PAYLOAD_RATIOS = 0.6, 2.5
 
 
 class Allowance(NamedTuple):
-    """What explains differences; arrays of shape (n,)."""
+    """What explains the differences of one joint, N m or N; at each state this is quicker with floats than arrays."""
 
-    tolerance: Array
-    """Declared tolerance, N m or N."""
-    dry: Array
-    """Dry friction of a joint at rest, which may have either sign, N m or N."""
-    sliding: Array
-    """Uncertainty of the dry friction of a moving joint, N m or N."""
-    viscous: Array
+    tolerance: float
+    """Declared tolerance."""
+    dry: float
+    """Dry friction at rest, which may have either sign."""
+    sliding: float
+    """Uncertainty of the dry friction in motion."""
+    viscous: float
     """Uncertainty of the viscous friction, N m s/rad or N s/m."""
 
-    def at(self, qd: Array) -> Array:
-        """Return the allowed differences at joint velocities, N m or N, shape (n,)."""
-        speed = np.abs(qd)
-        moving = np.minimum(speed / SLIDING, 1.0)
+    def at(self, speed: float) -> float:
+        """Return the allowed difference at a speed, rad/s or m/s, not negative."""
+        moving = min(speed / SLIDING, 1.0)
         return self.tolerance + self.dry + moving * (self.sliding - self.dry) + self.viscous * speed
 
 
-def allowance(effort_limit: Array, dry: Array, viscous: Array, tolerance: float) -> Allowance:
-    """Return what explains differences.
+def allowance(effort_limit: float, dry: float, viscous: float, tolerance: float) -> Allowance:
+    """Return what explains the differences of a joint.
 
     Args:
-        effort_limit: N m or N, shape (n,).
-        dry: declared breakaway friction, N m or N, shape (n,).
-        viscous: declared viscous friction, N m s/rad or N s/m, shape (n,).
+        effort_limit: N m or N.
+        dry: declared breakaway friction, N m or N.
+        viscous: declared viscous friction, N m s/rad or N s/m.
         tolerance: declared tolerance, as a fraction of the effort limit.
     """
-    unknown = np.maximum(dry, viscous) < DECLARED * effort_limit
-    dry = np.where(unknown, UNKNOWN_COULOMB * effort_limit, dry)
-    sliding = np.where(unknown, dry, KNOWN_FRACTION * dry)
-    uncertain = np.where(unknown, UNKNOWN_VISCOUS * effort_limit, KNOWN_FRACTION * viscous)
-    return Allowance(tolerance * effort_limit, dry, sliding, uncertain)
+    if max(dry, viscous) >= DECLARED * effort_limit:
+        return Allowance(tolerance * effort_limit, dry, KNOWN_FRACTION * dry, KNOWN_FRACTION * viscous)
+    dry = UNKNOWN_COULOMB * effort_limit
+    return Allowance(tolerance * effort_limit, dry, dry, UNKNOWN_VISCOUS * effort_limit)
 
 
 def contact_allowance(J: Array, force: float) -> Array:
@@ -148,43 +148,61 @@ def mean_difference(t: Array, momentum: Array, model_rate: Array) -> Array:
 class Doubt:
     """Accumulated doubt of each joint: it grows while a difference is above the allowed one, and shrinks below it."""
 
-    def __init__(self) -> None:
-        self._sum: Array | float = 0.0
+    def __init__(self, n: int) -> None:
+        self._sum = [0.0] * n
         self._t = inf
 
-    def update(self, t: float, ratio: Array) -> int | None:
-        """Take the differences at a time, s, as multiples of the allowed ones; return the joint that is doubted."""
+    def update(self, t: float, differences: Sequence[float], allowed: Sequence[float]) -> int | None:
+        """Take the differences at a time, s, N m or N, each of shape (n,); return the joint that is doubted, if any."""
         dt = min(max(t - self._t, 0.0), MAX_STEP)
         self._t = t
-        self._sum = np.maximum(self._sum + dt * (np.minimum(ratio, MAX_RATIO) - 1.0), 0.0)
-        i = int(np.argmax(self._sum))
-        return i if self._sum[i] > PATIENCE else None
+        self._sum = [
+            max(0.0, doubt + dt * (min(abs(d) / e, MAX_RATIO) - 1.0))
+            for doubt, d, e in zip(self._sum, differences, allowed)
+        ]
+        worst = max(self._sum)
+        return self._sum.index(worst) if worst > PATIENCE else None
+
+
+Band = tuple[Sequence[float], Sequence[float]]
+"""The smallest and the largest of some efforts, N m or N, each of shape (n,)."""
 
 
 class CommandBand:
     """The smallest and the largest command of each joint that a measured effort may still follow."""
 
-    def __init__(self, effort: Array, now: float) -> None:
-        """Begin with the effort that the joints exert, N m or N, shape (n,), at a time, s."""
-        self.last = effort
+    def __init__(self, effort: Sequence[float], now: float) -> None:
+        """Begin with the efforts that the joints exert, N m or N, shape (n,), at a time, s."""
+        self.last: Sequence[float] = effort
         """The newest command, N m or N, shape (n,)."""
-        self._steps: deque[tuple[float, Array, Array]] = deque([(now, effort, effort)], maxlen=64)
+        self._since = now
+        self._open: Band = effort, effort
+        self._closed: deque[tuple[float, Band]] = deque(maxlen=64)
+        self._merged: Band | None = None
 
-    def add(self, effort: Array, now: float) -> None:
+    def add(self, effort: Sequence[float], now: float) -> None:
         """Take a command at a time, s."""
         self.last = effort
-        since, low, high = self._steps[-1]
-        if now - since < BAND_STEP:
-            self._steps[-1] = since, np.minimum(low, effort), np.maximum(high, effort)
-        else:
-            self._steps.append((now, effort, effort))
+        if now - self._since < BAND_STEP:
+            self._open = _merge(self._open, (effort, effort))
+            return
+        self._closed.append((self._since, self._open))
+        self._since, self._open = now, (effort, effort)
+        self._merged = None
 
-    def at(self, t: float) -> tuple[Array, Array]:
+    def at(self, t: float) -> Band:
         """Return the band of an effort that was measured at a time, s; a controller holds the last command."""
-        steps = self._steps
-        while len(steps) > 1 and steps[1][0] <= t - COMMAND_LAG:
-            steps.popleft()
-        _, low, high = steps[0]
-        for _, lower, higher in list(steps)[1:]:
-            low, high = np.minimum(low, lower), np.maximum(high, higher)
-        return low, high
+        closed, oldest = self._closed, t - COMMAND_LAG
+        while closed and (closed[1][0] if len(closed) > 1 else self._since) <= oldest:
+            closed.popleft()
+            self._merged = None
+        if not closed:
+            return self._open
+        if self._merged is None:
+            self._merged = reduce(_merge, [band for _, band in closed])
+        return _merge(self._merged, self._open)
+
+
+def _merge(a: Band, b: Band) -> Band:
+    """Return the band around two."""
+    return list(map(min, a[0], b[0])), list(map(max, a[1], b[1]))

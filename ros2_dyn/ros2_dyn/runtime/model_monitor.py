@@ -35,8 +35,6 @@ MIN_STEP = 0.005
 """Smallest time from one of them to the next, s."""
 BANDWIDTH = 30.0
 """Of the observer that compares the motion with the efforts, 1/s."""
-MIN_LEVER = 1e-9
-"""Added to allowed differences, so that a joint without any can be compared, N m or N."""
 
 
 class ModelDifference(NamedTuple):
@@ -66,15 +64,18 @@ class ModelMonitor:
         self._robot: RobotDynamics | None = None
         self._states: deque[Observed] = deque()
         self.forget()
-        self.begin(np.zeros(0), 0.0)
+        self.begin(np.zeros(0), -np.inf)
 
     def use(self, robot: RobotDynamics) -> None:
         """Go on with another robot, or the same with other parameters."""
         self._robot = robot
         model, settings = robot.model, robot.settings
         drives = [joint.dynamics for joint in model.joints if joint.mimics is None]
-        dry, viscous = (np.array(x) for x in ([d.breakaway for d in drives], [d.viscous for d in drives]))
-        self._allowance = allowance(model.effort_limit, dry, viscous, settings.model_tolerance)
+        self._allowances = [
+            allowance(limit, drive.breakaway, drive.viscous, settings.model_tolerance)
+            for limit, drive in zip(model.effort_limit.tolist(), drives)
+        ]
+        self._following_margin = [(1 - FOLLOWING_FRACTION) * each.tolerance for each in self._allowances]
         self._gravity = np.array(settings.gravity)
         self._expects_contact = {mode for mode in ACTIVE_MODES if mode not in settings.collision_stop_modes}
         self.forget()
@@ -120,8 +121,9 @@ class ModelMonitor:
             for each, tau in known
         ]
         difference = mean_difference(t, np.array([each.terms.momentum for each, _ in known]), np.array(rates))
-        qd = np.mean([each.state.measured.qd for each, _ in known], axis=0)
-        return ModelDifference(robot.model.joint_names, difference, self._allowed(mode, arm._replace(qd=qd)))
+        allowed = np.array(self._allowed(np.mean([each.state.measured.qd for each, _ in known], axis=0).tolist()))
+        contact = self._contact(arm) if mode in self._expects_contact else 0.0
+        return ModelDifference(robot.model.joint_names, difference, allowed + contact)
 
     def _measured(self, robot: RobotDynamics, observed: Observed) -> list[float] | None:
         """Return the whole effort of the joints, N m or N, shape (n,), where it is measured."""
@@ -130,10 +132,9 @@ class ModelMonitor:
             return None
         return total_effort(kind, effort, observed.terms.inverse_dynamics, observed.terms.gravity)
 
-    def _allowed(self, mode: Mode, arm: ArmState) -> Array:
-        """Return the allowed differences, N m or N, shape (n,)."""
-        allowed = self._allowance.at(arm.qd) + MIN_LEVER
-        return allowed + self._contact(arm) if mode in self._expects_contact else allowed
+    def _allowed(self, qd: list[float]) -> list[float]:
+        """Return the differences that are allowed without contact, N m or N, shape (n,)."""
+        return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
 
     def _contact(self, arm: ArmState) -> Array:
         assert self._robot is not None
@@ -149,14 +150,14 @@ class ModelMonitor:
             now: time, s.
             afresh: whether nothing was commanded before.
         """
-        self._following, self._moving = Doubt(), Doubt()
+        self._following, self._moving = Doubt(len(applied)), Doubt(len(applied))
         if afresh:
-            self._band = CommandBand(applied, now)
+            self._band = CommandBand(applied.tolist(), now)
             self._observer = MomentumObserver(BANDWIDTH)
 
     def command(self, effort: Array, now: float) -> None:
         """Take a command, N m or N, shape (n,), at a time, s."""
-        self._band.add(effort, now)
+        self._band.add(effort.tolist(), now)
 
     def check(self, mode: Mode, observed: Observed, arm: ArmState) -> Violation | None:
         """Return what is doubted at a state while commands leave.
@@ -168,35 +169,34 @@ class ModelMonitor:
         """
         robot = self._robot
         assert robot is not None
-        t, terms = 1e-9 * observed.state.measured.stamp, observed.terms
-        own = robot.settings.command_effort == "gravity_compensated"
-        low, high = self._band.at(observed.state.measured.measured_at)
-        effort = self._measured(robot, observed)
-        allowed = self._allowance.at(arm.qd) + MIN_LEVER
-        applied = self._band.last
+        measured, terms = observed.state.measured, observed.terms
+        t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
+        own = terms.gravity if robot.settings.command_effort == "gravity_compensated" else None
+        low, high = self._band.at(measured.measured_at)
+        applied, effort = self._band.last, self._measured(robot, observed)
         if effort is not None:
-            measured = np.array(effort) - arm.gravity if own else np.array(effort)
-            applied = np.minimum(np.maximum(measured, low), high)
-            followed = allowed - (1 - FOLLOWING_FRACTION) * self._allowance.tolerance
-            i = self._following.update(t, np.abs(measured - applied) / followed)
+            exerted = effort if own is None else [tau - g for tau, g in zip(effort, own)]
+            applied = [min(max(tau, a), b) for tau, a, b in zip(exerted, low, high)]
+            missed = [tau - a for tau, a in zip(exerted, applied)]
+            followed = [e - margin for e, margin in zip(allowed, self._following_margin)]
+            i = self._following.update(t, missed, followed)
             if i is not None:
-                return self._not_followed(robot, i, measured, low, high)
-        tau = (applied + arm.gravity if own else applied).tolist()
+                return self._not_followed(robot, i, exerted[i], low[i], high[i])
+        tau = applied if own is None else [a + g for a, g in zip(applied, own)]
         terms_of_motion = terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
         if not self._observer.observe(t, tau, *terms_of_motion):
             return None
         return self._not_explained(robot, mode, t, arm, allowed, observed.now)
 
     def _not_explained(
-        self, robot: RobotDynamics, mode: Mode, t: float, arm: ArmState, allowed: Array, now: float
+        self, robot: RobotDynamics, mode: Mode, t: float, arm: ArmState, allowed: list[float], now: float
     ) -> Violation | None:
         """Return the doubt of the motion, if it grew too large."""
-        external = np.array(self._observer.value)
-        lost = False
-        if mode in self._expects_contact and np.any(np.abs(external) > allowed):
-            lost = self._payload_looks_lost(robot, arm, external, allowed, now)
-            allowed = allowed if lost else allowed + self._contact(arm)
-        i = self._moving.update(t, np.abs(external) / allowed)
+        external, lost = self._observer.value, False
+        if mode in self._expects_contact and any(abs(r) > e for r, e in zip(external, allowed)):
+            lost = self._payload_looks_lost(robot, arm, np.array(external), np.array(allowed), now)
+            allowed = allowed if lost else (np.array(allowed) + self._contact(arm)).tolist()
+        i = self._moving.update(t, external, allowed)
         if i is None:
             return None
         moves = f": '{robot.model.joint_names[i]}' moves as if {external[i]:.3g} N m or N pushed it"
@@ -211,9 +211,7 @@ class ModelMonitor:
             return False
         return looks_lost(external, lost_payload(arm, payload, self._gravity), allowed)
 
-    def _not_followed(self, robot: RobotDynamics, i: int, measured: Array, low: Array, high: Array) -> Violation:
-        joint, commanded = robot.model.joint_names[i], f"{low[i]:.4g} to {high[i]:.4g} were commanded"
+    def _not_followed(self, robot: RobotDynamics, i: int, exerted: float, low: float, high: float) -> Violation:
+        joint, commanded = robot.model.joint_names[i], f"{low:.4g} to {high:.4g} were commanded"
         look = "is it active, and does command_joints have its order?"
-        return Violation(
-            CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {measured[i]:.4g} N m or N, {commanded}: {look}"
-        )
+        return Violation(CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}")
