@@ -23,6 +23,7 @@ from ros2_dyn.control.model_doubt import (
     mean_difference,
 )
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
+from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.momentum_observer import MomentumObserver
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.effort_convention import total_effort
@@ -100,7 +101,7 @@ class ModelMonitor:
     # ---- before a mode
 
     def difference(self, latest: Observed, arm: ArmState, mode: Mode, now: float) -> ModelDifference | None:
-        """Return the mean difference over the newest states, or None where the efforts are not measured.
+        """Return the mean difference over the newest states, or None where efforts are not measured or not finite.
 
         Args:
             latest: the newest state, for where none came since the robot, its parameters or its payload changed.
@@ -110,7 +111,10 @@ class ModelMonitor:
         """
         robot = self._robot
         assert robot is not None
-        states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
+        try:
+            states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
+        except MessageError:
+            return None
         measured = [(each, self._measured(robot, each)) for each in states]
         known = [(each, tau) for each, tau in measured if tau is not None]
         if not known:
