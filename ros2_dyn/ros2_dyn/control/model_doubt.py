@@ -85,15 +85,19 @@ def allowance(effort_limit: float, dry: float, viscous: float, tolerance: float)
     return Allowance(tolerance * effort_limit, dry, dry, UNKNOWN_VISCOUS * effort_limit)
 
 
-def contact_allowance(J: Array, force: float) -> Array:
-    """Return the joint efforts that a contact force at the tip may cause, N m or N, shape (n,).
+def contact_allowance(J: Array, force: float, wrench: Array | None = None) -> Array:
+    """Return the joint efforts that contact at the tip may cause, N m or N, shape (n,).
 
     Args:
         J: Jacobian of the tip, linear rows first, shape (6, n).
-        force: largest force, N.
+        force: largest force that is expected, N.
+        wrench: wrench that the tip is to exert besides, and gets back, N and N m, shape (6,); None: none.
     """
+    moment = CONTACT_LEVER * force
+    if wrench is not None:
+        force, moment = force + float(np.linalg.norm(wrench[:3])), moment + float(np.linalg.norm(wrench[3:]))
     linear, angular = np.sqrt(np.einsum("kin,kin->kn", *(J.reshape(2, 3, -1),) * 2))
-    return force * (linear + CONTACT_LEVER * angular)
+    return force * linear + moment * angular
 
 
 def lost_payload(arm: ArmState, payload: Array, gravity: Array) -> Array:

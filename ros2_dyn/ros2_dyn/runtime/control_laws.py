@@ -51,6 +51,11 @@ class ControlLaws:
         self._wrench = np.zeros(6)
         self._at = now
 
+    @property
+    def wrench(self) -> Array:
+        """The wrench that mode force commands now, N and N m, shape (6,); zero in the other modes."""
+        return self._wrench
+
     def effort(self, mode: Mode, seen: LawInput) -> Array:
         """Return the whole joint effort that a mode commands, N m or N, shape (n,); NaN where it cannot be computed."""
         laws = {

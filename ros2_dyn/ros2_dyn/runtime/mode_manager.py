@@ -132,7 +132,7 @@ class ModeManager:
         seen = LawInput(robot, state, observed.terms, arm, self.target, wrench, now, period)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now)._replace(
-                doubt=self._monitor.check(supervisor.mode, observed, arm)
+                doubt=self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
             ),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),

@@ -140,9 +140,9 @@ class ModelMonitor:
         """Return the differences that are allowed without contact, N m or N, shape (n,)."""
         return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
 
-    def _contact(self, arm: ArmState) -> Array:
+    def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
         assert self._robot is not None
-        return contact_allowance(arm.J, self._robot.settings.contact_force)
+        return contact_allowance(arm.J, self._robot.settings.contact_force, wrench)
 
     # ---- while commands leave
 
@@ -163,13 +163,14 @@ class ModelMonitor:
         """Take a command, N m or N, shape (n,), at a time, s."""
         self._band.add(effort.tolist(), now)
 
-    def check(self, mode: Mode, observed: Observed, arm: ArmState) -> Violation | None:
+    def check(self, mode: Mode, observed: Observed, arm: ArmState, wrench: Array) -> Violation | None:
         """Return what is doubted at a state while commands leave.
 
         Args:
             mode: the mode.
             observed: the state.
             arm: the state of the arm there.
+            wrench: wrench that the tip is to exert, N and N m, shape (6,).
         """
         robot = self._robot
         assert robot is not None
@@ -190,22 +191,13 @@ class ModelMonitor:
         terms_of_motion = terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
         if not self._observer.observe(t, tau, *terms_of_motion):
             return None
-        return self._not_explained(robot, mode, t, arm, allowed, observed.now)
-
-    def _not_explained(
-        self, robot: RobotDynamics, mode: Mode, t: float, arm: ArmState, allowed: list[float], now: float
-    ) -> Violation | None:
-        """Return the doubt of the motion, if it grew too large."""
-        external, lost = self._observer.value, False
+        external = self._observer.value
+        lost = False
         if mode in self._expects_contact and any(abs(r) > e for r, e in zip(external, allowed)):
-            lost = self._payload_looks_lost(robot, arm, np.array(external), np.array(allowed), now)
-            allowed = allowed if lost else (np.array(allowed) + self._contact(arm)).tolist()
+            lost = self._payload_looks_lost(robot, arm, np.array(external), np.array(allowed), observed.now)
+            allowed = allowed if lost else (np.array(allowed) + self._contact(arm, wrench)).tolist()
         i = self._moving.update(t, external, allowed)
-        if i is None:
-            return None
-        moves = f": '{robot.model.joint_names[i]}' moves as if {external[i]:.3g} N m or N pushed it"
-        why = "is the payload lost?" if lost else "is the payload lost, or the arm touched?"
-        return Violation(MODEL_DOUBTED, f"{moves}, {allowed[i]:.3g} are allowed: {why}")
+        return None if i is None else self._not_explained(robot, i, external[i], allowed[i], lost)
 
     def _payload_looks_lost(
         self, robot: RobotDynamics, arm: ArmState, external: Array, allowed: Array, now: float
@@ -215,7 +207,14 @@ class ModelMonitor:
             return False
         return looks_lost(external, lost_payload(arm, payload, self._gravity), allowed)
 
+    def _not_explained(self, robot: RobotDynamics, i: int, external: float, allowed: float, lost: bool) -> Violation:
+        """Return the doubt of the motion of a joint."""
+        moves = f": '{robot.model.joint_names[i]}' moves as if {external:.3g} N m or N pushed it"
+        why = "is the payload lost?" if lost else "is the payload lost, or the arm touched?"
+        return Violation(MODEL_DOUBTED, f"{moves}, {allowed:.3g} are allowed: {why}")
+
     def _not_followed(self, robot: RobotDynamics, i: int, exerted: float, low: float, high: float) -> Violation:
+        """Return the doubt of the controller of a joint."""
         joint, commanded = robot.model.joint_names[i], f"{low:.4g} to {high:.4g} were commanded"
         look = "is it active, and does command_joints have its order?"
         return Violation(CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}")

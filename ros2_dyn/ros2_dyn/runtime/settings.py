@@ -233,7 +233,7 @@ class Settings:
     contact_force: float = _command(
         60.0,
         "Largest force of contact at the tip, N, in modes that expect contact: those not in `collision_stop_modes`. "
-        "Above it the model is doubted.",
+        "Above it, and above the force that mode force exerts besides, the model is doubted.",
         low=0.0,
         high=10000.0,
         locked=True,

@@ -49,6 +49,10 @@ def test_a_contact_is_allowed_what_its_force_causes_at_the_tip():
         force = 10.0 * direction / np.linalg.norm(direction)
         assert np.all(np.abs(static_torque(ARM, Q, [*force, 0, 0, 0], frame="tool0")) <= allowed + 1e-9)
     assert np.all(allowed < 10.0 * 1.3)  # no joint is farther than this from the tip
+    wrench = np.array([0.0, 3.0, -4.0, 0.0, 1.0, 0.0])
+    exerted = contact_allowance(state.J, 0.0, wrench)
+    assert np.all(np.abs(static_torque(ARM, Q, -wrench, frame="tool0")) <= exerted + 1e-9)
+    np.testing.assert_allclose(contact_allowance(state.J, 10.0, wrench), allowed + exerted, rtol=1e-12)
 
 
 # --- payloads

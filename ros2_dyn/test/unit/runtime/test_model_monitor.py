@@ -83,6 +83,16 @@ def test_a_payload_that_is_carried_and_not_declared_is_refused_until_it_is_decla
     assert outcome.travel < 0.02
 
 
+def test_states_from_before_a_payload_was_declared_do_not_count():
+    world = make_world()
+    world.run(ENTERED)
+    before = world.node.runtime.model_difference(world.now)
+    declare(world, PAYLOAD)
+    after = world.node.runtime.model_difference(world.now)
+    assert np.max(np.abs(before.difference)) < 1.0
+    assert after.difference[1] == pytest.approx(35.5, abs=1.5)
+
+
 @pytest.mark.parametrize("joint", ["shoulder_lift_joint", "elbow_joint"])
 def test_a_mirrored_joint_is_refused(joint):
     assert_refused(make_world(description=mirrored(ARM, joint)), "gravity", "shoulder_lift_joint")
