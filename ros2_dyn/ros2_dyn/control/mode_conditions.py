@@ -74,6 +74,8 @@ class GuardInput(NamedTuple):
     """Whether the tip has lost what it pressed on."""
     enable_age: float = inf
     """Age of the newest enabling signal, s; inf where the newest one is a release, or there is none."""
+    doubt: Violation | None = None
+    """What speaks against the model or the controller; see `model_doubt`."""
 
 
 class Violation(NamedTuple):
@@ -90,6 +92,8 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
     if mode in conditions.require_enable and not seen.enable_age <= conditions.enable_timeout:
         how = f"{seen.enable_age:.3f} s old" if isfinite(seen.enable_age) else "released"
         return Violation("enable released", f": the enabling signal is {how}")
+    if seen.doubt is not None:
+        return seen.doubt
     too_fast = np.flatnonzero(np.abs(seen.qd) > limits.velocity)
     if too_fast.size:
         i = int(too_fast[0])

@@ -12,11 +12,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.runtime import ArmRuntime
 from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import Step
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
+DOUBTFUL_RATIO = 0.5
+"""Fraction of the allowed difference from the model that is reported."""
 QUANTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 
 
@@ -117,6 +120,20 @@ def model_status(robot: RobotDynamics | None, warnings: Sequence[str], now: floa
     if warnings:
         return status("model", WARN, f"{len(warnings)} warnings", values)
     return status("model", OK, "fine", values)
+
+
+def effort_status(found: ModelDifference | None) -> DiagnosticStatus:
+    """Return how far the measured efforts are from the model's, and from what refuses a mode."""
+    if found is None:
+        return status("effort", STALE, "no measured effort to compare with the model", {})
+    numbers = list(zip(found.joint_names, found.difference.tolist(), found.allowed.tolist()))
+    values = {f"measured effort minus model's, {name} (N m or N)": difference for name, difference, _ in numbers}
+    values |= {f"allowed, {name} (N m or N)": allowed for name, _, allowed in numbers}
+    joint, ratio = found.joint_names[found.worst], float(found.ratio[found.worst])
+    if ratio > DOUBTFUL_RATIO:
+        text = f"'{joint}' differs from the model by {100 * ratio:.0f} % of what is allowed"
+        return status("effort", WARN, text, values)
+    return status("effort", OK, "as the model expects", values)
 
 
 def singularity_status(robot: RobotDynamics, state: MeasuredState) -> DiagnosticStatus:

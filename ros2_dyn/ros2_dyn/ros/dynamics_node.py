@@ -264,6 +264,7 @@ class DynamicsNode(Node):
         robot, state = runtime.robot, runtime.state
         if robot is not None and state is not None:
             statuses.append(diagnostics.singularity_status(robot, state))
+            statuses.append(diagnostics.effort_status(runtime.model_difference(now)))
         if robot is not None and robot.settings.detect_collisions:
             statuses.append(diagnostics.collision_status(runtime, robot))
         name = "none" if robot is None else robot.model.name

@@ -17,6 +17,7 @@ from ros2_dyn.model import RobotModel, audit
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.mode_manager import ModeManager
+from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
@@ -194,6 +195,10 @@ class ArmRuntime:
             self._events.append(Event("two publishers", self._sources_problem))
         return self._update()
 
+    def model_difference(self, now: float) -> ModelDifference | None:
+        """Return what the arm exerts beyond its model, or None where it is not measured."""
+        return self._modes.model_difference(now)
+
     # ---- modes
 
     def on_command_link(self, link: CommandLink, now: float) -> Update:
@@ -309,6 +314,7 @@ class ArmRuntime:
                 payload = payload._replace(ramp_time=max(payload.ramp_time, MIN_RAMP_TIME))
             if link == robot.payload.link:
                 robot.payload.change(payload.parameters, payload.ramp_time, now)
+                self._modes.on_payload_changed()
                 return self._update(replies=(Reply(request),))
             PayloadRamp(link).change(payload.parameters, payload.ramp_time, now)  # what is wrong is wrong now
         except Ros2DynError as error:
@@ -438,11 +444,7 @@ class ArmRuntime:
         robot = pipeline.robot
         model = checked_model(robot.description, settings)
         self.settings = settings
-        kernels_fit = (
-            model == robot.model
-            and (settings.tip_link or model.default_tip) == robot.tip_link
-            and settings.detect_collisions == robot.settings.detect_collisions
-        )
+        kernels_fit = model == robot.model and (settings.tip_link or model.default_tip) == robot.tip_link
         if self._loader.busy:
             return self._update()  # the robot that is being made is made again with these
         if kernels_fit:

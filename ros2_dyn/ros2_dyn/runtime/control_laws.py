@@ -63,6 +63,11 @@ class ControlLaws:
         self._at = now
         self.contact.begin()
 
+    @property
+    def wrench(self) -> Array:
+        """The wrench that mode force commands now, N and N m, shape (6,); zero in the other modes."""
+        return self._wrench
+
     def effort(self, mode: Mode, seen: LawInput) -> Array:
         """Return the whole joint effort that a mode commands, N m or N, shape (n,); NaN where it cannot be computed."""
         laws = {

@@ -47,3 +47,12 @@ def commanded_effort(kind: CommandEffort, effort: Array, gravity: Array) -> Arra
         gravity: the part of it that carries the weight, N m or N, shape (n,).
     """
     return effort if kind == "raw" else effort - gravity
+
+
+def own_effort(
+    kind: CommandEffort, gravity: tuple[float, ...], friction: tuple[float, ...]
+) -> tuple[float, ...] | None:
+    """Return the effort that the robot adds to its commands itself, N m or N; None: nothing."""
+    if robot_adds_friction(kind):
+        return tuple(g + f for g, f in zip(gravity, friction))
+    return None if kind == "raw" else gravity

@@ -13,6 +13,7 @@ from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.samples import CommandLink
 
 FAILSAFE_SUFFIX = "_failsafe"
@@ -134,6 +135,26 @@ def check_margins(mode: Mode, limits: CommandLimits, qd: Array, applied: Array, 
             if not abs(effort) <= limits.effort[i]:
                 allowed = f"effort_scale allows {limits.effort[i]:.4g}"
                 raise ModeRefused(mode, f"joint '{name}' {what} {effort:.4g} N m or N, {allowed}")
+
+
+def check_model(mode: Mode, found: ModelDifference | None) -> None:
+    """Check that the joints exert what the model expects; without measured efforts nothing can be checked.
+
+    Args:
+        mode: the mode.
+        found: mean difference over the newest states.
+    """
+    if found is None or float(found.ratio[found.worst]) <= 1.0:
+        return
+    i = found.worst
+    joint, difference = found.joint_names[i], found.difference[i]
+    side = "more" if difference > 0 else "less"
+    raise ModeRefused(
+        mode,
+        f"joint '{joint}' exerts {abs(difference):.3g} N m or N {side} than the model expects, model_tolerance and "
+        f"friction allow {found.allowed[i]:.3g}: check the payload, the gravity vector, measured_effort, effort_gain "
+        "and the joint's sign; nothing may touch the arm",
+    )
 
 
 def check_controller_connected(mode: Mode, link: CommandLink) -> None:

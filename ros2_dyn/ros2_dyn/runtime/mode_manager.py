@@ -35,11 +35,13 @@ from ros2_dyn.runtime.mode_entry_checks import (
     check_enabled,
     check_limits,
     check_margins,
+    check_model,
     check_motion,
     check_positions,
     check_state_stream,
     check_target,
 )
+from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -73,6 +75,8 @@ class ModeManager:
         self._walls = WallPlacement()
         self._enabled_at = -inf
         self._walls_at: float | None = None
+        self._monitor = ModelMonitor()
+        self._events: list[Event] = []
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -108,7 +112,8 @@ class ModeManager:
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
-        return [] if self._supervisor is None else self._supervisor.take_events()
+        events, self._events = self._events, []
+        return events if self._supervisor is None else events + self._supervisor.take_events()
 
     # ---- the robot
 
@@ -118,6 +123,7 @@ class ModeManager:
         model, settings = robot.model, robot.settings
         limits = command_limits(model, settings)
         self._robot = robot
+        self._monitor.use(robot)
         names = settings.command_joints or model.joint_names
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
@@ -142,6 +148,7 @@ class ModeManager:
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
         self._latest = observed
+        self._monitor.add(observed)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None:
             return None
@@ -160,7 +167,9 @@ class ModeManager:
         seen = LawInput(robot, settings, state, observed.terms, arm, self.target, wrench, now, period, placed)
         safe = gravity_compensation(arm, rate) + walls(seen)
         effort = supervisor.supervise(
-            self._guard_input(supervisor.mode, observed, arm, now),
+            self._guard_input(supervisor.mode, observed, arm, now)._replace(
+                doubt=self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
+            ),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
@@ -230,6 +239,18 @@ class ModeManager:
         if self._latest is not None:
             self._latest = self._latest._replace(collision=False)
 
+    def on_payload_changed(self) -> None:
+        """Take notice that the robot carries something else from now on."""
+        self._monitor.forget()
+
+    def model_difference(self, now: float) -> ModelDifference | None:
+        """Return what the arm exerts beyond its model, or None without a state with a measured effort."""
+        robot, latest = self._robot, self._latest
+        if robot is None or latest is None:
+            return None
+        arm = robot.arm_state(latest.state.measured, latest.terms, now)
+        return self._monitor.difference(latest, arm, self.mode, now)
+
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
         if self._supervisor is not None and self._supervisor.modes.is_active:
@@ -240,6 +261,7 @@ class ModeManager:
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
         self._sent, self._sent_at = effort, now
+        self._monitor.command(effort, now)
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
@@ -365,6 +387,7 @@ class ModeManager:
         except InputError as error:
             raise ModeRefused(mode, error.problem) from error
         check_enabled(mode, seen, supervisor.policy.conditions)
+        check_model(mode, self._monitor.difference(latest, arm, self.mode, now))
         check_controller_connected(mode, self.link)
         return applied, seen.age, hold
 
@@ -379,7 +402,11 @@ class ModeManager:
         assert supervisor is not None
         assert robot is not None
         assert self._latest is not None
+        self._monitor.begin(applied, now, afresh=not supervisor.commands)
         supervisor.enter(mode, applied, age, now)
+        if self.model_difference(now) is None:
+            text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
+            self._events.append(Event("model unchecked", f"mode {mode}: {text}"))
         self._hold = hold
         self._laws.begin(now)
         self._walls_at = None

@@ -32,9 +32,9 @@ class Terms(NamedTuple):
     joint_wrenches: tuple[tuple[float, ...], ...]
     """[force; moment] through each joint, N and N m, in its child link's frame."""
     momentum: tuple[float, ...] = ()
-    """Generalised momentum, kg m^2/s or kg m/s; empty where external efforts are not observed."""
+    """Generalised momentum, kg m^2/s or kg m/s."""
     coriolis_transpose_qd: tuple[float, ...] = ()
-    """``C^T qd``; empty where external efforts are not observed."""
+    """``C^T qd``."""
     acceleration_source: str = "zero"
     """Where the acceleration of the inverse dynamics is from: desired, estimated or zero."""
 
@@ -62,7 +62,7 @@ class RobotDynamics:
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip
         self.payload = payload or PayloadRamp(self.tip_link)
-        self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link, settings.detect_collisions)
+        self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
         self._zero = [0.0] * model.n
         self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 
-STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches")
-OBSERVER_OUTPUTS = ("momentum", "coriolis_transpose_qd")
+STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches", "momentum", "coriolis_transpose_qd")
 ALL_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 
@@ -18,7 +17,7 @@ class RobotKernels(NamedTuple):
     """What is computed for one robot, with a payload on one link."""
 
     state: Kernel
-    """`STATE_OUTPUTS`, and `OBSERVER_OUTPUTS` where external efforts are observed, at each measured state."""
+    """`STATE_OUTPUTS` at each measured state."""
     effort: Kernel
     """Inverse dynamics with friction alone."""
     terms: Kernel
@@ -30,19 +29,17 @@ class RobotKernels(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def robot_kernels(model: RobotModel, payload_link: str, tip_link: str, observed: bool) -> RobotKernels:
+def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotKernels:
     """Compile the kernels of a robot.
 
     Args:
         model: the robot.
         payload_link: the link that carries the payload.
         tip_link: the link that forces are controlled at.
-        observed: whether external efforts are observed.
     """
-    state_outputs = STATE_OUTPUTS + OBSERVER_OUTPUTS if observed else STATE_OUTPUTS
     state, effort, terms = (
         compile_kernel(model, outputs, "python", INPUTS, payload_link)
-        for outputs in (state_outputs, ("effort",), ALL_TERMS)
+        for outputs in (STATE_OUTPUTS, ("effort",), ALL_TERMS)
     )
     mass = compile_kernel(model, ("mass_matrix",), "python", ("q", "payload"), payload_link)
     return RobotKernels(state, effort, terms, mass, link_kernel(model, tip_link))

@@ -309,6 +309,22 @@ class Settings:
         high=1e3,
         locked=True,
     )
+    model_tolerance: float = _command(
+        0.1,
+        "Difference between the efforts of the arm and of its model that friction does not explain, as a fraction of "
+        "the URDF's effort limit: above it a mode is refused, or stops. 10.0: the model is never doubted.",
+        low=0.001,
+        high=10.0,
+        locked=True,
+    )
+    contact_force: float = _command(
+        60.0,
+        "Largest force of contact at the tip, N, in modes that expect contact: those not in `collision_stop_modes`. "
+        "Above it, and above the force that mode force exerts besides, the model is doubted.",
+        low=0.0,
+        high=10000.0,
+        locked=True,
+    )
     stop_behaviour: StopBehaviour = _command(
         "hold_gravity",
         "Command after a stop: hold_gravity (gravity compensation with `stop_damping`, which goes on), zero_effort "

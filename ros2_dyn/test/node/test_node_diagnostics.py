@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from robots import MOCK_ARM
+from ros2_dyn.dynamics import gravity
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from sensor_msgs.msg import JointState
 
-from driver import Driver
+from driver import HOME, MODEL, Driver
 from ros_harness import Listener, Process, words
 
 
@@ -73,6 +74,18 @@ def test_latency_model_and_mode_are_reported(reports):
     assert reports.until("model", DiagnosticStatus.OK, "fine")["tip link"] == "tool0"
     assert reports.until("mode", DiagnosticStatus.OK, "monitor")["commands"] == "False"
     assert {status.hardware_id for status in reports.received[-1].status} == {"mock_arm"}
+
+
+def test_efforts_that_the_model_does_not_expect_are_reported_with_the_joint(reports):
+    """Half of what refuses a mode is a warning."""
+    expected = gravity(MODEL, HOME).tolist()
+    values = reports.until("effort", DiagnosticStatus.OK, "as the model expects", effort=expected)
+    assert float(values["allowed, shoulder_lift_joint (N m or N)"]) == pytest.approx(22.5, rel=0.01)
+    wrong = [tau + (15.0 if i == 1 else 0.0) for i, tau in enumerate(expected)]
+    values = reports.until(
+        "effort", DiagnosticStatus.WARN, "'shoulder_lift_joint' differs from the model", effort=wrong
+    )
+    assert float(values["measured effort minus model's, shoulder_lift_joint (N m or N)"]) == pytest.approx(15, abs=0.1)
 
 
 def test_singularity_is_reported(reports):

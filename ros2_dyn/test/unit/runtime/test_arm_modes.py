@@ -60,7 +60,7 @@ def enter(rig: RuntimeRig, mode: str, target=lambda: None) -> None:
 
 @pytest.mark.parametrize("mode", ACTIVE_MODES)
 def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
-    made = rig(force_rate=1000.0)
+    made = rig(force_rate=1000.0, model_tolerance=10.0)  # this arm exerts nothing, and does not move
     made.measured = lambda: np.zeros(3)
     made.held = np.zeros(3)
     push = static_torque(SMALL_ARM, HOME, [3.0, 0, -10.0, 0, 0, 0], frame="wrist_3_link")

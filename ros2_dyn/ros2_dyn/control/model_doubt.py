@@ -1,0 +1,212 @@
+"""Doubt of the model: what efforts should have done against what the arm did, and when a difference is too much.
+
+A difference is an effort of a joint, N m or N: measured or seen in the motion, minus expected by the model. Friction
+and a declared tolerance explain some of it. The rest is doubt, accumulated over time (CUSUM, Page 1954).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from functools import reduce
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.model.spatial import Array
+
+MODEL_DOUBTED = "model doubted"
+"""Kind of a stop: the arm does not move as the model expects. Gravity compensation cannot be trusted."""
+CONTROLLER_DOES_NOT_FOLLOW = "controller does not follow"
+"""Kind of a stop: the measured efforts are not those commanded. Commands may go to the wrong joints, or nowhere."""
+
+PATIENCE = 0.03
+"""Time for which twice the allowed difference is borne, s."""
+MAX_RATIO = 3.0
+"""A difference above this multiple of the allowed one counts as this multiple: an outlier is no doubt."""
+MAX_STEP = 0.012
+"""Longest time that one state counts, s: at least two states make a doubt."""
+COMMAND_LAG = 0.1
+"""Longest time after which a measured effort still follows an old command, s."""
+FOLLOWING_FRACTION = 0.5
+"""Fraction of the tolerance that a measured effort may differ from the commanded one: no model is in between."""
+BAND_STEP = 0.02
+"""Commands within this time are merged, s."""
+UNKNOWN_COULOMB, UNKNOWN_VISCOUS = 0.05, 0.08
+"""Friction of a joint that declares none, as fractions of its effort limit, the second per rad/s; as of a UR10."""
+DECLARED = 1e-3
+"""Friction below this fraction of the effort limit, the viscous one per rad/s, counts as not declared."""
+KNOWN_FRACTION = 0.5
+"""Fraction of the declared friction by which a moving joint may differ from it."""
+SLIDING = 0.1
+"""Speed above which the sign of dry friction is known, rad/s or m/s."""
+MIN_SPAN = 0.05
+"""Time below which the change of a momentum is mostly noise, s."""
+CONTACT_LEVER = 0.1
+"""Lever of a contact force about the tip, m."""
+PAYLOAD_ALIGNMENT = 0.85
+"""Cosine between a difference and that of a lost payload above which the payload explains it."""
+PAYLOAD_RATIOS = 0.6, 2.5
+"""Smallest and largest size of such a difference, as multiples of the payload's weight."""
+
+
+class Allowance(NamedTuple):
+    """What explains the differences of one joint, N m or N; at each state this is quicker with floats than arrays."""
+
+    tolerance: float
+    """Declared tolerance."""
+    dry: float
+    """Dry friction at rest, which may have either sign."""
+    sliding: float
+    """Uncertainty of the dry friction in motion."""
+    viscous: float
+    """Uncertainty of the viscous friction, N m s/rad or N s/m."""
+
+    def at(self, speed: float) -> float:
+        """Return the allowed difference at a speed, rad/s or m/s, not negative."""
+        moving = min(speed / SLIDING, 1.0)
+        return self.tolerance + self.dry + moving * (self.sliding - self.dry) + self.viscous * speed
+
+
+def allowance(effort_limit: float, dry: float, viscous: float, tolerance: float) -> Allowance:
+    """Return what explains the differences of a joint.
+
+    Args:
+        effort_limit: N m or N.
+        dry: declared breakaway friction, N m or N.
+        viscous: declared viscous friction, N m s/rad or N s/m.
+        tolerance: declared tolerance, as a fraction of the effort limit.
+    """
+    if max(dry, viscous) >= DECLARED * effort_limit:
+        return Allowance(tolerance * effort_limit, dry, KNOWN_FRACTION * dry, KNOWN_FRACTION * viscous)
+    dry = UNKNOWN_COULOMB * effort_limit
+    return Allowance(tolerance * effort_limit, dry, dry, UNKNOWN_VISCOUS * effort_limit)
+
+
+def contact_allowance(J: Array, force: float, wrench: Array | None = None) -> Array:
+    """Return the joint efforts that contact at the tip may cause, N m or N, shape (n,).
+
+    Args:
+        J: Jacobian of the tip, linear rows first, shape (6, n).
+        force: largest force that is expected, N.
+        wrench: wrench that the tip is to exert besides, and gets back, N and N m, shape (6,); None: none.
+    """
+    moment = CONTACT_LEVER * force
+    if wrench is not None:
+        force, moment = force + float(np.linalg.norm(wrench[:3])), moment + float(np.linalg.norm(wrench[3:]))
+    linear, angular = np.sqrt(np.einsum("kin,kin->kn", *(J.reshape(2, 3, -1),) * 2))
+    return force * linear + moment * angular
+
+
+def lost_payload(arm: ArmState, payload: Array, gravity: Array) -> Array:
+    """Return the external effort that the loss of a payload of the tip looks like, N m or N, shape (n,).
+
+    The arm moves as if something lifted it by the payload's weight.
+
+    Args:
+        arm: state of the arm.
+        payload: inertial parameters in the tip's frame, mass first, then mass times centre of mass.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
+    """
+    force = -payload[0] * gravity
+    moment = np.cross(arm.pose[:3, :3] @ payload[1:4], -gravity)  # m r x (-g)
+    return arm.J.T @ np.concatenate([force, moment])
+
+
+def looks_lost(external: Array, lost: Array, allowed: Array) -> bool:
+    """Return whether the loss of a payload explains external efforts, rather than a contact.
+
+    Args:
+        external: N m or N, shape (n,).
+        lost: `lost_payload`, N m or N, shape (n,).
+        allowed: efforts that weigh the same, N m or N, shape (n,).
+    """
+    d, e = external / allowed, lost / allowed
+    size, expected = float(np.sqrt(d @ d)), float(np.sqrt(e @ e))
+    low, high = PAYLOAD_RATIOS
+    return low * expected <= size <= high * expected and float(d @ e) >= PAYLOAD_ALIGNMENT * size * expected
+
+
+def mean_difference(t: Array, momentum: Array, model_rate: Array) -> Array:
+    """Return the mean effort over some states that the model does not expect, N m or N, shape (n,).
+
+    The momentum changes by the integral of its rate by the model and of that effort. No acceleration is needed.
+
+    Args:
+        t: times of the states, s, shape (m,), increasing.
+        momentum: generalised momentum, shape (m, n).
+        model_rate: its rate by the model, ``tau + C^T qd - g - friction``, N m or N, shape (m, n).
+
+    Returns:
+        Positive where a joint exerts more than its motion needs.
+    """
+    span = t[-1] - t[0]
+    if span < MIN_SPAN:
+        return np.asarray(np.mean(model_rate, axis=0))
+    mean_rate = np.sum(np.diff(t)[:, None] * (model_rate[1:] + model_rate[:-1]) / 2, axis=0) / span
+    return np.asarray(mean_rate - (momentum[-1] - momentum[0]) / span)
+
+
+class Doubt:
+    """Accumulated doubt of each joint: it grows while a difference is above the allowed one, and shrinks below it."""
+
+    def __init__(self, n: int) -> None:
+        self._sum = [0.0] * n
+        self._t = inf
+
+    def update(self, t: float, differences: Sequence[float], allowed: Sequence[float]) -> int | None:
+        """Take the differences at a time, s, N m or N, each of shape (n,); return the joint that is doubted, if any."""
+        dt = min(max(t - self._t, 0.0), MAX_STEP)
+        self._t = t
+        self._sum = [
+            max(0.0, doubt + dt * (min(abs(d) / e, MAX_RATIO) - 1.0))
+            for doubt, d, e in zip(self._sum, differences, allowed)
+        ]
+        worst = max(self._sum)
+        return self._sum.index(worst) if worst > PATIENCE else None
+
+
+Band = tuple[Sequence[float], Sequence[float]]
+"""The smallest and the largest of some efforts, N m or N, each of shape (n,)."""
+
+
+class CommandBand:
+    """The smallest and the largest command of each joint that a measured effort may still follow."""
+
+    def __init__(self, effort: Sequence[float], now: float) -> None:
+        """Begin with the efforts that the joints exert, N m or N, shape (n,), at a time, s."""
+        self.last: Sequence[float] = effort
+        """The newest command, N m or N, shape (n,)."""
+        self._since = now
+        self._open: Band = effort, effort
+        self._closed: deque[tuple[float, Band]] = deque(maxlen=64)
+        self._merged: Band | None = None
+
+    def add(self, effort: Sequence[float], now: float) -> None:
+        """Take a command at a time, s."""
+        self.last = effort
+        if now - self._since < BAND_STEP:
+            self._open = _merge(self._open, (effort, effort))
+            return
+        self._closed.append((self._since, self._open))
+        self._since, self._open = now, (effort, effort)
+        self._merged = None
+
+    def at(self, t: float) -> Band:
+        """Return the band of an effort that was measured at a time, s; a controller holds the last command."""
+        closed, oldest = self._closed, t - COMMAND_LAG
+        while closed and (closed[1][0] if len(closed) > 1 else self._since) <= oldest:
+            closed.popleft()
+            self._merged = None
+        if not closed:
+            return self._open
+        if self._merged is None:
+            self._merged = reduce(_merge, [band for _, band in closed])
+        return _merge(self._merged, self._open)
+
+
+def _merge(a: Band, b: Band) -> Band:
+    """Return the band around two."""
+    return list(map(min, a[0], b[0])), list(map(max, a[1], b[1]))

@@ -1,0 +1,220 @@
+"""Between observe and decide: whether the arm does what the model expects, before a mode and while it commands."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.mode_conditions import Violation
+from ros2_dyn.control.model_doubt import (
+    CONTROLLER_DOES_NOT_FOLLOW,
+    FOLLOWING_FRACTION,
+    MODEL_DOUBTED,
+    CommandBand,
+    Doubt,
+    allowance,
+    contact_allowance,
+    looks_lost,
+    lost_payload,
+    mean_difference,
+)
+from ros2_dyn.control.modes import ACTIVE_MODES, Mode
+from ros2_dyn.errors import MessageError
+from ros2_dyn.estimation.momentum_observer import MomentumObserver
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.effort_convention import own_effort, total_effort
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.state_pipeline import Observed
+
+WINDOW = 0.2
+"""Time of the states whose mean is compared with the model, s."""
+MIN_STEP = 0.005
+"""Smallest time from one of them to the next, s."""
+BANDWIDTH = 30.0
+"""Of the observer that compares the motion with the efforts, 1/s."""
+
+
+class ModelDifference(NamedTuple):
+    """Mean of the measured minus the model's efforts over the newest states."""
+
+    joint_names: tuple[str, ...]
+    difference: Array
+    """N m or N, shape (n,); positive where a joint exerts more than the model expects."""
+    allowed: Array
+    """What friction and `model_tolerance` explain, N m or N, shape (n,)."""
+
+    @property
+    def worst(self) -> int:
+        """The joint with the largest fraction of what is allowed."""
+        return int(np.argmax(self.ratio))
+
+    @property
+    def ratio(self) -> Array:
+        """The differences as fractions of what is allowed, shape (n,)."""
+        return np.abs(self.difference) / self.allowed
+
+
+class ModelMonitor:
+    """What is doubted of one robot."""
+
+    def __init__(self) -> None:
+        self._robot: RobotDynamics | None = None
+        self._states: deque[Observed] = deque()
+        self.forget()
+        self.begin(np.zeros(0), -np.inf)
+
+    def use(self, robot: RobotDynamics) -> None:
+        """Go on with another robot, or the same with other parameters."""
+        self._robot = robot
+        model, settings = robot.model, robot.settings
+        drives = [joint.dynamics for joint in model.joints if joint.mimics is None]
+        self._allowances = [
+            allowance(limit, drive.breakaway, drive.viscous, settings.model_tolerance)
+            for limit, drive in zip(model.effort_limit.tolist(), drives)
+        ]
+        self._following_margin = [(1 - FOLLOWING_FRACTION) * each.tolerance for each in self._allowances]
+        self._gravity = np.array(settings.gravity)
+        self._expects_contact = {mode for mode in ACTIVE_MODES if mode not in settings.collision_stop_modes}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the states, because what the model knows has changed."""
+        self._states.clear()
+        self._observer = MomentumObserver(BANDWIDTH)
+
+    def add(self, observed: Observed) -> None:
+        """Take a state."""
+        states, newest = self._states, observed.state.measured.stamp
+        since = 1e-9 * (newest - states[-1].state.measured.stamp) if states else np.inf
+        if 0 <= since < MIN_STEP:
+            return
+        if since < 0:
+            states.clear()
+        states.append(observed)
+        while 1e-9 * (newest - states[0].state.measured.stamp) > WINDOW:
+            states.popleft()
+
+    # ---- before a mode
+
+    def difference(self, latest: Observed, arm: ArmState, mode: Mode, now: float) -> ModelDifference | None:
+        """Return the mean difference over the newest states, or None where efforts are not measured or not finite.
+
+        Args:
+            latest: the newest state, for where none came since the robot, its parameters or its payload changed.
+            arm: the state of the arm there.
+            mode: the mode that commands; where it expects contact, that explains a difference, too.
+            now: time, s.
+        """
+        robot = self._robot
+        assert robot is not None
+        try:
+            states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
+        except MessageError:
+            return None
+        measured = [(each, self._measured(robot, each)) for each in states]
+        known = [(each, tau) for each, tau in measured if tau is not None]
+        if not known:
+            return None
+        t = np.array([1e-9 * (each.state.measured.stamp - states[0].state.measured.stamp) for each, _ in known])
+        rates = [
+            np.array(tau) + each.terms.coriolis_transpose_qd - each.terms.gravity - np.array(each.terms.friction)
+            for each, tau in known
+        ]
+        difference = mean_difference(t, np.array([each.terms.momentum for each, _ in known]), np.array(rates))
+        allowed = np.array(self._allowed(np.mean([each.state.measured.qd for each, _ in known], axis=0).tolist()))
+        contact = self._contact(arm) if mode in self._expects_contact else 0.0
+        return ModelDifference(robot.model.joint_names, difference, allowed + contact)
+
+    def _measured(self, robot: RobotDynamics, observed: Observed) -> list[float] | None:
+        """Return the whole effort of the joints, N m or N, shape (n,), where it is measured."""
+        effort, kind = observed.state.measured.effort, robot.settings.measured_effort
+        if effort is None or kind == "external" or not all(map(isfinite, effort)):
+            return None
+        return total_effort(kind, effort, observed.terms.inverse_dynamics, observed.terms.gravity)
+
+    def _allowed(self, qd: list[float]) -> list[float]:
+        """Return the differences that are allowed without contact, N m or N, shape (n,)."""
+        return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
+
+    def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
+        assert self._robot is not None
+        return contact_allowance(arm.J, self._robot.settings.contact_force, wrench)
+
+    # ---- while commands leave
+
+    def begin(self, applied: Array, now: float, afresh: bool = True) -> None:
+        """Begin a mode, with the effort that the joints exert, as it would be commanded, N m or N, shape (n,).
+
+        Args:
+            applied: that effort.
+            now: time, s.
+            afresh: whether nothing was commanded before.
+        """
+        self._following, self._moving = Doubt(len(applied)), Doubt(len(applied))
+        if afresh:
+            self._band = CommandBand(applied.tolist(), now)
+            self._observer = MomentumObserver(BANDWIDTH)
+
+    def command(self, effort: Array, now: float) -> None:
+        """Take a command, N m or N, shape (n,), at a time, s."""
+        self._band.add(effort.tolist(), now)
+
+    def check(self, mode: Mode, observed: Observed, arm: ArmState, wrench: Array) -> Violation | None:
+        """Return what is doubted at a state while commands leave.
+
+        Args:
+            mode: the mode.
+            observed: the state.
+            arm: the state of the arm there.
+            wrench: wrench that the tip is to exert, N and N m, shape (6,).
+        """
+        robot = self._robot
+        assert robot is not None
+        measured, terms = observed.state.measured, observed.terms
+        t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
+        own = own_effort(robot.settings.command_effort, terms.gravity, terms.friction)
+        low, high = self._band.at(measured.measured_at)
+        applied, effort = self._band.last, self._measured(robot, observed)
+        if effort is not None:
+            exerted = effort if own is None else [tau - g for tau, g in zip(effort, own)]
+            applied = [min(max(tau, a), b) for tau, a, b in zip(exerted, low, high)]
+            missed = [tau - a for tau, a in zip(exerted, applied)]
+            followed = [e - margin for e, margin in zip(allowed, self._following_margin)]
+            i = self._following.update(t, missed, followed)
+            if i is not None:
+                return self._not_followed(robot, i, exerted[i], low[i], high[i])
+        tau = applied if own is None else [a + g for a, g in zip(applied, own)]
+        terms_of_motion = terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
+        if not self._observer.observe(t, tau, *terms_of_motion):
+            return None
+        external = self._observer.value
+        lost = False
+        if mode in self._expects_contact and any(abs(r) > e for r, e in zip(external, allowed)):
+            lost = self._payload_looks_lost(robot, arm, np.array(external), np.array(allowed), observed.now)
+            allowed = allowed if lost else (np.array(allowed) + self._contact(arm, wrench)).tolist()
+        i = self._moving.update(t, external, allowed)
+        return None if i is None else self._not_explained(robot, i, external[i], allowed[i], lost)
+
+    def _payload_looks_lost(
+        self, robot: RobotDynamics, arm: ArmState, external: Array, allowed: Array, now: float
+    ) -> bool:
+        payload = np.array(robot.payload.at(now))
+        if payload[0] <= 0 or robot.payload.link != robot.tip_link:
+            return False
+        return looks_lost(external, lost_payload(arm, payload, self._gravity), allowed)
+
+    def _not_explained(self, robot: RobotDynamics, i: int, external: float, allowed: float, lost: bool) -> Violation:
+        """Return the doubt of the motion of a joint."""
+        moves = f": '{robot.model.joint_names[i]}' moves as if {external:.3g} N m or N pushed it"
+        why = "is the payload lost?" if lost else "is the payload lost, or the arm touched?"
+        return Violation(MODEL_DOUBTED, f"{moves}, {allowed:.3g} are allowed: {why}")
+
+    def _not_followed(self, robot: RobotDynamics, i: int, exerted: float, low: float, high: float) -> Violation:
+        """Return the doubt of the controller of a joint."""
+        joint, commanded = robot.model.joint_names[i], f"{low:.4g} to {high:.4g} were commanded"
+        look = "is it active, and does command_joints have its order?"
+        return Violation(CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}")
