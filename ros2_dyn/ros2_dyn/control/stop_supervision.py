@@ -68,6 +68,7 @@ class StopSupervision:
         self.stage, self.anchor, self._withdrawn = 0, None, None
         self._pending = False
         self._begun: float | None = None
+        self._rest: Array | None = None
 
     def restart(self) -> None:
         """Forget the motion, too: commands begin."""
@@ -120,7 +121,7 @@ class StopSupervision:
     def _begin(self, now: float, speed: Array) -> None:
         self._pending, self._begun, self._effective_at = False, now, np.inf
         self._reference = float(np.max(speed))
-        self._rest: Array | None = None
+        self._rest = None
 
     def _find_failure(self, now: float, q: Array, speed: Array | None, settled: bool) -> StopFailure | None:
         assert self._begun is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ros2_dyn.model.spatial import Array
+
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
 CommandEffort = Literal["raw", "gravity_compensated"]
@@ -29,3 +31,14 @@ def total_effort(
     if kind == "external":
         return [x - external for external, x in zip(measured, expected)]
     return measured
+
+
+def commanded_effort(kind: CommandEffort, effort: Array, gravity: Array) -> Array:
+    """Return an effort as the controller expects it, from the whole joint effort, N m or N, shape (n,).
+
+    Args:
+        kind: what the controller expects.
+        effort: whole joint effort, N m or N, shape (n,).
+        gravity: the part of it that carries the weight, N m or N, shape (n,).
+    """
+    return effort - gravity if kind == "gravity_compensated" else effort

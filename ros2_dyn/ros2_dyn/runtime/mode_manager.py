@@ -15,7 +15,6 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.rest_effort import RestEffort, position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.dynamics import singular_values
@@ -23,7 +22,7 @@ from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
-from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_limits,
@@ -31,6 +30,7 @@ from ros2_dyn.runtime.mode_entry_checks import (
     check_state_stream,
     check_target,
 )
+from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
@@ -40,8 +40,6 @@ from ros2_dyn.runtime.update import Command, FailsafeConfig
 
 COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
-REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
-"""Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
 
@@ -57,7 +55,7 @@ class ModeManager:
         self.target: TargetWrench | None = None
         """What mode force follows."""
         self._laws = ControlLaws()
-        self._rest = RestEffort()
+        self._rest = RestHolding()
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
@@ -101,7 +99,7 @@ class ModeManager:
             self.target = None  # its frame may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._latest = self._sent = None
-            self._rest = RestEffort()
+            self._rest = RestHolding()
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
@@ -120,7 +118,7 @@ class ModeManager:
         if supervisor is None or robot is None:
             return None
         state, now, settings = observed.state, observed.now, robot.settings
-        self._observe_rest(supervisor, robot, observed)
+        self._rest.observe(robot, observed, supervisor)
         if not supervisor.commands:
             return None
         arm = robot.arm_state(state.measured, observed.terms, now)
@@ -136,30 +134,10 @@ class ModeManager:
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
-            lambda anchor: self._carrying(robot, arm, now) + position_hold(arm, anchor, rate),
+            lambda anchor: self._rest.hold_at(anchor, robot, arm, rate, now),
         )
         self._hold = self._hold if effort is None else supervisor.carried
         return self._command(effort, now)
-
-    def _observe_rest(self, supervisor: CommandSupervisor, robot: RobotDynamics, observed: Observed) -> None:
-        """Remember the effort at rest: the commanded one, which has proved to hold the arm, or the measured one."""
-        measured, effort = observed.state.measured, supervisor.last
-        if supervisor.mode not in REST_MODES or supervisor.escalated:
-            effort = None
-        elif effort is None and measured.effort is not None:
-            terms, kind = observed.terms, robot.settings.measured_effort
-            total = total_effort(kind, measured.effort, terms.inverse_dynamics, terms.gravity)
-            effort = self._without_own_gravity(np.array(total), np.array(terms.gravity))
-        self._rest.observe(observed.now, np.array(measured.q), effort)
-
-    def _carrying(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
-        """Return what carries the arm after a stop that failed, as it would be commanded, N m or N, shape (n,)."""
-        hold, q = self._as_commanded(arm.gravity, arm), self._rest.q
-        if q is None:
-            return hold
-        zero = [0.0] * robot.model.n
-        gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
-        return self._rest.holding(hold, self._without_own_gravity(gravity, gravity), robot.model.effort_limit)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -203,12 +181,8 @@ class ModeManager:
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
-        return self._without_own_gravity(effort, arm.gravity)
-
-    def _without_own_gravity(self, effort: Array, gravity: Array) -> Array:
-        """Return an effort without the gravity that the robot adds itself, if it does."""
         assert self._robot is not None
-        return effort - gravity if self._robot.settings.command_effort == "gravity_compensated" else effort
+        return commanded_effort(self._robot.settings.command_effort, effort, arm.gravity)
 
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         desired, target_age, distance, sigma = observed.state.desired, 0.0, 0.0, inf

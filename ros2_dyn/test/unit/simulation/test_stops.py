@@ -151,8 +151,9 @@ def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)
-    assert motion.moved_for < REST_TIME, motion
-    assert motion.travel < 0.25 * max(motion.speed, 1.0), motion
+    weak = name == "xarm7"  # gravity takes most of its effort
+    assert motion.moved_for < (0.5 if weak else 0.25), motion
+    assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
     assert played.node.stop_calls == 0
 
 
@@ -200,27 +201,27 @@ def test_stop_under_gravity_that_is_turned_over_is_escalated_and_ends_at_rest():
     assert motion.travel < 0.4 * motion.max_speed, motion
 
 
-@pytest.mark.parametrize(("name", "joint"), [("mock_arm", 3), ("mock_arm", 4)])
-def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_second(name, joint):
+@pytest.mark.parametrize("speed", [0.4, 0.8])
+def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_second(speed):
     """The controller turns over the effort of one joint: damping drives it."""
-    played = world(name, error=0.0)
+    played, joint = world("mock_arm", error=0.0), 3
     sign = np.where(np.arange(played.arm_model.n) == joint, -1.0, 1.0)
     command = played.controllers.command
     played.controllers.command = lambda efforts: command((sign * np.array(efforts)).tolist())
     played.want_mode("gravity")
-    played.run(1.03)
-    played.arm.qd = 0.5 * (sign < 0)
+    played.run(1.044)
+    played.arm.qd = speed * (sign < 0)
     played.run(1.05)
     stop(played)
     motion = watch(played, 2.0)
     assert events(played, "stop_service")[0] - 1.05 < 0.2
-    assert motion.travel < MAX_TRAVEL, motion
+    assert motion.travel < 0.4, motion
     assert motion.end_speed < REST_SPEED, motion
 
 
 def test_stop_before_the_arm_ever_stood_still_is_escalated_without_an_effort_at_rest():
     played = world("mock_arm", error=0.0, gravity=(0.0, 0.0, 9.81))
-    played.node.runtime._modes._rest.observe = lambda *state: None
+    played.node.runtime._modes._rest._rest.observe = lambda *state: None
     play_until_stopped(played)
     watch(played, 1.0)
     assert len(events(played, "stop_service")) >= 1

@@ -1,0 +1,52 @@
+"""What holds the arm after a stop that failed: the effort at rest, by the conventions of the robot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_supervisor import CommandSupervisor
+from ros2_dyn.control.rest_effort import RestEffort, position_hold
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.state_pipeline import Observed
+
+REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
+"""Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
+
+
+class RestHolding:
+    """Remembers the effort at rest, as it would be commanded."""
+
+    def __init__(self) -> None:
+        self._rest = RestEffort()
+
+    def observe(self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor) -> None:
+        """Take a state with the newest command, which has proved to hold the arm; without one the measured effort."""
+        measured, effort = observed.state.measured, supervisor.last
+        if supervisor.mode not in REST_MODES or supervisor.escalated:
+            effort = None
+        elif effort is None and measured.effort is not None:
+            terms, settings = observed.terms, robot.settings
+            total = total_effort(settings.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity)
+            effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
+        self._rest.observe(observed.now, np.array(measured.q), effort)
+
+    def hold_at(self, anchor: Array, robot: RobotDynamics, arm: ArmState, damping: float, now: float) -> Array:
+        """Return the effort that holds the arm at positions, as it would be commanded, N m or N, shape (n,).
+
+        Args:
+            anchor: the positions, rad or m, shape (n,).
+            robot: the robot.
+            arm: its state; if it has never stood still, the model's gravity there carries it.
+            damping: rate at which the arm is damped besides, 1/s.
+            now: time, s.
+        """
+        kind, q = robot.settings.command_effort, self._rest.q
+        hold = commanded_effort(kind, arm.gravity, arm.gravity)
+        if q is not None:
+            zero = [0.0] * robot.model.n
+            gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
+            hold = self._rest.holding(hold, commanded_effort(kind, gravity, gravity), robot.model.effort_limit)
+        return hold + position_hold(arm, anchor, damping)
