@@ -12,6 +12,9 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.modes import TRACKING_MODES, Mode
 from ros2_dyn.model.spatial import Array
 
+MAX_REDUCED_TIME = 0.5
+"""Maximum time for which the delay may allow less than the desired wrench, s."""
+
 
 @dataclass(frozen=True)
 class ModeConditions:
@@ -25,6 +28,8 @@ class ModeConditions:
     """Modes that a collision stops. Contact is expected in the others."""
     singularity_threshold: float = 0.02
     """Minimum singular value of the tip's Jacobian in mode force."""
+    energy_budget: float = 0.02
+    """Maximum energy that late commands may have fed into the arm, J."""
 
 
 class GuardInput(NamedTuple):
@@ -46,6 +51,12 @@ class GuardInput(NamedTuple):
     """Whether a collision is latched."""
     min_singular_value: float = inf
     """Smallest singular value of the tip's Jacobian."""
+    fed_energy: float = 0.0
+    """Energy that late commands have fed into the arm, J; see `PassivityObserver`."""
+    delay: float = 0.0
+    """Longest delay of the loop, s."""
+    reduced_for: float = 0.0
+    """For how long the delay has allowed less than the desired wrench, s."""
 
 
 class Violation(NamedTuple):
@@ -72,4 +83,10 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         return Violation("target far", f": {seen.target_distance:.3g} rad or m from it")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         return Violation("singularity", f": smallest singular value {seen.min_singular_value:.3g}")
+    if seen.fed_energy > conditions.energy_budget:
+        allowed = f"energy_budget allows {conditions.energy_budget:.3g} J"
+        late = f"commands that come {1e3 * seen.delay:.0f} ms late"
+        return Violation("energy", f": {late} fed {seen.fed_energy:.3g} J into the arm, {allowed}")
+    if mode == "force" and seen.reduced_for > MAX_REDUCED_TIME:
+        return Violation("delay", f": {1e3 * seen.delay:.0f} ms allow less than the desired wrench")
     return None

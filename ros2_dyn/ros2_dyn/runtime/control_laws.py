@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.feed_forward import joint_pd
-from ros2_dyn.control.force_control import force_control, rate_limited_wrench
+from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_acceleration
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
-from ros2_dyn.control.tip_friction import Anchor, TipFriction
+from ros2_dyn.control.sampled_stability import (
+    limit_bandwidth_to_sampling,
+    limit_rate_to_sampling,
+    longest_delay,
+    speed_before_damping,
+)
+from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import SynchronizedState
 from ros2_dyn.runtime.target_wrench import TargetWrench
+
+MAX_TRACKING_RATE_TIMES_DELAY = 1.0
+"""Maximum product of a tracking law's damping rate and the loop's delay: stable below 3/2."""
+MAX_FREE_SPEED = 0.2
+"""Speed of a tip that has lost its wall, m/s, which the desired wrench must not exceed."""
+APPROACH_STABILITY = 0.3
+"""Half the product of the loop's delay and the rate at which the speed of the approach settles."""
+MIN_TIME = 1e-6
+"""Time between two states that is told from none, s."""
+SAME_PLACE = 1e-9
+"""Motion of the anchor below which the tip sticks, m."""
 
 
 class LawInput(NamedTuple):
@@ -37,6 +54,18 @@ class LawInput(NamedTuple):
     """Time, s."""
     period: float
     """Of the states, s."""
+    delay: float
+    """Longest age of a state when its command takes effect, s."""
+    gain: float = 1.0
+    """Factor of the dampers, from 0 to 1, which `PassivityObserver` reduces."""
+
+    def limit(self, rate: float) -> float:
+        """Return a damping rate, 1/s, reduced to what the loop bears."""
+        return self.gain * limit_rate_to_sampling(rate, self.period, self.delay)
+
+    def limit_bandwidth(self, bandwidth: float) -> float:
+        """Return the bandwidth of a spring, rad/s, reduced to what the loop bears."""
+        return limit_bandwidth_to_sampling(bandwidth, self.period, self.delay)
 
 
 class ControlLaws:
@@ -50,6 +79,10 @@ class ControlLaws:
         self._anchor: Anchor | None = None
         self._wrench = np.zeros(6)
         self._at = now
+        self.supply: Array | None = None
+        """The part of the newest effort that is passive or wanted, N m or N, shape (n,); None: it is not known."""
+        self.reduced_for = 0.0
+        """For how long the delay has allowed less than the desired wrench, s."""
 
     def effort(self, mode: Mode, seen: LawInput) -> Array:
         """Return the whole joint effort that a mode commands, N m or N, shape (n,); NaN where it cannot be computed."""
@@ -59,14 +92,15 @@ class ControlLaws:
             "feed_forward": self._feed_forward,
             "force": self._force,
         }
-        dt, self._at = seen.now - self._at, seen.now
+        dt, self._at, self.supply = seen.now - self._at, seen.now, None
         try:
             return laws[mode](seen, dt)
         except np.linalg.LinAlgError:  # of a mass matrix that no robot has
             return np.full_like(seen.arm.q, np.nan)
 
     def _gravity(self, seen: LawInput, dt: float) -> Array:
-        return gravity_compensation(seen.arm, limit_rate_to_sampling(seen.robot.settings.gravity_damping, seen.period))
+        self.supply = seen.arm.gravity
+        return gravity_compensation(seen.arm, seen.limit(seen.robot.settings.gravity_damping))
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
         robot, settings = seen.robot, seen.robot.settings
@@ -74,11 +108,24 @@ class ControlLaws:
         assert desired is not None  # a condition of the mode
         gains = robot.in_order(settings.tracking_stiffness), robot.in_order(settings.tracking_damping)
         q_d, qd_d = desired.q or measured.q, desired.qd or measured.qd
-        correction = joint_pd(measured.q, measured.qd, q_d, qd_d, *gains)
+        correction = joint_pd(measured.q, measured.qd, q_d, qd_d, *self._bearable_gains(seen, *gains))
         if settings.tracking_law == "computed_torque":
             qdd = (np.array(desired.qdd) + correction).tolist()
             return settings.feed_forward_gain * np.array(robot.effort(measured.q, measured.qd, qdd, seen.now))
         return settings.feed_forward_gain * np.array(seen.terms.inverse_dynamics) + correction
+
+    def _bearable_gains(self, seen: LawInput, stiffness: list[float], damping: list[float]) -> tuple[Array, Array]:
+        """Return the gains of the tracking law, reduced to what the loop bears."""
+        inverse = np.eye(len(stiffness))  # the gains of computed torque are those of a unit mass
+        if seen.robot.settings.tracking_law == "joint_pd":
+            inverse = np.linalg.inv(seen.arm.M)
+        K, D = np.array(stiffness), np.array(damping)
+        omega, rate = sqrt(_largest_eigenvalue(inverse, K)), _largest_eigenvalue(inverse, D)
+        if omega > 0:
+            K = K * (limit_bandwidth_to_sampling(omega, seen.period, seen.delay) / omega) ** 2
+        if rate > 0:
+            D = D * min(1.0, MAX_TRACKING_RATE_TIMES_DELAY / (rate * (seen.period + seen.delay)))
+        return K, D
 
     def _hand_guiding(self, seen: LawInput, dt: float) -> Array:
         model, settings, arm = seen.robot.model, seen.robot.settings, seen.arm
@@ -86,32 +133,66 @@ class ControlLaws:
         hand = None
         if seen.external_wrench and settings.guiding_assist_gain > 0:
             hand = (np.reshape(seen.external_wrench, (2, 3)) @ arm.pose[:3, :3].T).ravel()  # in base axes
-        tau, self._anchor = hand_guiding(arm, self._anchor, guiding(settings, seen.period), *limits, hand)
+        before, feel = self._anchor, guiding(settings, seen)
+        tau, self._anchor = hand_guiding(arm, before, feel, *limits, hand)
+        sticks = before is not None and float(np.linalg.norm(self._anchor.position - before.position)) < SAME_PLACE
+        damping = feel.damping + (sticking_rate(arm, feel.tip) if sticks else 0.0)
+        self.supply = tau + damping * arm.momentum
         return tau
 
     def _force(self, seen: LawInput, dt: float) -> Array:
         settings = seen.robot.settings
         assert seen.target_wrench is not None  # a condition of the mode
         target = seen.target_wrench.in_base_axes(seen.state.measured.q)
-        self._wrench = rate_limited_wrench(self._wrench, target, settings.force_rate * dt, settings.moment_rate * dt)
-        damping = (
-            limit_rate_to_sampling(rate, seen.period) for rate in (settings.force_damping, settings.posture_damping)
-        )
+        self._approach(self._bearable(target, seen, dt), seen, dt)
+        self.supply = seen.arm.gravity + self._wrench @ seen.arm.J
+        damping = seen.limit(settings.force_damping), seen.limit(settings.posture_damping)
         return force_control(seen.arm, self._wrench, *damping)
 
+    def _bearable(self, target: Array, seen: LawInput, dt: float) -> Array:
+        """Return the part of a wrench under which a tip that loses its wall stays slow enough."""
+        speed = least_free_speed(seen.arm, target, seen.period, seen.delay)
+        self.reduced_for = self.reduced_for + dt if speed > MAX_FREE_SPEED else 0.0
+        return target * min(1.0, MAX_FREE_SPEED / speed) if speed > 0 else target
 
-def guiding(settings: Settings, period: float) -> HandGuidingParameters:
-    """Return how the guided arm feels, with states that come once a period, s."""
+    def _approach(self, target: Array, seen: LawInput, dt: float) -> None:
+        """Change the wrench towards a target, more slowly where the tip already moves the way it pushes."""
+        settings, arm = seen.robot.settings, seen.arm
+        steps = settings.force_rate * dt, settings.moment_rate * dt
+        pull, growth = (
+            tip_acceleration(arm, wrench)
+            for wrench in (target, rate_limited_wrench(self._wrench, target, *steps) - self._wrench)
+        )
+        share, size, jerk = 1.0, float(np.linalg.norm(pull)), float(np.linalg.norm(growth)) / max(dt, MIN_TIME)
+        if size > 0 and jerk > 0:
+            share = approach_rate(float(pull @ arm.tip_velocity[:3]) / size, settings.approach_speed)
+            bound = APPROACH_STABILITY * settings.approach_speed * seen.limit(settings.force_damping)
+            share *= min(1.0, bound / (jerk * longest_delay(seen.period, seen.delay)))
+        if share < 0:
+            target, share = np.zeros(6), -share
+        self._wrench = rate_limited_wrench(self._wrench, target, *(share * step for step in steps))
+
+
+def _largest_eigenvalue(inverse: Array, gains: Array) -> float:
+    """Return the largest eigenvalue of ``M^-1 diag(gains)`` for gains that are not negative."""
+    root = np.sqrt(gains)
+    return float(np.linalg.eigvalsh(root[:, None] * inverse * root)[-1])
+
+
+def least_free_speed(arm: ArmState, wrench: Array, period: float, delay: float) -> float:
+    """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s."""
+    return speed_before_damping(float(np.linalg.norm(tip_acceleration(arm, wrench))), period, delay)
+
+
+def guiding(settings: Settings, loop: LawInput) -> HandGuidingParameters:
+    """Return how the guided arm feels in a loop."""
     tip = TipFriction(settings.guiding_hold_force, settings.guiding_hold_moment)
     return HandGuidingParameters(
-        limit_rate_to_sampling(settings.guiding_damping, period),
+        loop.limit(settings.guiding_damping),
         settings.guiding_friction,
-        tip._replace(
-            bandwidth=limit_rate_to_sampling(tip.bandwidth, period),
-            sticking=limit_rate_to_sampling(tip.sticking, period),
-        ),
+        tip._replace(bandwidth=loop.limit_bandwidth(tip.bandwidth), sticking=loop.limit(tip.sticking)),
         settings.guiding_assist_gain,
         settings.guiding_deadband,
         settings.soft_limit_margin,
-        limit_rate_to_sampling(settings.soft_limit_bandwidth, period),
+        loop.limit_bandwidth(settings.soft_limit_bandwidth),
     )

@@ -13,18 +13,21 @@ from ros2_dyn.control.command_supervisor import CommandSupervisor, SupervisorPol
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.passivity_observer import PassivityObserver
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.control_laws import ControlLaws, LawInput
+from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, least_free_speed
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
+    check_delay,
     check_limits,
     check_margins,
     check_state_stream,
@@ -59,6 +62,8 @@ class ModeManager:
         self._latest: Observed | None = None
         self._before: Observed | None = None
         self._periods: deque[float] = deque(maxlen=PERIODS)
+        self._loop = LoopDelay()
+        self._observer = PassivityObserver()
         self._hold: Array | None = None
         self._sent: Array | None = None
         self._sent_at = -inf
@@ -98,6 +103,8 @@ class ModeManager:
             self.target = None  # its frame may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._before = self._latest = self._sent = None
+            self._loop = LoopDelay()
+        self._loop.timeout, self._loop.declared = settings.state_timeout, settings.command_delay
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
@@ -112,17 +119,30 @@ class ModeManager:
         if self._latest is not None:
             self._periods.append(observed.now - self._latest.now)
         self._before, self._latest = self._latest, observed
+        self._loop.on_state(observed.now, observed.state.measured.measured_at)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
         state, now, settings = observed.state, observed.now, robot.settings
-        arm = robot.arm_state(state.measured, observed.terms, now)
-        period = self._period()
-        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period))
+        period, delay = self._loop_times()
+        arm = robot.arm_state(state.measured, observed.terms, now, self._lead(observed, period))
+        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period, delay))
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
-        seen = LawInput(robot, state, observed.terms, arm, self.target, wrench, now, period)
+        seen = LawInput(
+            robot,
+            state,
+            observed.terms,
+            arm,
+            self.target,
+            wrench,
+            now,
+            period,
+            delay,
+            self._observer.gain(settings.energy_budget),
+        )
+        self._find_command_delay(observed, arm)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
@@ -130,6 +150,7 @@ class ModeManager:
             hold,
         )
         self._hold = self._hold if effort is None else hold
+        self._observe_energy(observed, arm)
         return self._command(effort, now)
 
     def on_time(self, now: float) -> Command | None:
@@ -168,6 +189,7 @@ class ModeManager:
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
         self._sent, self._sent_at = effort, now
+        self._loop.commands.on_command(now, effort)
         expires = supervisor.state_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires)
 
@@ -185,7 +207,13 @@ class ModeManager:
             target_age = inf if desired is None else now - observed.state.desired_at
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
-        return GuardInput(now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma)
+        known = now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma
+        return GuardInput(*known, self._observer.energy, self._loop.longest, self._laws.reduced_for)
+
+    def _loop_times(self) -> tuple[float, float]:
+        """Return the period of the states, and how old a state may be when its command takes effect, s."""
+        period = self._period()
+        return period, max(self._loop.longest - period, 0.0)
 
     def _period(self) -> float:
         """Return the period of the states, s."""
@@ -229,7 +257,10 @@ class ModeManager:
         if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
             raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
-        applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
+        if mode == "force" and self.target is not None:
+            target = self.target.in_base_axes(latest.state.measured.q)
+            check_delay(mode, self._loop.longest, least_free_speed(arm, target, *self._loop_times()), target)
+        applied, hold = self._applied(latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
         check_controller_connected(mode, self.link)
         return applied, seen.age, hold
@@ -245,21 +276,59 @@ class ModeManager:
         assert supervisor is not None
         assert robot is not None
         assert self._latest is not None
+        commanded = supervisor.commands
         supervisor.enter(mode, applied, age, now, _numbers(self._latest))
         self._hold = hold
+        if not commanded:
+            self._loop.commands.forget_commands()
         self._laws.begin(now)
+        self._observer.restart()
         joints = [robot.model.joint_names[i] for i in self._order]
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
-    def _applied(self, robot: RobotDynamics, latest: Observed, arm: ArmState, now: float) -> Array:
+    def _lead(self, observed: Observed, period: float) -> float:
+        """Return the mean age of a state while its command is in force, s."""
+        age = max(observed.now - observed.state.measured.measured_at, 0.0)
+        return min(age + self._loop.command_delay + period / 2, self._loop.timeout)
+
+    def _observe_energy(self, observed: Observed, arm: ArmState) -> None:
+        """Sum what the law has fed into the arm since the state before."""
+        supervisor, before = self._supervisor, self._before
+        assert supervisor is not None
+        if not supervisor.modes.is_active or supervisor.ramps or before is None:
+            self._observer.restart()
+            return
+        measured, earlier = observed.state.measured, before.state.measured
+        between = (measured.measured_at + earlier.measured_at) / 2 - self._loop.command_delay
+        applied, supply = self._loop.commands.history.at(between), self._laws.supply
+        if supply is not None:
+            raw = self._robot is not None and self._robot.settings.command_effort == "raw"
+            supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)
+        self._observer.on_state(np.array(measured.q), applied, supply, measured.measured_at - earlier.measured_at)
+
+    def _find_command_delay(self, observed: Observed, arm: ArmState) -> None:
+        """Compare the measured effort with the commands."""
+        assert self._supervisor is not None
+        measured = self._measured_effort(observed, arm)
+        if measured is not None:
+            measured_at, limit = observed.state.measured.measured_at, self._supervisor.limits.effort
+            self._loop.commands.on_effort(measured_at, measured, limit)
+
+    def _measured_effort(self, observed: Observed, arm: ArmState) -> Array | None:
+        """Return the measured effort, as it would be commanded; None where it is not reported."""
+        assert self._robot is not None
+        measured, terms = observed.state.measured.effort, observed.terms
+        if measured is None or not np.all(np.isfinite(measured)):
+            return None
+        total = total_effort(self._robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
+        return self._as_commanded(np.array(total), arm)
+
+    def _applied(self, latest: Observed, arm: ArmState, now: float) -> Array:
         """Return what the joints exert, as it would be commanded: the newest command, measured effort or gravity."""
         if self._sent is not None and now - self._sent_at < COMMAND_HOLD_TIME:
             return self._sent
-        measured, terms = latest.state.measured.effort, latest.terms
-        if measured is None or not np.all(np.isfinite(measured)):
-            return self._as_commanded(arm.gravity, arm)
-        total = total_effort(robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
-        return self._as_commanded(np.array(total), arm)
+        measured = self._measured_effort(latest, arm)
+        return self._as_commanded(arm.gravity, arm) if measured is None else measured
 
 
 def _age(observed: Observed, now: float) -> float:
@@ -294,6 +363,7 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.tracking_tolerance,
         settings.collision_stop_modes,
         settings.singularity_threshold,
+        settings.energy_budget,
     )
     return SupervisorPolicy(
         settings.ramp_time, settings.state_timeout, settings.detect_frozen, settings.stop_behaviour, conditions

@@ -17,6 +17,9 @@ from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
+MIN_PREDICTION = 1e-4
+"""Motion of a joint below which gravity is not predicted, rad or m."""
+
 
 class Terms(NamedTuple):
     """What is computed for each state, in the model's order, N m or N; the first four are named as their topics."""
@@ -103,17 +106,21 @@ class RobotDynamics:
         values = self.kernels.terms(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
         return dict(zip(ALL_TERMS, values))
 
-    def arm_state(self, state: MeasuredState, terms: Terms, now: float) -> ArmState:
+    def arm_state(self, state: MeasuredState, terms: Terms, now: float, lead: float = 0.0) -> ArmState:
         """Return what the control laws need to know at a state.
 
         Args:
             state: measured.
             terms: computed there.
             now: time, s.
+            lead: time for which gravity is predicted, s. Late gravity compensation drives an upright arm.
         """
-        (M,) = self.kernels.mass(state.q, self.payload.at(now))
-        J, pose = self.kernels.tip(state.q)
-        return ArmState(*map(np.array, (state.q, state.qd, terms.gravity, terms.friction, M, J, pose)))
+        q, gravity = state.q, terms.gravity
+        if lead > 0 and max(map(abs, state.qd)) * lead > MIN_PREDICTION:
+            gravity = self.effort([x + lead * v for x, v in zip(q, state.qd)], self._zero, self._zero, now)
+        (M,) = self.kernels.mass(q, self.payload.at(now))
+        J, pose = self.kernels.tip(q)
+        return ArmState(*map(np.array, (q, state.qd, gravity, terms.friction, M, J, pose)))
 
     def in_order(self, numbers: Sequence[float]) -> list[float]:
         """Return numbers given in the order of `joints` in the model's; zeros where none are given."""
