@@ -46,7 +46,7 @@ def arm_state(
     model: RobotModel,
     q: ArrayLike,
     qd: ArrayLike,
-    tip: str | None = None,
+    link: str | None = None,
     gravity: ArrayLike | None = None,
     payload: Payload | None = None,
 ) -> ArmState:
@@ -56,7 +56,7 @@ def arm_state(
         model: the robot.
         q: joint positions, rad or m, shape (n,).
         qd: joint velocities, rad/s or m/s, shape (n,).
-        tip: link at which forces are controlled; `model.default_tip` for None.
+        link: link at which forces are controlled; `model.default_tip` for None.
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
         payload: payload of the default tip; None: no payload.
 
@@ -70,6 +70,6 @@ def arm_state(
         gravity_effort(loaded, q, gravity),
         friction(model, qd),
         mass_matrix(loaded, q),
-        jacobian(model, q, tip),
-        forward_kinematics(model, q, tip),
+        jacobian(model, q, link),
+        forward_kinematics(model, q, link),
     )

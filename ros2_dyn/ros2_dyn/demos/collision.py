@@ -73,7 +73,7 @@ class CollisionDemo(ArmDemo):
     def _push(self, runner: DemoRunner) -> None:
         """Push, and wait until the collision has stopped the mode."""
         arm, collision = self.arm, self._collision
-        self.status = f"Somebody pushes {LINK}."
+        self.status = f"A push on {LINK}."
         collision.contact_expected, runner.check = True, lambda: None  # from now on the mode is expected to end
         (fx, fy, fz), (x, y, z) = PUSH, POINT
         where = {"link": LINK, "point": Point(x=x, y=y, z=z), "force": Vector3(x=fx, y=fy, z=fz)}

@@ -45,10 +45,10 @@ def isolate_contact(model: RobotModel, residual: Sequence[float], threshold: Seq
         residual: external joint efforts, N m or N, shape (n,).
         threshold: thresholds of the joints, N m or N, shape (n,).
     """
+    if not any(abs(r) > e > 0 for r, e in zip(residual, threshold)):
+        return ContactLink("", "no joint exceeds its threshold")
     ratio = [abs(r) / e if e > 0 else 0.0 for r, e in zip(residual, threshold)]
     bodies = [i for i, joint in enumerate(model.joints) if max(ratio[model.v_slices[i]], default=0.0) > 1]
-    if not bodies:
-        return ContactLink("", "no joint exceeds its threshold")
     outermost = bodies[-1]  # bodies are numbered outwards
     inner = set(_path(model, outermost))
     if others := [model.joints[i].name for i in bodies if i not in inner]:

@@ -151,7 +151,7 @@ class HotLoop:
                 pass  # a subscription was destroyed just now
             except Exception:
                 self._report()
-        beside.join()  # its callback comes to an end, unless this is interrupted again
+        beside.join()  # its callback comes to an end
 
     def _has_wait_set(self, guards: Guards) -> bool:
         """Return whether this rclpy has a wait set as it is used here, which is tried: it is no public interface."""

@@ -13,7 +13,7 @@ class LockedExecutor(SingleThreadedExecutor):
     """Serves a node's parameters, services, timers and subscriptions, one at a time.
 
     Attributes:
-        waiting: Whether it waits for the lock, which Python gives to nobody in particular.
+        waiting: Whether it waits for the lock, which Python does not grant in turn.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ class ArmClock(ABC):
     def stamped(self, nanoseconds: int) -> None:  # noqa: B027 (a clock that is followed knows)
         """Take the stamp of the instant that is about to be published, ns."""
 
-    def proceed(self) -> None:  # noqa: B027 (a clock that is followed waits for nobody)
+    def proceed(self) -> None:  # noqa: B027 (a clock that is followed does not wait)
         """Go on if it is time to. To be called after an awaited command."""
 
     def close(self) -> None:  # noqa: B027

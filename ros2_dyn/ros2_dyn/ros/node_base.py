@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import rclpy
@@ -15,11 +17,14 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import uninstall_signal_handlers
 
 from ros2_dyn.errors import Ros2DynError
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Quality of service of robot_description: reliable, and kept for subscribers that come later."""
+TIME_TO_END = 1.0
+"""Time from the first Ctrl-C, s, after which another one ends a process whose callback is stuck."""
 N = TypeVar("N", bound=Node)
 
 
@@ -57,13 +62,13 @@ def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin)
     An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
     process with status 1.
     """
+    signal.signal(signal.SIGINT, _on_interrupt)
     try:
-        signal.signal(signal.SIGINT, _on_interrupt)
         return _start(make_node, spin)
-    except KeyboardInterrupt:
-        return 0
     finally:
-        rclpy.try_shutdown()  # puts back the handler of before rclpy.init, which calls ours; SIG_IGN cannot be called
+        # Signals end in a thread of rclpy, which would abort the process where it needs an interpreter that has ended.
+        uninstall_signal_handlers()
+        rclpy.try_shutdown()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -73,6 +78,8 @@ def _start(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
     except RuntimeError as error:  # such as a parameter file that does not exist
         get_logger("ros2_dyn").fatal(str(error).splitlines()[0])
         return 1
+    if signal.getsignal(signal.SIGINT) is not _on_interrupt:
+        return 0  # interrupted before rclpy listened
     return _run(make_node, spin)
 
 
@@ -82,7 +89,7 @@ def _run(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
         node = make_node()
         gc.freeze()  # what exists now lives as long as the node: scanning it would cause latency spikes
         spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
     except (Ros2DynError, ParameterException) as error:
         get_logger("ros2_dyn").fatal(str(error))
@@ -92,25 +99,20 @@ def _run(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
             raise
         # Otherwise the context was shut down while a callback was publishing: this is the end, not an error.
     finally:
-        with suppress(KeyboardInterrupt):
-            signal.signal(signal.SIGINT, _ignore_interrupt)  # a further Ctrl-C must not break what ends the node
         if node is not None:
             node.destroy_node()
     return 0
 
 
 def _on_interrupt(*_: Any) -> None:
-    """Let rclpy shut down cleanly on the first Ctrl-C; a second Ctrl-C raises at once.
+    """Let rclpy shut down cleanly on the first Ctrl-C.
 
     Raising KeyboardInterrupt inside a callback would leave it half finished.
     """
-    signal.signal(signal.SIGINT, _on_second_interrupt)
+    signal.signal(signal.SIGINT, partial(_on_further_interrupt, time.monotonic()))
 
 
-def _on_second_interrupt(*_: Any) -> None:
-    signal.signal(signal.SIGINT, _ignore_interrupt)  # what is raised once is handled once
-    raise KeyboardInterrupt
-
-
-def _ignore_interrupt(*_: Any) -> None:
-    """Take a signal without doing anything."""
+def _on_further_interrupt(first: float, *_: Any) -> None:
+    """End the process at once, where it has had time to end since the first Ctrl-C and has not."""
+    if time.monotonic() - first > TIME_TO_END:
+        os._exit(0)

@@ -1,4 +1,4 @@
-"""Subscriptions that the executor leaves alone, and that somebody else reads."""
+"""Subscriptions that are read without the executor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rclpy.subscription import Subscription
 
 
 def take_all(subscription: Subscription) -> Iterator[Any]:
-    """Take the messages that have come and that nobody has read, oldest first."""
+    """Take the messages that have come and were not read yet, oldest first."""
     with subscription.handle:
         while (taken := subscription.handle.take_message(subscription.msg_type, subscription.raw)) is not None:
             yield taken[0]
@@ -20,8 +20,8 @@ class PolledCallbackGroup(CallbackGroup):
     """Keeps its entities out of the executor's wait set while they are not wanted there.
 
     An executor wakes for each message of what is in its wait set. Messages of the others stay in the middleware's
-    queue until somebody takes them. A subscription's events are kept out with it, for
-    Fast DDS wakes for messages there, too.
+    queue until they are taken. A subscription's events stay out with it, because Fast DDS wakes the events for
+    messages, too.
     """
 
     def __init__(self, wanted: Callable[[], bool]) -> None:

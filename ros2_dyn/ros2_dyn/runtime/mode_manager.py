@@ -165,7 +165,7 @@ class ModeManager:
             self._supervisor.check_current(now)
 
     def on_link(self, link: CommandLink) -> None:
-        """Take what is known of the other side; end commands that nobody receives or takes over."""
+        """Take what is known of the other side; end commands without a receiver or without a failsafe process."""
         self.link = link
         if self._supervisor is None or not self.commands:
             return

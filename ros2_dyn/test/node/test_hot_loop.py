@@ -24,6 +24,7 @@ from std_srvs.srv import Trigger
 from ros2_dyn.ros import hot_loop, hot_wait_set
 from ros2_dyn.ros.hot_loop import HotLoop
 from ros2_dyn.ros.message_template import effort_template
+from ros2_dyn.ros.node_base import TIME_TO_END
 from ros2_dyn.ros.periodic import Periodic
 from ros2_dyn.ros.polled_subscription import PolledCallbackGroup
 from ros_harness import Listener
@@ -368,14 +369,15 @@ sys.exit(run_node(Stuck, lambda node: node.loop.spin()))
 
 
 def end(seconds, by_hand, where, *signals):
-    """What a node that is busy prints after signals, and its status."""
+    """What a node that is busy prints after signals, and its status; the last signal comes late."""
     command = [sys.executable, "-c", STUCK, str(seconds), str(by_hand), where]
     with subprocess.Popen(command, stdout=-1, stderr=-2, text=True) as node:
         assert node.stdout is not None
         assert node.stdout.readline() == "begun\n"
-        for each in signals:
+        for each in signals[:-1]:
             node.send_signal(each)
-            time.sleep(0.1)
+            time.sleep(1.1 * TIME_TO_END)
+        node.send_signal(signals[-1])
         try:
             return node.communicate(timeout=20)[0], node.returncode
         finally:

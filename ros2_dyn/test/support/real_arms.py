@@ -27,6 +27,7 @@ def real_arm(name: str) -> tuple[RobotModel, Recording]:
     path = RECORDINGS / f"{name}_exciting_trajectory.db3"
     if not path.is_file():
         pytest.skip(f"no recordings of real arms in {RECORDINGS}")
+    pytest.importorskip("rosbags", reason="rosbags, which reads recordings, is not installed")
     urdf, joints, bag_joints = REAL_ARMS[name]
     if not (example_robots() / urdf).is_file():
         pytest.skip("example-robot-data is not installed")

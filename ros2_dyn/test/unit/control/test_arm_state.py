@@ -24,7 +24,7 @@ def test_state_holds_the_terms_of_the_loaded_model(model):
     payload, fall, tip = Payload(0.7, (0.1, -0.2, 0.05)), (1.0, -2.0, 3.0), "link2"
     for state, loaded, where, a in (
         (moving(model, 1), model, None, None),
-        (moving(model, 1, tip=tip, gravity=fall, payload=payload), model.carrying(payload), tip, fall),
+        (moving(model, 1, link=tip, gravity=fall, payload=payload), model.carrying(payload), tip, fall),
     ):
         q, qd = state.q, state.qd
         assert_array_equal(state.gravity, gravity(loaded, q, a))

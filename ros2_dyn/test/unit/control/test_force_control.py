@@ -89,7 +89,7 @@ def test_with_three_joints_all_motion_is_tip_motion(seed):
 
 def test_joints_beyond_the_tip_belong_to_the_posture():
     """A joint whose axis goes through the tip's origin still turns it; one beyond the tip does nothing at all."""
-    state = moving(SEVEN, 0, tip="link3")
+    state = moving(SEVEN, 0, link="link3")
     qd_tip = tip_motion(state)
     assert_allclose(state.J @ qd_tip, state.tip_velocity, rtol=0, atol=1e-11)
     coupled = np.linalg.solve(state.M[3:, 3:], state.M[3:, :3] @ qd_tip[:3])  # joints 4 to 7 are let go of
