@@ -49,5 +49,8 @@ class PassivityObserver:
         self._q, self._supply = q, supply
 
     def gain(self, budget: float) -> float:
-        """Return the factor of the dampers with which the law stays within a budget, J: from 1 to 0."""
-        return float(np.clip(2 * (1 - self.energy / budget), 0.0, 1.0))
+        """Return the factor of the dampers with which the law stays within a budget, J: from 1 to 0.
+
+        They fade out from a tenth of the budget to a half. What drives the arm beyond that is no damper.
+        """
+        return float(np.clip((0.5 - self.energy / budget) / 0.4, 0.0, 1.0))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from math import inf
-from statistics import median
 
 import numpy as np
 
@@ -13,10 +11,8 @@ from ros2_dyn.control.command_supervisor import CommandSupervisor, SupervisorPol
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
-from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.passivity_observer import PassivityObserver
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
@@ -25,6 +21,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, least_free_speed
 from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.loop_observer import LoopObserver
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_delay,
@@ -42,8 +39,6 @@ from ros2_dyn.runtime.update import Command, FailsafeConfig
 
 COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
-PERIODS = 9
-"""Number of periods that the period of the states is the median of."""
 
 
 class ModeManager:
@@ -61,9 +56,7 @@ class ModeManager:
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
         self._before: Observed | None = None
-        self._periods: deque[float] = deque(maxlen=PERIODS)
-        self._loop = LoopDelay()
-        self._observer = PassivityObserver()
+        self._loop = LoopObserver()
         self._hold: Array | None = None
         self._sent: Array | None = None
         self._sent_at = -inf
@@ -103,8 +96,8 @@ class ModeManager:
             self.target = None  # its frame may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._before = self._latest = self._sent = None
-            self._loop = LoopDelay()
-        self._loop.timeout, self._loop.declared = settings.state_timeout, settings.command_delay
+            self._loop = LoopObserver()
+        self._loop.use(settings)
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
@@ -116,33 +109,22 @@ class ModeManager:
 
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
-        if self._latest is not None:
-            self._periods.append(observed.now - self._latest.now)
         self._before, self._latest = self._latest, observed
-        self._loop.on_state(observed.now, observed.state.measured.measured_at)
+        self._loop.on_state(observed)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None or not supervisor.commands:
             return None
         state, now, settings = observed.state, observed.now, robot.settings
-        period, delay = self._loop_times()
-        arm = robot.arm_state(state.measured, observed.terms, now, self._lead(observed, period))
-        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, period, delay))
+        loop = self._loop
+        arm = robot.arm_state(state.measured, observed.terms, now, loop.lead)
+        safe = gravity_compensation(arm, limit_rate_to_sampling(settings.stop_damping, *loop.times))
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
-        seen = LawInput(
-            robot,
-            state,
-            observed.terms,
-            arm,
-            self.target,
-            wrench,
-            now,
-            period,
-            delay,
-            self._observer.gain(settings.energy_budget),
-        )
-        self._find_command_delay(observed, arm)
+        seen = LawInput(robot, state, observed.terms, arm, self.target, wrench, now, *loop.times, loop.gain)
+        measured = self._measured_effort(observed, arm)
+        if measured is not None:
+            loop.on_effort(measured, supervisor.limits.effort)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
@@ -150,7 +132,8 @@ class ModeManager:
             hold,
         )
         self._hold = self._hold if effort is None else hold
-        self._observe_energy(observed, arm)
+        if effort is not None:
+            self._observe_energy(observed, arm)
         return self._command(effort, now)
 
     def on_time(self, now: float) -> Command | None:
@@ -189,7 +172,7 @@ class ModeManager:
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
         self._sent, self._sent_at = effort, now
-        self._loop.commands.on_command(now, effort)
+        self._loop.on_command(now, effort)
         expires = supervisor.state_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires)
 
@@ -208,16 +191,7 @@ class ModeManager:
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
         known = now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma
-        return GuardInput(*known, self._observer.energy, self._loop.longest, self._laws.reduced_for)
-
-    def _loop_times(self) -> tuple[float, float]:
-        """Return the period of the states, and how old a state may be when its command takes effect, s."""
-        period = self._period()
-        return period, max(self._loop.longest - period, 0.0)
-
-    def _period(self) -> float:
-        """Return the period of the states, s."""
-        return median(self._periods or [inf])
+        return GuardInput(*known, self._loop.fed_energy, self._loop.longest, self._laws.reduced_for)
 
     # ---- modes
 
@@ -253,13 +227,13 @@ class ModeManager:
             raise ModeRefused(mode, "no usable state on joint_states yet")
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
-        check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
+        check_state_stream(mode, seen.age, self._loop.period, latest.stamped, settings.state_timeout)
         if settings.detect_frozen and self._before is not None and repeats(_numbers(self._before), _numbers(latest)):
             raise ModeRefused(mode, "joint_states repeats the same numbers with velocities: the driver is frozen")
         check_target(mode, seen, supervisor.policy.conditions)
         if mode == "force" and self.target is not None:
             target = self.target.in_base_axes(latest.state.measured.q)
-            check_delay(mode, self._loop.longest, least_free_speed(arm, target, *self._loop_times()), target)
+            check_delay(mode, self._loop.longest, least_free_speed(arm, target, *self._loop.times), target)
         applied, hold = self._applied(latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
         check_controller_connected(mode, self.link)
@@ -279,40 +253,20 @@ class ModeManager:
         commanded = supervisor.commands
         supervisor.enter(mode, applied, age, now, _numbers(self._latest))
         self._hold = hold
-        if not commanded:
-            self._loop.commands.forget_commands()
+        self._loop.begin(commanded)
         self._laws.begin(now)
-        self._observer.restart()
         joints = [robot.model.joint_names[i] for i in self._order]
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
-    def _lead(self, observed: Observed, period: float) -> float:
-        """Return the mean age of a state while its command is in force, s."""
-        age = max(observed.now - observed.state.measured.measured_at, 0.0)
-        return min(age + self._loop.command_delay + period / 2, self._loop.timeout)
-
     def _observe_energy(self, observed: Observed, arm: ArmState) -> None:
         """Sum what the law has fed into the arm since the state before."""
-        supervisor, before = self._supervisor, self._before
-        assert supervisor is not None
-        if not supervisor.modes.is_active or supervisor.ramps or before is None:
-            self._observer.restart()
-            return
-        measured, earlier = observed.state.measured, before.state.measured
-        between = (measured.measured_at + earlier.measured_at) / 2 - self._loop.command_delay
-        applied, supply = self._loop.commands.history.at(between), self._laws.supply
-        if supply is not None:
-            raw = self._robot is not None and self._robot.settings.command_effort == "raw"
-            supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)
-        self._observer.on_state(np.array(measured.q), applied, supply, measured.measured_at - earlier.measured_at)
-
-    def _find_command_delay(self, observed: Observed, arm: ArmState) -> None:
-        """Compare the measured effort with the commands."""
         assert self._supervisor is not None
-        measured = self._measured_effort(observed, arm)
-        if measured is not None:
-            measured_at, limit = observed.state.measured.measured_at, self._supervisor.limits.effort
-            self._loop.commands.on_effort(measured_at, measured, limit)
+        assert self._robot is not None
+        supply = self._laws.supply if self._supervisor.modes.is_active and not self._supervisor.ramps else None
+        if supply is not None:  # with gravity at the state itself, not where it is predicted
+            raw = self._robot.settings.command_effort == "raw"
+            supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)
+        self._loop.observe_energy(supply)
 
     def _measured_effort(self, observed: Observed, arm: ArmState) -> Array | None:
         """Return the measured effort, as it would be commanded; None where it is not reported."""

@@ -218,7 +218,7 @@ class Settings:
     )
     energy_budget: float = _command(
         0.02,
-        "Energy that late commands may feed into the arm, J. From half of it on damping is reduced; beyond it the "
+        "Energy that late commands may feed into the arm, J. From a tenth of it on damping is reduced; beyond it the "
         "mode ends.",
         low=0.001,
         high=1e12,

@@ -60,14 +60,14 @@ def test_supply_is_no_fed_energy_and_unknown_work_is_not_counted():
     assert observer.energy == 0.0
 
 
-def test_energy_fades_and_reduces_the_gain_from_half_the_budget_on():
+def test_energy_fades_and_the_gain_falls_from_a_tenth_of_the_budget_to_a_half():
     observer = PassivityObserver()
     observer.on_state(np.zeros(1), np.ones(1), np.zeros(1), 0.0)
     observer.on_state(np.ones(1), np.ones(1), np.zeros(1), 0.0)
     assert observer.energy == 1.0
-    assert observer.gain(2.0) == 1.0
-    assert observer.gain(4 / 3) == pytest.approx(0.5)
-    assert observer.gain(1.0) == observer.gain(0.5) == 0.0
+    assert observer.gain(10.0) == pytest.approx(1.0)
+    assert observer.gain(1 / 0.3) == pytest.approx(0.5)
+    assert observer.gain(2.0) == observer.gain(0.5) == 0.0
     observer.on_state(np.ones(1), np.ones(1), np.zeros(1), FORGET_TIME)
     assert observer.energy == pytest.approx(exp(-1))
     observer.restart()
