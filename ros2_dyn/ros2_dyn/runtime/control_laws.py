@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ MAX_TRACKING_RATE_TIMES_DELAY = 1.0
 MAX_FREE_SPEED = 0.2
 """Speed of a tip that has lost its wall, m/s, which the desired wrench must not exceed."""
 APPROACH_STABILITY = 0.3
-"""Half the product of the loop's delay and the rate at which the speed of the approach settles."""
+"""Fraction of the approach speed by which the force's growth may change the tip's speed within the loop's delay."""
 MIN_TIME = 1e-6
 """Time between two states that is told from none, s."""
 SAME_PLACE = 1e-9
@@ -163,11 +163,11 @@ class ControlLaws:
             tip_acceleration(arm, wrench)
             for wrench in (target, rate_limited_wrench(self._wrench, target, *steps) - self._wrench)
         )
-        share, size, jerk = 1.0, float(np.linalg.norm(pull)), float(np.linalg.norm(growth)) / max(dt, MIN_TIME)
+        share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)
         if size > 0 and jerk > 0:
             share = approach_rate(float(pull @ arm.tip_velocity[:3]) / size, settings.approach_speed)
-            bound = APPROACH_STABILITY * settings.approach_speed * seen.limit(settings.force_damping)
-            share *= min(1.0, bound / (jerk * longest_delay(seen.period, seen.delay)))
+            added = speed_before_damping(jerk, seen.period, seen.delay) * longest_delay(seen.period, seen.delay)
+            share *= min(1.0, APPROACH_STABILITY * settings.approach_speed / added)
         if share < 0:
             target, share = np.zeros(6), -share
         self._wrench = rate_limited_wrench(self._wrench, target, *(share * step for step in steps))
@@ -181,7 +181,7 @@ def _largest_eigenvalue(inverse: Array, gains: Array) -> float:
 
 def least_free_speed(arm: ArmState, wrench: Array, period: float, delay: float) -> float:
     """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s."""
-    return speed_before_damping(float(np.linalg.norm(tip_acceleration(arm, wrench))), period, delay)
+    return speed_before_damping(hypot(*tip_acceleration(arm, wrench)), period, delay)
 
 
 def guiding(settings: Settings, loop: LawInput) -> HandGuidingParameters:

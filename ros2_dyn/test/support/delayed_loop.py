@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
     force: float
     """Largest force of the wall until the mode ended, N."""
     impact: float
-    """Force by which the fastest approach explains more than the one asked, N."""
+    """Force by which the speed of the first impact explains more than the one asked, N."""
     last_force: float
     """Mean force in the last 0.5 s of a mode that lasted, N."""
 
@@ -147,7 +147,8 @@ def play(
             return Outcome(refused[0], "", 0.0, 0.0, 0.0, 0.0, 0.0)
     assert samples, "the mode has neither begun nor been refused"
     t, speed, down, pressed = np.array(samples).T
-    lasted = not ended
+    lasted, touched = not ended, np.flatnonzero(pressed > 0)
+    approach = down[: touched[0] + 1] if touched.size else down
     last = t > BEGIN + seconds - 0.5
     J, M = jacobian(arm, home)[2], mass_matrix(arm, home)
     mass = 1 / float(J @ np.linalg.solve(M, J))
@@ -157,7 +158,7 @@ def play(
         float(speed.max()),
         float(speed[last].max()) if lasted else 0.0,
         float(pressed.max()),
-        float(np.sqrt(STIFF * mass) * max(down.max(), 0.0)) if gap is not None else 0.0,
+        float(np.sqrt(STIFF * mass) * max(approach.max(), 0.0)) if gap is not None else 0.0,
         float(pressed[last].mean()) if lasted else 0.0,
     )
 
