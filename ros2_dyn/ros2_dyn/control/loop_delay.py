@@ -14,7 +14,7 @@ import numpy as np
 from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.model.spatial import Array
 
-DECAY_TIME = 1.0
+DECAY_TIME = 0.5
 """Time in which an earlier, longer delay fades, s."""
 MAX_COMMAND_DELAY = 0.12
 """Longest delay of commands that is looked for, s."""

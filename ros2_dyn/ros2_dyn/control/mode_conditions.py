@@ -12,7 +12,7 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.modes import TRACKING_MODES, Mode
 from ros2_dyn.model.spatial import Array
 
-MAX_REDUCED_TIME = 0.5
+MAX_REDUCED_TIME = 1.0
 """Maximum time for which the delay may allow less than the desired wrench, s."""
 
 
