@@ -44,10 +44,9 @@ def tip_motion(state: ArmState) -> Array:
     return np.linalg.solve(L.T, V.T @ (V @ (L.T @ state.qd)))
 
 
-def tip_acceleration(state: ArmState, wrench: ArrayLike) -> Array:
-    """Return the acceleration of a free tip's origin under a wrench, in base axes, m/s^2, shape (3,)."""
-    effort = np.asarray(wrench, dtype=float) @ state.J
-    return state.J[:3] @ np.linalg.solve(state.M, effort)
+def tip_mobility(state: ArmState) -> Array:
+    """Return the acceleration of a free tip's origin for each component of a wrench, in base axes, shape (3, 6)."""
+    return state.J[:3] @ np.linalg.solve(state.M, state.J.T)
 
 
 def approach_rate(speed: float, approach_speed: float) -> float:

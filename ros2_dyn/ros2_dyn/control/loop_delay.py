@@ -20,6 +20,8 @@ MAX_COMMAND_DELAY = 0.12
 """Longest delay of commands that is looked for, s."""
 RESOLUTION = 0.004
 """Resolution of the estimated delay of commands, s."""
+SAMPLE_TIME = 0.0079
+"""Shortest time between two efforts that are compared, s."""
 MEAN_TIME = 0.3
 """Time over which efforts are averaged, s: only how they differ from that shows a delay."""
 MATCH_TIME = 0.5
@@ -57,15 +59,14 @@ class LoopDelay:
 
     def on_state(self, now: float, measured_at: float) -> None:
         """Take notice of a state that comes now, s, and when it was measured, s."""
-        late, since = now - self._measured_at, now - self._now
+        late, measured_at = now - self._measured_at, min(measured_at, now)
         if late > self.timeout:
-            self._states = 0.0
+            self._states, self._measured_at = 0.0, measured_at
         else:
-            fading = (self._states - late) * exp(-since / DECAY_TIME)
+            fading = (self._states - late) * exp((self._now - now) / DECAY_TIME)
             self._states = late + max(fading, 0.0)
-        self._measured_at, self._now = max(self._measured_at, min(measured_at, now)), now
-        if late > self.timeout:
-            self._measured_at = min(measured_at, now)
+            self._measured_at = max(self._measured_at, measured_at)
+        self._now = now
 
 
 class CommandDelay:
@@ -97,7 +98,7 @@ class CommandDelay:
             limit: by which the joints are compared, N m or N, shape (n,).
         """
         since = measured_at - self._at
-        if since < RESOLUTION / 2:
+        if since < SAMPLE_TIME:
             return
         sent = [self.history.at(measured_at - delay) for delay in self._delays]
         known = [each for each in sent if each is not None]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.feed_forward import joint_pd
-from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_acceleration
+from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.control.modes import Mode
@@ -144,25 +144,24 @@ class ControlLaws:
         settings = seen.robot.settings
         assert seen.target_wrench is not None  # a condition of the mode
         target = seen.target_wrench.in_base_axes(seen.state.measured.q)
-        self._approach(self._bearable(target, seen, dt), seen, dt)
+        mobility = tip_mobility(seen.arm)
+        self._approach(self._bearable(target, mobility, seen, dt), mobility, seen, dt)
         self.supply = seen.arm.gravity + self._wrench @ seen.arm.J
         damping = seen.limit(settings.force_damping), seen.limit(settings.posture_damping)
         return force_control(seen.arm, self._wrench, *damping)
 
-    def _bearable(self, target: Array, seen: LawInput, dt: float) -> Array:
+    def _bearable(self, target: Array, mobility: Array, seen: LawInput, dt: float) -> Array:
         """Return the part of a wrench under which a tip that loses its wall stays slow enough."""
-        speed = least_free_speed(seen.arm, target, seen.period, seen.delay)
+        speed = least_free_speed(mobility, target, seen.period, seen.delay)
         self.reduced_for = self.reduced_for + dt if speed > MAX_FREE_SPEED else 0.0
         return target * min(1.0, MAX_FREE_SPEED / speed) if speed > 0 else target
 
-    def _approach(self, target: Array, seen: LawInput, dt: float) -> None:
+    def _approach(self, target: Array, mobility: Array, seen: LawInput, dt: float) -> None:
         """Change the wrench towards a target, more slowly where the tip already moves the way it pushes."""
         settings, arm = seen.robot.settings, seen.arm
         steps = settings.force_rate * dt, settings.moment_rate * dt
-        pull, growth = (
-            tip_acceleration(arm, wrench)
-            for wrench in (target, rate_limited_wrench(self._wrench, target, *steps) - self._wrench)
-        )
+        pull = mobility @ target
+        growth = mobility @ (rate_limited_wrench(self._wrench, target, *steps) - self._wrench)
         share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)
         if size > 0 and jerk > 0:
             share = approach_rate(float(pull @ arm.tip_velocity[:3]) / size, settings.approach_speed)
@@ -179,9 +178,16 @@ def _largest_eigenvalue(inverse: Array, gains: Array) -> float:
     return float(np.linalg.eigvalsh(root[:, None] * inverse * root)[-1])
 
 
-def least_free_speed(arm: ArmState, wrench: Array, period: float, delay: float) -> float:
-    """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s."""
-    return speed_before_damping(hypot(*tip_acceleration(arm, wrench)), period, delay)
+def least_free_speed(mobility: Array, wrench: Array, period: float, delay: float) -> float:
+    """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s.
+
+    Args:
+        mobility: see `tip_mobility`.
+        wrench: [force; moment], N and N m, shape (6,).
+        period: see `longest_delay`.
+        delay: see `longest_delay`.
+    """
+    return speed_before_damping(hypot(*(mobility @ wrench)), period, delay)
 
 
 def guiding(settings: Settings, loop: LawInput) -> HandGuidingParameters:

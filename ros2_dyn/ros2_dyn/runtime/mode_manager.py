@@ -10,6 +10,7 @@ from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
+from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
@@ -233,7 +234,9 @@ class ModeManager:
         check_target(mode, seen, supervisor.policy.conditions)
         if mode == "force" and self.target is not None:
             target = self.target.in_base_axes(latest.state.measured.q)
-            check_delay(mode, self._loop.longest, least_free_speed(arm, target, *self._loop.times), target)
+            check_delay(
+                mode, self._loop.longest, least_free_speed(tip_mobility(arm), target, *self._loop.times), target
+            )
         applied, hold = self._applied(latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
         check_controller_connected(mode, self.link)
