@@ -106,3 +106,23 @@ def test_a_loop_without_delay_presses_as_before():
     outcome = play(*light_arm("mock_arm"), "force", Loop(500.0), seconds=2.0)
     assert outcome.last_force == pytest.approx(20.0, rel=0.01)
     assert outcome.force < 25.0
+
+
+def test_late_gravity_compensation_does_not_drive_an_upright_arm():
+    """Undamped, so that nothing hides what the delay feeds in."""
+    speeds = [
+        play(*arm("z1"), "gravity", Loop(250.0, states), gap=None, push=1.0, seconds=4.5, gravity_damping=0.0).tip_speed
+        for states in (0.0, 0.07)
+    ]
+    assert speeds[1] < 1.1 * speeds[0]
+
+
+def test_an_arm_that_late_damping_bounces_on_a_wall_is_damped_less_and_calms_down():
+    """Ten newton are allowed at this delay; the observer with a budget beyond reach shows what happens without it."""
+    calm, bouncing = (
+        play(*light_arm("mock_arm"), "force", Loop(250.0, states=0.02), force=12.0, energy_budget=budget)
+        for budget in (0.02, 1e9)
+    )
+    assert bouncing.last_speed > 0.1
+    assert calm.ended or calm.last_speed < 0.4 * bouncing.last_speed
+    assert calm.force <= 30.0 + calm.impact
