@@ -26,6 +26,8 @@ MEAN_TIME = 0.3
 """Time over which efforts are averaged, s: only how they differ from that shows a delay."""
 MATCH_TIME = 0.5
 """Time over which efforts and commands are compared, s."""
+MAX_RATIO = 2.0
+"""Ratio of a measured effort to the limit above which it counts as this."""
 EXPLAINED = 0.3
 """Share of the measured variance that may remain unexplained by the delayed commands."""
 CONTRAST = 3.0
@@ -104,7 +106,7 @@ class CommandDelay:
         known = [each for each in sent if each is not None]
         if len(known) < len(sent) or not np.all(np.isfinite(effort)):
             return
-        rows = np.array([effort, *known]) / limit
+        rows = np.clip(np.array([effort, *known]), -MAX_RATIO * limit, MAX_RATIO * limit) / limit
         if self._mean is None or since > MEAN_TIME:
             self._restart()
             self._mean = rows

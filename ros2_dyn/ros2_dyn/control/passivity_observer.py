@@ -20,6 +20,9 @@ from ros2_dyn.model.spatial import Array
 FORGET_TIME = 5.0
 """Time in which energy that was fed into the arm is forgotten, s: its friction has taken it."""
 
+MAX_STEP = 1.0
+"""Largest motion of a joint between two states that is believed, rad or m."""
+
 
 class PassivityObserver:
     """Sums what a law feeds into the arm, from its least value on."""
@@ -44,7 +47,8 @@ class PassivityObserver:
             since: time since the state before, s.
         """
         if applied is not None and self._q is not None and self._supply is not None and supply is not None:
-            work = float((applied - (self._supply + supply) / 2) @ (q - self._q))
+            effort, motion = applied - (self._supply + supply) / 2, np.clip(q - self._q, -MAX_STEP, MAX_STEP)
+            work = float(effort @ motion)
             self.energy = max(0.0, self.energy * exp(-since / FORGET_TIME) + work)
         self._q, self._supply = q, supply
 

@@ -17,8 +17,8 @@ from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
-MIN_PREDICTION = 1e-4
-"""Motion of a joint below which gravity is not predicted, rad or m."""
+MIN_PREDICTION, MAX_PREDICTION = 1e-4, 0.5
+"""Motion of a joint below which gravity is not predicted, and the largest that is, rad or m."""
 
 
 class Terms(NamedTuple):
@@ -116,8 +116,9 @@ class RobotDynamics:
             lead: time for which gravity is predicted, s. Late gravity compensation drives an upright arm.
         """
         q, gravity = state.q, terms.gravity
-        if lead > 0 and max(map(abs, state.qd)) * lead > MIN_PREDICTION:
-            gravity = self.effort([x + lead * v for x, v in zip(q, state.qd)], self._zero, self._zero, now)
+        ahead = [min(max(lead * v, -MAX_PREDICTION), MAX_PREDICTION) for v in state.qd]
+        if max(map(abs, ahead)) > MIN_PREDICTION:
+            gravity = self.effort([x + dx for x, dx in zip(q, ahead)], self._zero, self._zero, now)
         (M,) = self.kernels.mass(q, self.payload.at(now))
         J, pose = self.kernels.tip(q)
         return ArmState(*map(np.array, (q, state.qd, gravity, terms.friction, M, J, pose)))
