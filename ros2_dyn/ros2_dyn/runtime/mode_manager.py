@@ -14,7 +14,7 @@ from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling, longest_delay
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION, repeats
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import ModeRefused
@@ -192,7 +192,7 @@ class ModeManager:
             distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
         age = _age(observed, now)
         known = now, age, arm.q, arm.qd, target_age, distance, observed.collision, sigma
-        return GuardInput(*known, self._loop.fed_energy, self._loop.longest, self._laws.reduced_for)
+        return GuardInput(*known, self._loop.fed_energy, longest_delay(*self._loop.times), self._laws.reduced_for)
 
     # ---- modes
 
