@@ -15,12 +15,15 @@ from ros2_dyn.control.force_control import tip_motion as tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation as gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters as HandGuidingParameters
 from ros2_dyn.control.hand_guiding import hand_guiding as hand_guiding
+from ros2_dyn.control.loop_delay import LoopDelay as LoopDelay
 from ros2_dyn.control.mode_conditions import GuardInput as GuardInput
 from ros2_dyn.control.mode_conditions import ModeConditions as ModeConditions
 from ros2_dyn.control.modes import ACTIVE_MODES as ACTIVE_MODES
 from ros2_dyn.control.modes import TRACKING_MODES as TRACKING_MODES
 from ros2_dyn.control.modes import Mode as Mode
 from ros2_dyn.control.modes import StopBehaviour as StopBehaviour
+from ros2_dyn.control.passivity_observer import PassivityObserver as PassivityObserver
+from ros2_dyn.control.sampled_stability import limit_bandwidth_to_sampling as limit_bandwidth_to_sampling
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling as limit_rate_to_sampling
 from ros2_dyn.control.soft_limits import soft_limits as soft_limits
 from ros2_dyn.control.tip_friction import Anchor as Anchor

@@ -82,6 +82,11 @@ class CommandSupervisor:
         return self._limiter.last is not None
 
     @property
+    def ramps(self) -> bool:
+        """Whether a ramp is in progress."""
+        return self._limiter.ramps
+
+    @property
     def limits(self) -> CommandLimits:
         """Limits of the joints."""
         return self._limiter.limits

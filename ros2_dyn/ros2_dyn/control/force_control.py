@@ -44,6 +44,24 @@ def tip_motion(state: ArmState) -> Array:
     return np.linalg.solve(L.T, V.T @ (V @ (L.T @ state.qd)))
 
 
+def tip_mobility(state: ArmState) -> Array:
+    """Return the acceleration of a free tip's origin for each component of a wrench, in base axes, shape (3, 6)."""
+    return state.J[:3] @ np.linalg.solve(state.M, state.J.T)
+
+
+def approach_rate(speed: float, approach_speed: float) -> float:
+    """Return the fraction of its maximum rate at which a wrench grows, from -1 to 1, negative where it shrinks.
+
+    Up to half the approach speed it grows as fast as it may. At the approach speed it stays. The faster tip of an arm
+    that has not met its wall yet is therefore no faster, whatever the force that is desired.
+
+    Args:
+        speed: speed of the tip in the direction in which the wrench accelerates it, m/s.
+        approach_speed: speed at which the wrench stays, m/s.
+    """
+    return float(np.clip(2 * (1 - speed / approach_speed), -1.0, 1.0))
+
+
 def rate_limited_wrench(wrench: ArrayLike, target: ArrayLike, force_step: float, moment_step: float) -> Array:
     """Return a wrench on the way to a target, with limited changes of force and moment.
 

@@ -12,6 +12,9 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.modes import CONTACT_MODES, TRACKING_MODES, Mode
 from ros2_dyn.model.spatial import Array
 
+MAX_REDUCED_TIME = 1.0
+"""Maximum time for which the delay may allow less than the desired wrench, s."""
+
 
 @dataclass(frozen=True)
 class ModeConditions:
@@ -35,6 +38,8 @@ class ModeConditions:
     """Modes that need an enabling signal."""
     enable_timeout: float = 0.2
     """Maximum age of the enabling signal, s."""
+    energy_budget: float = 0.02
+    """Maximum energy that late commands may have fed into the arm, J."""
 
 
 class GuardInput(NamedTuple):
@@ -76,6 +81,12 @@ class GuardInput(NamedTuple):
     """Age of the newest enabling signal, s; inf where the newest one is a release, or there is none."""
     doubt: Violation | None = None
     """What speaks against the model or the controller; see `model_doubt`."""
+    fed_energy: float = 0.0
+    """Energy that late commands have fed into the arm, J; see `PassivityObserver`."""
+    delay: float = 0.0
+    """Longest delay of the loop, s."""
+    reduced_for: float = 0.0
+    """For how long the delay has allowed less than the desired wrench, s."""
 
 
 class Violation(NamedTuple):
@@ -122,4 +133,10 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         return Violation("travel limit", f": the tip is {seen.tip_travel:.3g} m from where it began")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         return Violation("singularity", f": smallest singular value {seen.min_singular_value:.3g}")
+    if seen.fed_energy > conditions.energy_budget:
+        allowed = f"energy_budget allows {conditions.energy_budget:.3g} J"
+        late = f"commands that come {1e3 * seen.delay:.0f} ms late"
+        return Violation("energy", f": {late} fed {seen.fed_energy:.3g} J into the arm, {allowed}")
+    if mode == "force" and seen.reduced_for > MAX_REDUCED_TIME:
+        return Violation("delay", f": {1e3 * seen.delay:.0f} ms allow less than the desired wrench")
     return None

@@ -65,10 +65,14 @@ def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) 
     stiffness = _stiffness(state, friction)
     tau = -np.concatenate([stiffness[0] * bend, stiffness[1] * turn]) @ state.J
     if not (slides or turns):
-        speed = float(np.linalg.norm(state.tip_velocity[:3])) / friction.creep
-        # fades out with speed: full damping on a moving arm would jerk it
-        tau -= friction.sticking * np.exp(-(speed**2)) * state.momentum
+        tau -= sticking_rate(state, friction) * state.momentum
     return tau, Anchor(p - bend, root)
+
+
+def sticking_rate(state: ArmState, friction: TipFriction) -> float:
+    """Return the rate at which a sticking tip brakes the arm, 1/s; it fades with speed, lest it jerk a moving arm."""
+    speed = float(np.linalg.norm(state.tip_velocity[:3])) / friction.creep
+    return friction.sticking * float(np.exp(-(speed**2)))
 
 
 def _stiffness(state: ArmState, friction: TipFriction) -> tuple[float, float]:

@@ -32,6 +32,8 @@ TRIES = 10
 """Number of times that the node may leave its first mode before the arm waits for its commands."""
 STATES = 25
 """Number of states, with or without commands, after which commands have begun or ended."""
+SETTLING = 200
+"""Number of commands in lockstep after which the node knows that its loop is not late."""
 
 
 class ArmDemo(Demo):
@@ -126,7 +128,7 @@ class ArmDemo(Demo):
         self.enter(runner, "gravity")
         runner.call_checked(SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT)
         begun = self.arm.commands
-        runner.wait_until(lambda: self.arm.commands >= begun + STATES, "commands")
+        runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
 
     def enter(self, runner: DemoRunner, mode: str) -> None:
         """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""

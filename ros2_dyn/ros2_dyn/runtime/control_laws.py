@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +10,18 @@ import numpy as np
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.contact_watch import ContactWatch
 from ros2_dyn.control.feed_forward import joint_pd
-from ros2_dyn.control.force_control import force_control, rate_limited_wrench
+from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.control.modes import Mode
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.sampled_stability import (
+    limit_bandwidth_to_sampling,
+    limit_rate_to_sampling,
+    longest_delay,
+    speed_before_damping,
+)
 from ros2_dyn.control.soft_limits import soft_limits
-from ros2_dyn.control.tip_friction import Anchor, TipFriction
+from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate
 from ros2_dyn.control.tip_speed import BRAKE_RATE
 from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
@@ -24,6 +30,17 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import SynchronizedState
 from ros2_dyn.runtime.target_wrench import TargetWrench
+
+MAX_TRACKING_RATE_TIMES_DELAY = 1.0
+"""Maximum product of a tracking law's damping rate and the loop's delay: stable below 3/2."""
+MAX_FREE_SPEED = 0.2
+"""Speed of a tip that has lost its wall, m/s, which the desired wrench must not exceed."""
+APPROACH_STABILITY = 0.3
+"""Fraction of the approach speed by which the force's growth may change the tip's speed within the loop's delay."""
+MIN_TIME = 1e-6
+"""Time between two states that is told from none, s."""
+SAME_PLACE = 1e-9
+"""Motion of the anchor below which the tip sticks, m."""
 
 
 class LawInput(NamedTuple):
@@ -44,8 +61,20 @@ class LawInput(NamedTuple):
     """Time, s."""
     period: float
     """Of the states, s."""
+    delay: float
+    """Longest age of a state when its command takes effect, s."""
     walls: tuple[Array, Array]
     """Lower and upper limits that the soft walls belong to, rad or m, each of shape (n,)."""
+    gain: float = 1.0
+    """Factor of the dampers, from 0 to 1, which `PassivityObserver` reduces."""
+
+    def limit(self, rate: float) -> float:
+        """Return a damping rate, 1/s, reduced to what the loop bears."""
+        return self.gain * limit_rate_to_sampling(rate, self.period, self.delay)
+
+    def limit_bandwidth(self, bandwidth: float) -> float:
+        """Return the bandwidth of a spring, rad/s, reduced to what the loop bears."""
+        return limit_bandwidth_to_sampling(bandwidth, self.period, self.delay)
 
 
 class ControlLaws:
@@ -62,6 +91,10 @@ class ControlLaws:
         self._wrench = np.zeros(6)
         self._at = now
         self.contact.begin()
+        self.supply: Array | None = None
+        """The part of the newest effort that is passive or wanted, N m or N, shape (n,); None: it is not known."""
+        self.reduced_for = 0.0
+        """For how long the delay has allowed less than the desired wrench, s."""
 
     @property
     def wrench(self) -> Array:
@@ -76,15 +109,16 @@ class ControlLaws:
             "feed_forward": self._feed_forward,
             "force": self._force,
         }
-        dt, self._at = seen.now - self._at, seen.now
+        dt, self._at, self.supply = seen.now - self._at, seen.now, None
         try:
             return laws[mode](seen, dt)
         except np.linalg.LinAlgError:  # of a mass matrix that no robot has
             return np.full_like(seen.arm.q, np.nan)
 
     def _gravity(self, seen: LawInput, dt: float) -> Array:
-        damping = limit_rate_to_sampling(seen.settings.gravity_damping, seen.period)
-        return gravity_compensation(seen.arm, damping) + walls(seen)
+        wall = walls(seen)
+        self.supply = seen.arm.gravity + wall
+        return gravity_compensation(seen.arm, seen.limit(seen.settings.gravity_damping)) + wall
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
         robot, settings = seen.robot, seen.settings
@@ -92,7 +126,7 @@ class ControlLaws:
         assert desired is not None  # a condition of the mode
         gains = robot.in_order(settings.tracking_stiffness), robot.in_order(settings.tracking_damping)
         q_d, qd_d = desired.q or measured.q, desired.qd or measured.qd
-        correction = joint_pd(measured.q, measured.qd, q_d, qd_d, *gains)
+        correction = joint_pd(measured.q, measured.qd, q_d, qd_d, *self._bearable_gains(seen, *gains))
         computed_torque = settings.tracking_law == "computed_torque"
         own = np.zeros(len(q_d))
         if robot_adds_friction(settings.command_effort):
@@ -102,49 +136,103 @@ class ControlLaws:
             return settings.feed_forward_gain * (robot.effort(measured.q, measured.qd, qdd, seen.now) - own)
         return settings.feed_forward_gain * (seen.terms.inverse_dynamics - own) + correction
 
+    def _bearable_gains(self, seen: LawInput, stiffness: list[float], damping: list[float]) -> tuple[Array, Array]:
+        """Return the gains of the tracking law, reduced to what the loop bears."""
+        inverse = np.eye(len(stiffness))  # the gains of computed torque are those of a unit mass
+        if seen.settings.tracking_law == "joint_pd":
+            inverse = np.linalg.inv(seen.arm.M)
+        K, D = np.array(stiffness), np.array(damping)
+        omega, rate = sqrt(_largest_eigenvalue(inverse, K)), _largest_eigenvalue(inverse, D)
+        if omega > 0:
+            K = K * (limit_bandwidth_to_sampling(omega, seen.period, seen.delay) / omega) ** 2
+        if rate > 0:
+            D = D * min(1.0, MAX_TRACKING_RATE_TIMES_DELAY / (rate * (seen.period + seen.delay)))
+        return K, D
+
     def _hand_guiding(self, seen: LawInput, dt: float) -> Array:
         settings, arm = seen.settings, seen.arm
         limits = *seen.walls, seen.robot.effort_limit
         hand = None
         if seen.external_wrench and settings.guiding_assist_gain > 0:
             hand = (np.reshape(seen.external_wrench, (2, 3)) @ arm.pose[:3, :3].T).ravel()  # in base axes
-        tau, self._anchor = hand_guiding(arm, self._anchor, guiding(settings, seen.period), *limits, hand)
+        before, feel = self._anchor, guiding(settings, seen)
+        tau, self._anchor = hand_guiding(arm, before, feel, *limits, hand)
+        sticks = before is not None and float(np.linalg.norm(self._anchor.position - before.position)) < SAME_PLACE
+        damping = feel.damping + (sticking_rate(arm, feel.tip) if sticks else 0.0)
+        self.supply = tau + damping * arm.momentum
         return tau
 
     def _force(self, seen: LawInput, dt: float) -> Array:
         settings = seen.settings
         assert seen.target_wrench is not None  # a condition of the mode
         target = seen.target_wrench.in_base_axes(seen.state.measured.q)
-        self._wrench = rate_limited_wrench(self._wrench, target, settings.force_rate * dt, settings.moment_rate * dt)
-        damping, posture_damping = (
-            limit_rate_to_sampling(rate, seen.period) for rate in (settings.force_damping, settings.posture_damping)
-        )
-        self.contact.observe(seen.arm, self._wrench[:3], target[:3], damping, settings.max_tip_speed, seen.now)
+        mobility = tip_mobility(seen.arm)
+        bearable = self._bearable(target, mobility, seen, dt)
+        self._approach(bearable, mobility, seen, dt)
+        self.supply = seen.arm.gravity + self._wrench @ seen.arm.J
+        damping, posture_damping = seen.limit(settings.force_damping), seen.limit(settings.posture_damping)
+        self.contact.observe(seen.arm, self._wrench[:3], bearable[:3], damping, settings.max_tip_speed, seen.now)
         return force_control(seen.arm, self._wrench, damping, posture_damping)
 
+    def _bearable(self, target: Array, mobility: Array, seen: LawInput, dt: float) -> Array:
+        """Return the part of a wrench under which a tip that loses its wall stays slow enough."""
+        speed = least_free_speed(mobility, target, seen.period, seen.delay)
+        self.reduced_for = self.reduced_for + dt if speed > MAX_FREE_SPEED else 0.0
+        return target * min(1.0, MAX_FREE_SPEED / speed) if speed > 0 else target
 
-def walls(seen: LawInput) -> Array:
+    def _approach(self, target: Array, mobility: Array, seen: LawInput, dt: float) -> None:
+        """Change the wrench towards a target, more slowly where the tip already moves the way it pushes."""
+        settings, arm = seen.settings, seen.arm
+        steps = settings.force_rate * dt, settings.moment_rate * dt
+        pull = mobility @ target
+        growth = mobility @ (rate_limited_wrench(self._wrench, target, *steps) - self._wrench)
+        share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)
+        if size > 0 and jerk > 0:
+            share = approach_rate(float(pull @ arm.tip_velocity[:3]) / size, settings.approach_speed)
+            added = speed_before_damping(jerk, seen.period, seen.delay) * longest_delay(seen.period, seen.delay)
+            share *= min(1.0, APPROACH_STABILITY * settings.approach_speed / added)
+        if share < 0:
+            target, share = np.zeros(6), -share
+        self._wrench = rate_limited_wrench(self._wrench, target, *(share * step for step in steps))
+
+
+def _largest_eigenvalue(inverse: Array, gains: Array) -> float:
+    """Return the largest eigenvalue of ``M^-1 diag(gains)`` for gains that are not negative."""
+    root = np.sqrt(gains)
+    return float(np.linalg.eigvalsh(root[:, None] * inverse * root)[-1])
+
+
+def least_free_speed(mobility: Array, wrench: Array, period: float, delay: float) -> float:
+    """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s.
+
+    Args:
+        mobility: see `tip_mobility`.
+        wrench: [force; moment], N and N m, shape (6,).
+        period: see `longest_delay`.
+        delay: see `longest_delay`.
+    """
+    return speed_before_damping(hypot(*(mobility @ wrench)), period, delay)
+
+
+def walls(loop: LawInput) -> Array:
     """Return the efforts of the soft walls before the joint limits, N m or N, shape (n,)."""
-    settings = seen.settings
-    bandwidth = limit_rate_to_sampling(settings.soft_limit_bandwidth, seen.period)
-    return soft_limits(seen.arm, *seen.walls, seen.robot.effort_limit, settings.soft_limit_margin, bandwidth)
+    settings = loop.settings
+    bandwidth = loop.limit_bandwidth(settings.soft_limit_bandwidth)
+    return soft_limits(loop.arm, *loop.walls, loop.robot.effort_limit, settings.soft_limit_margin, bandwidth)
 
 
-def guiding(settings: Settings, period: float) -> HandGuidingParameters:
-    """Return how the guided arm feels, with states that come once a period, s."""
+def guiding(settings: Settings, loop: LawInput) -> HandGuidingParameters:
+    """Return how the guided arm feels in a loop."""
     friction = settings.guiding_friction if settings.command_effort == "raw" else 0.0  # most robots add it themselves
     tip = TipFriction(settings.guiding_hold_force, settings.guiding_hold_moment)
     return HandGuidingParameters(
-        limit_rate_to_sampling(settings.guiding_damping, period),
+        loop.limit(settings.guiding_damping),
         friction,
-        tip._replace(
-            bandwidth=limit_rate_to_sampling(tip.bandwidth, period),
-            sticking=limit_rate_to_sampling(tip.sticking, period),
-        ),
+        tip._replace(bandwidth=loop.limit_bandwidth(tip.bandwidth), sticking=loop.limit(tip.sticking)),
         settings.guiding_assist_gain,
         settings.guiding_deadband,
         settings.soft_limit_margin,
-        limit_rate_to_sampling(settings.soft_limit_bandwidth, period),
+        loop.limit_bandwidth(settings.soft_limit_bandwidth),
         settings.max_tip_speed,
-        limit_rate_to_sampling(BRAKE_RATE, period),
+        loop.limit(BRAKE_RATE),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import hypot, inf, isfinite
 
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
@@ -13,6 +13,7 @@ from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.control_laws import MAX_FREE_SPEED
 from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.samples import CommandLink
 
@@ -114,6 +115,25 @@ def check_enabled(mode: Mode, seen: GuardInput, conditions: ModeConditions) -> N
             mode,
             "it needs an enabling signal, true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
             "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'",
+        )
+
+
+def check_delay(mode: Mode, delay: float, free_speed: float, wrench: Array) -> None:
+    """Check that a tip under the desired wrench stays slow in free space, however strongly the loop may damp it.
+
+    Args:
+        mode: the mode.
+        delay: longest delay of the loop, s.
+        free_speed: speed to which the wrench accelerates a free tip, m/s.
+        wrench: desired [force; moment], N and N m, shape (6,).
+    """
+    if free_speed > MAX_FREE_SPEED:
+        force = hypot(*wrench[:3])
+        raise ModeRefused(
+            mode,
+            f"a delay of {1e3 * delay:.0f} ms allows no force of {force:.3g} N: a tip without contact would move with "
+            f"{free_speed:.2g} m/s, {MAX_FREE_SPEED:g} are allowed. Desire at most "
+            f"{force * MAX_FREE_SPEED / free_speed:.2g} N, or let joint_states come more often and younger",
         )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from math import inf, isfinite
-from statistics import median
 
 import numpy as np
 
@@ -12,6 +10,7 @@ from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
+from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import WALLED_MODES, Mode
@@ -21,17 +20,19 @@ from ros2_dyn.control.position_limits import (
     limit_ahead,
     positions_beyond,
 )
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling, longest_delay
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, walls
+from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, least_free_speed, walls
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.gain_ramp import GainRamp
+from ros2_dyn.runtime.loop_observer import LoopObserver
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
+    check_delay,
     check_enabled,
     check_limits,
     check_margins,
@@ -55,8 +56,6 @@ COMMAND_HOLD_TIME = 0.5
 """For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
 YIELD_TIME = 1.0
 """Time for which the arm is braked before another commander has it alone, s."""
-PERIODS = 9
-"""Number of periods that the period of the states is the median of."""
 
 
 class ModeManager:
@@ -80,7 +79,7 @@ class ModeManager:
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
         self._latest: Observed | None = None
-        self._periods: deque[float] = deque(maxlen=PERIODS)
+        self._loop = LoopObserver()
         self._hold: Array | None = None
         self._sent: Array | None = None
         self._sent_at = -inf
@@ -132,6 +131,8 @@ class ModeManager:
         if before is None or before.model.joint_names != model.joint_names:
             self._latest = self._sent = None
             self._rest = RestHolding()
+            self._loop = LoopObserver()
+        self._loop.use(settings)
         if supervisor is None or not supervisor.commands:
             self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
             if supervisor is not None:
@@ -145,27 +146,30 @@ class ModeManager:
 
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
-        if self._latest is not None:
-            self._periods.append(observed.now - self._latest.now)
         self._latest = observed
         self._monitor.add(observed)
+        self._loop.on_state(observed)
         supervisor, robot = self._supervisor, self._robot
         if supervisor is None or robot is None:
             return None
-        state, now = observed.state, observed.now
+        state, now, loop = observed.state, observed.now, self._loop
         self._rest.observe(robot, observed, supervisor)
         if not supervisor.commands:
             return None
         settings = self._gains.at(robot.settings, now)
-        arm = robot.arm_state(state.measured, observed.terms, now)
-        period = self._period()
-        rate = limit_rate_to_sampling(settings.stop_damping, period)
+        arm = robot.arm_state(state.measured, observed.terms, now, loop.lead)
+        rate = limit_rate_to_sampling(settings.stop_damping, *loop.times)
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
         placed = self._place_walls(arm, settings, now)
-        seen = LawInput(robot, settings, state, observed.terms, arm, self.target, wrench, now, period, placed)
+        seen = LawInput(
+            robot, settings, state, observed.terms, arm, self.target, wrench, now, *loop.times, placed, loop.gain
+        )
         safe = gravity_compensation(arm, rate) + walls(seen)
+        measured = self._measured_effort(observed, arm)
+        if measured is not None:
+            loop.on_effort(measured, supervisor.limits.effort)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now)._replace(
                 doubt=self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
@@ -176,6 +180,8 @@ class ModeManager:
             lambda anchor: self._rest.hold_at(anchor, robot, arm, rate, now),
         )
         self._hold = self._hold if effort is None else supervisor.carried
+        if effort is not None:
+            self._observe_energy(observed, arm)
         return self._command(effort, now)
 
     def _place_walls(self, arm: ArmState, settings: Settings, now: float) -> tuple[Array, Array]:
@@ -262,6 +268,7 @@ class ModeManager:
             return None
         self._sent, self._sent_at = effort, now
         self._monitor.command(effort, now)
+        self._loop.on_command(now, effort)
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
@@ -301,6 +308,9 @@ class ModeManager:
             limit_ahead=limit_ahead(limits, arm, robot.effort_limit, mode in WALLED_MODES),
             target_beyond=beyond,
             enable_age=now - self._enabled_at,
+            fed_energy=self._loop.fed_energy,
+            delay=longest_delay(*self._loop.times),
+            reduced_for=self._laws.reduced_for,
         )
         if mode == self.mode == "force":
             seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)
@@ -313,10 +323,6 @@ class ModeManager:
             return False
         assists = mode == "hand_guiding" and settings.guiding_assist_gain > 0
         return assists or (mode in settings.collision_stop_modes and any(map(isfinite, settings.collision_threshold)))
-
-    def _period(self) -> float:
-        """Return the period of the states, s."""
-        return median(self._periods or [inf])
 
     # ---- modes
 
@@ -374,13 +380,18 @@ class ModeManager:
             raise ModeRefused(mode, "no usable state on joint_states yet")
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
-        check_state_stream(mode, seen.age, self._period(), latest.stamped, settings.state_timeout)
+        check_state_stream(mode, seen.age, self._loop.period, latest.stamped, settings.state_timeout)
         if problem := seen.problem or seen.velocity_problem:
             raise ModeRefused(mode, f"joint_states cannot be believed: {problem}")
         check_target(mode, seen, supervisor.policy.conditions)
         check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
-        applied, hold = self._applied(robot, latest, arm, now), self._as_commanded(arm.gravity, arm)
+        if mode == "force" and self.target is not None:
+            target = self.target.in_base_axes(latest.state.measured.q)
+            check_delay(
+                mode, self._loop.longest, least_free_speed(tip_mobility(arm), target, *self._loop.times), target
+            )
+        applied, hold = self._applied(latest, arm, now), self._as_commanded(arm.gravity, arm)
         check_margins(mode, supervisor.limits, arm.qd, applied, hold)
         try:
             check_payload(robot, latest.state.measured.q, robot.payload.target, nearby=0.0)
@@ -402,26 +413,44 @@ class ModeManager:
         assert supervisor is not None
         assert robot is not None
         assert self._latest is not None
-        self._monitor.begin(applied, now, afresh=not supervisor.commands)
+        commanded = supervisor.commands
+        self._monitor.begin(applied, now, afresh=not commanded)
         supervisor.enter(mode, applied, age, now)
         if self.model_difference(now) is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {mode}: {text}"))
         self._hold = hold
+        self._loop.begin(commanded)
         self._laws.begin(now)
         self._walls_at = None
         joints = [robot.model.joint_names[i] for i in self._order]
         return f"mode {mode}, commanding {joints} on {self.link.topic}"
 
-    def _applied(self, robot: RobotDynamics, latest: Observed, arm: ArmState, now: float) -> Array:
+    def _observe_energy(self, observed: Observed, arm: ArmState) -> None:
+        """Sum what the law has fed into the arm since the state before."""
+        assert self._supervisor is not None
+        assert self._robot is not None
+        supply = self._laws.supply if self._supervisor.modes.is_active and not self._supervisor.ramps else None
+        if supply is not None:  # with gravity at the state itself, not where it is predicted
+            raw = self._robot.settings.command_effort == "raw"
+            supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)
+        self._loop.observe_energy(supply)
+
+    def _measured_effort(self, observed: Observed, arm: ArmState) -> Array | None:
+        """Return the measured effort, as it would be commanded; None where it is not reported."""
+        assert self._robot is not None
+        measured, terms = observed.state.measured.effort, observed.terms
+        if measured is None or not np.all(np.isfinite(measured)):
+            return None
+        total = total_effort(self._robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
+        return self._as_commanded(np.array(total), arm)
+
+    def _applied(self, latest: Observed, arm: ArmState, now: float) -> Array:
         """Return what the joints exert, as it would be commanded: the newest command, measured effort or gravity."""
         if self._sent is not None and now - self._sent_at < COMMAND_HOLD_TIME:
             return self._sent
-        measured, terms = latest.state.measured.effort, latest.terms
-        if measured is None or not np.all(np.isfinite(measured)):
-            return self._as_commanded(arm.gravity, arm)
-        total = total_effort(robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
-        return self._as_commanded(np.array(total), arm)
+        measured = self._measured_effort(latest, arm)
+        return self._as_commanded(arm.gravity, arm) if measured is None else measured
 
 
 def _age(observed: Observed, now: float) -> float:
@@ -461,5 +490,6 @@ def supervisor_policy(settings: Settings) -> SupervisorPolicy:
         settings.force_travel_limit,
         settings.require_enable,
         settings.enable_timeout,
+        settings.energy_budget,
     )
     return SupervisorPolicy(settings.ramp_time, settings.state_timeout, settings.stop_behaviour, conditions)

@@ -19,6 +19,8 @@ from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
 MAX_JOINTS = 64
 """Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
+MIN_PREDICTION, MAX_PREDICTION = 1e-4, 0.5
+"""Motion of a joint below which gravity is not predicted, and the largest that is, rad or m."""
 
 
 class Terms(NamedTuple):
@@ -114,17 +116,22 @@ class RobotDynamics:
         values = self.kernels.terms(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
         return dict(zip(ALL_TERMS, values))
 
-    def arm_state(self, state: MeasuredState, terms: Terms, now: float) -> ArmState:
+    def arm_state(self, state: MeasuredState, terms: Terms, now: float, lead: float = 0.0) -> ArmState:
         """Return what the control laws need to know at a state.
 
         Args:
             state: measured.
             terms: computed there.
             now: time, s.
+            lead: time for which gravity is predicted, s. Late gravity compensation drives an upright arm.
         """
-        (M,) = self.kernels.mass(state.q, self.payload.at(now))
-        J, pose = self.kernels.tip(state.q)
-        return ArmState(*map(np.array, (state.q, state.qd, terms.gravity, terms.friction, M, J, pose)))
+        q, gravity = state.q, terms.gravity
+        ahead = [min(max(lead * v, -MAX_PREDICTION), MAX_PREDICTION) for v in state.qd]
+        if max(map(abs, ahead)) > MIN_PREDICTION:
+            gravity = self.effort([x + dx for x, dx in zip(q, ahead)], self._zero, self._zero, now)
+        (M,) = self.kernels.mass(q, self.payload.at(now))
+        J, pose = self.kernels.tip(q)
+        return ArmState(*map(np.array, (q, state.qd, gravity, terms.friction, M, J, pose)))
 
     def in_order(self, numbers: Sequence[float]) -> list[float]:
         """Return numbers given in the order of `joints` in the model's; zeros where none are given."""

@@ -280,6 +280,22 @@ class Settings:
     state_timeout: float = _command(
         0.1, "Maximum age of a joint state that a command may be based on, s.", low=0.001, high=10.0, locked=True
     )
+    command_delay: float = _command(
+        0.0,
+        "Delay of the commands until the joints exert them, s, as far as it is known. Measured efforts that follow the "
+        "commands later replace it. Gains follow it, and the age of the states.",
+        low=0.0,
+        high=0.2,
+        locked=True,
+    )
+    energy_budget: float = _command(
+        0.02,
+        "Energy that late commands may feed into the arm, J. From a tenth of it on damping is reduced; beyond it the "
+        "mode ends.",
+        low=0.001,
+        high=1e12,
+        locked=True,
+    )
     target_timeout: float = _command(
         0.1, "Maximum age of the target of feed_forward and force, s.", low=0.001, high=10.0, locked=True
     )
@@ -426,6 +442,9 @@ class Settings:
         low=1e-3,
         high=10.0,
         locked=True,
+    )
+    approach_speed: float = _mode(
+        0.1, "force: speed of the tip towards its wall at which the force grows no further, m/s.", low=0.001, high=1.0
     )
     force_rate: float = _mode(50.0, "force: maximum rate of change of the force, N/s.", low=0.1, high=10000.0)
     moment_rate: float = _mode(10.0, "force: maximum rate of change of the moment, N m/s.", low=0.01, high=1000.0)

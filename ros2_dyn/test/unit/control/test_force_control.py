@@ -12,7 +12,7 @@ from control_states import CART, MASS, SEVEN, THREE, Continuous, moving
 from real_arms import REAL_ARMS
 from robots import example_robots
 from ros2_dyn.control.arm_state import arm_state
-from ros2_dyn.control.force_control import force_control, rate_limited_wrench, tip_motion
+from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility, tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.dynamics import (
     gravity,
@@ -127,3 +127,18 @@ def test_rate_limited_wrench_goes_straight_to_its_target():
 def test_rate_limited_wrench_with_a_huge_target_moves_by_its_step_without_overflow():
     target = np.array([3e300, 4e300, 0.0, 0.0, 0.0, 1e300])
     assert_allclose(rate_limited_wrench(np.zeros(6), target, 0.5, 0.1), [0.3, 0.4, 0, 0, 0, 0.1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tip_mobility_is_the_acceleration_of_a_resting_tip_under_a_wrench(redundant, seed):
+    q, wrench = np.random.default_rng(seed).uniform(-1, 1, redundant.n), np.random.default_rng(seed).normal(size=6)
+    state = arm_state(redundant, q, np.zeros(redundant.n))
+    qdd = np.linalg.solve(state.M, force_control(state, wrench) - state.gravity)
+    assert_allclose(tip_mobility(state) @ wrench, (state.J @ qdd)[:3], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("speed", "rate"), [(-1.0, 1.0), (0.0, 1.0), (0.05, 1.0), (0.075, 0.5), (0.1, 0.0), (0.125, -0.5), (9.0, -1.0)]
+)
+def test_a_wrench_stays_at_the_approach_speed_and_shrinks_above_it(speed, rate):
+    assert approach_rate(speed, 0.1) == pytest.approx(rate)

@@ -32,6 +32,12 @@ TOO_FAST = {"qd": np.array([0.0, -2.1])}
         ("feed_forward", {"target_distance": 0.31}, "target far: 0.31 rad or m from it"),
         ("feed_forward", {"target_distance": nan}, "target far: nan rad or m from it"),
         ("force", {"min_singular_value": 0.019}, "singularity: smallest singular value 0.019"),
+        (
+            "hand_guiding",
+            {"fed_energy": 0.021, "delay": 0.04},
+            "energy: commands that come 40 ms late fed 0.021 J into the arm, energy_budget allows 0.02 J",
+        ),
+        ("force", {"reduced_for": 1.01, "delay": 0.04}, "delay: 40 ms allow less than the desired wrench"),
     ],
 )
 def test_a_violated_condition_is_found_with_its_reason(mode, seen, expected):
@@ -46,7 +52,8 @@ def test_a_violated_condition_is_found_with_its_reason(mode, seen, expected):
         ("gravity", {"target_age": inf, "target_distance": 9.0, "min_singular_value": 0.0}),
         ("hand_guiding", {"target_age": inf, "target_distance": 9.0, "min_singular_value": 0.0}),
         ("feed_forward", {"min_singular_value": 0.0, "target_age": 0.2, "target_distance": 0.3}),
-        ("force", {"min_singular_value": 0.02, "target_age": 0.2}),
+        ("force", {"min_singular_value": 0.02, "target_age": 0.2, "reduced_for": 1.0, "fed_energy": 0.02}),
+        ("gravity", {"reduced_for": 9.0, "delay": 0.1}),
     ],
 )
 def test_a_condition_of_other_modes_does_not_count(mode, seen):

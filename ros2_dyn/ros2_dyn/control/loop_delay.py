@@ -1,0 +1,129 @@
+"""The delay of the whole loop: from the measurement of a state to the end of the effort that it leads to.
+
+It has two parts. The first is seen at each state: how old the state before it is by then, whose command was in force
+until now. It holds age, period, jitter and bursts. The second is the way of the commands. Measured efforts show it:
+they repeat the commands later. Where they show nothing, it is what is declared.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf
+
+import numpy as np
+
+from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.model.spatial import Array
+
+DECAY_TIME = 0.5
+"""Time in which an earlier, longer delay fades, s."""
+MAX_COMMAND_DELAY = 0.12
+"""Longest delay of commands that is looked for, s."""
+RESOLUTION = 0.004
+"""Resolution of the estimated delay of commands, s."""
+SAMPLE_TIME = 0.0079
+"""Shortest time between two efforts that are compared, s."""
+MEAN_TIME = 0.3
+"""Time over which efforts are averaged, s: only how they differ from that shows a delay."""
+MATCH_TIME = 0.5
+"""Time over which efforts and commands are compared, s."""
+MAX_RATIO = 2.0
+"""Ratio of a measured effort to the limit above which it counts as this."""
+EXPLAINED = 0.3
+"""Share of the measured variance that may remain unexplained by the delayed commands."""
+CONTRAST = 3.0
+"""Ratio by which other delays have to match worse."""
+
+
+class LoopDelay:
+    """An envelope of the loop's delay, which rises at once and decays slowly."""
+
+    def __init__(self, timeout: float = inf, declared: float = 0.0) -> None:
+        """Start without knowledge.
+
+        Args:
+            timeout: pause of the states after which all starts afresh, s: no mode outlasts it.
+            declared: delay of the commands, s.
+        """
+        self.timeout, self.declared = timeout, declared
+        self.commands = CommandDelay()
+        self._states = 0.0
+        self._measured_at = self._now = -inf
+
+    @property
+    def longest(self) -> float:
+        """The longest delay of the last time, s."""
+        return self._states + self.command_delay
+
+    @property
+    def command_delay(self) -> float:
+        """The delay of the commands, s."""
+        return max(self.declared, self.commands.delay)
+
+    def on_state(self, now: float, measured_at: float) -> None:
+        """Take notice of a state that comes now, s, and when it was measured, s."""
+        late, measured_at = now - self._measured_at, min(measured_at, now)
+        if late > self.timeout:
+            self._states, self._measured_at = 0.0, measured_at
+        else:
+            fading = (self._states - late) * exp((self._now - now) / DECAY_TIME)
+            self._states = late + max(fading, 0.0)
+            self._measured_at = max(self._measured_at, measured_at)
+        self._now = now
+
+
+class CommandDelay:
+    """Finds how late measured efforts repeat the commands."""
+
+    def __init__(self) -> None:
+        self.delay = 0.0
+        """The newest estimate that is certain, s; 0 before."""
+        self.history = CommandHistory(2 * MAX_COMMAND_DELAY)
+        self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION)
+        self._restart()
+
+    def _restart(self) -> None:
+        self._at = -inf
+        self._mean: Array | None = None
+        self._mismatch = np.zeros(len(self._delays))
+        self._variance = 0.0
+
+    def on_command(self, now: float, effort: Array) -> None:
+        """Take notice of a command, N m or N, shape (n,), that is sent now, s."""
+        self.history.add(now, effort)
+
+    def on_effort(self, measured_at: float, effort: Array, limit: Array) -> None:
+        """Take notice of a measured effort.
+
+        Args:
+            measured_at: when it was measured, s.
+            effort: as it would be commanded, N m or N, shape (n,).
+            limit: by which the joints are compared, N m or N, shape (n,).
+        """
+        since = measured_at - self._at
+        if since < SAMPLE_TIME:
+            return
+        sent = [self.history.at(measured_at - delay) for delay in self._delays]
+        known = [each for each in sent if each is not None]
+        if len(known) < len(sent) or not np.all(np.isfinite(effort)):
+            return
+        rows = np.clip(np.array([effort, *known]), -MAX_RATIO * limit, MAX_RATIO * limit) / limit
+        if self._mean is None or since > MEAN_TIME:
+            self._restart()
+            self._mean = rows
+        self._at = measured_at
+        since = min(since, MEAN_TIME)
+        self._mean += (1 - exp(-since / MEAN_TIME)) * (rows - self._mean)
+        change = rows - self._mean
+        keep = exp(-since / MATCH_TIME)
+        errors = np.sum((change[1:] - change[0]) ** 2, axis=1)
+        self._mismatch = keep * self._mismatch + (1 - keep) * errors
+        self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
+        best = int(np.argmin(self._mismatch))
+        least = self._mismatch[best]
+        if least < EXPLAINED * self._variance and CONTRAST * least < np.median(self._mismatch):
+            self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)
+
+    def forget_commands(self) -> None:
+        """Take notice that commands have ended; the estimate stays."""
+        self.history.clear()
+        self._restart()

@@ -1,0 +1,107 @@
+"""What is known of the loop through the controller and the arm: its delay, and the energy of late commands."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import inf
+from statistics import median
+
+import numpy as np
+
+from ros2_dyn.control.loop_delay import LoopDelay
+from ros2_dyn.control.passivity_observer import PassivityObserver
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.state_pipeline import Observed
+from ros2_dyn.runtime.states import MeasuredState
+
+PERIODS = 9
+"""Number of periods that the period of the states is the median of."""
+
+
+class LoopObserver:
+    """Watches states, commands and measured efforts."""
+
+    def __init__(self) -> None:
+        self._delay = LoopDelay()
+        self._passivity = PassivityObserver()
+        self._periods: deque[float] = deque(maxlen=PERIODS)
+        self._budget = inf
+        self._state: Observed | None = None
+        self._before: MeasuredState | None = None
+
+    @property
+    def period(self) -> float:
+        """The median period of the states, s; inf before the second."""
+        return median(self._periods or [inf])
+
+    @property
+    def longest(self) -> float:
+        """The longest time from a measurement to the end of its effort, s."""
+        return self._delay.longest
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """The period of the states, and the age that one may have when its command takes effect, s."""
+        return self.period, max(self.longest - self.period, 0.0)
+
+    @property
+    def lead(self) -> float:
+        """The mean age of the newest state while its command is in force, s."""
+        if self._state is None:
+            return 0.0
+        age = max(self._state.now - self._state.state.measured.measured_at, 0.0)
+        return min(age + self._delay.command_delay + self.period / 2, self._delay.timeout)
+
+    @property
+    def fed_energy(self) -> float:
+        """The energy that late commands have fed into the arm, J."""
+        return self._passivity.energy
+
+    @property
+    def gain(self) -> float:
+        """The factor of the dampers, from 0 to 1, with which late commands feed no more energy into the arm."""
+        return self._passivity.gain(self._budget)
+
+    def use(self, settings: Settings) -> None:
+        """Go on with other parameters."""
+        self._delay.timeout, self._delay.declared = settings.state_timeout, settings.command_delay
+        self._budget = settings.energy_budget
+
+    def begin(self, commanded: bool) -> None:
+        """Take notice that a mode begins, and whether the arm has been commanded until now."""
+        if not commanded:
+            self._delay.commands.forget_commands()
+        self._passivity.restart()
+
+    def on_state(self, observed: Observed) -> None:
+        """Take a state."""
+        if self._state is not None:
+            self._periods.append(observed.now - self._state.now)
+            self._before = self._state.state.measured
+        self._state = observed
+        self._delay.on_state(observed.now, observed.state.measured.measured_at)
+
+    def on_command(self, now: float, effort: Array) -> None:
+        """Take a command, N m or N, shape (n,), that is sent now, s."""
+        self._delay.commands.on_command(now, effort)
+
+    def on_effort(self, effort: Array, limit: Array) -> None:
+        """Take the measured effort of the newest state, as it would be commanded, and the limits, N m or N."""
+        if self._state is not None:
+            self._delay.commands.on_effort(self._state.state.measured.measured_at, effort, limit)
+
+    def observe_energy(self, supply: Array | None) -> None:
+        """Sum the energy that the law has fed into the arm until the newest state.
+
+        Args:
+            supply: what the law gives at this state that is passive or wanted, as it would be commanded, N m or N,
+                shape (n,); None: it is not known.
+        """
+        if self._state is None or self._before is None or supply is None:
+            self._passivity.restart()
+            return
+        measured, before = self._state.state.measured, self._before
+        between = (measured.measured_at + before.measured_at) / 2 - self._delay.command_delay
+        applied = self._delay.commands.history.at(between)
+        self._passivity.on_state(np.array(measured.q), applied, supply, measured.measured_at - before.measured_at)

@@ -1,0 +1,92 @@
+"""The delay of a loop, against loops whose delay is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.control.loop_delay import RESOLUTION, CommandDelay, LoopDelay
+
+
+def test_history_gives_the_command_that_was_held():
+    history = CommandHistory(0.1)
+    assert history.at(0.0) is None
+    for k in range(1000):
+        history.add(0.01 * k, np.array([float(k)]))
+    assert_array_equal(history.at(9.955), [995])
+    assert_array_equal(history.at(9.90001), [990])
+    assert history.at(5.0) is None
+    history.clear()
+    assert history.at(9.955) is None
+
+
+def states(loop: LoopDelay, n: int, period: float, age: float, start: float = 0.0) -> float:
+    """Let states of an age come at a period, and return the time."""
+    for k in range(n):
+        loop.on_state(start + k * period, start + k * period - age)
+    return start + n * period
+
+
+def test_delay_of_the_states_is_age_and_period():
+    loop = LoopDelay(0.1)
+    states(loop, 100, 0.002, 0.03)
+    assert loop.longest == pytest.approx(0.032)
+
+
+def test_states_that_come_in_bursts_are_as_late_as_the_last_of_a_pause():
+    """Nine of ten come at once with the next, so that the median period is zero."""
+    loop = LoopDelay(0.1)
+    for k in range(100):
+        for i in range(10):
+            loop.on_state(0.02 * k, 0.02 * k - 0.002 * (9 - i))
+    assert loop.longest == pytest.approx(0.02, rel=0.1)
+
+
+def test_a_late_state_counts_at_once_and_fades_slowly():
+    loop = LoopDelay(0.1)
+    now = states(loop, 100, 0.01, 0.0)
+    loop.on_state(now + 0.04, now + 0.04)
+    assert loop.longest == pytest.approx(0.05)
+    now = states(loop, 50, 0.01, 0.0, now + 0.05)
+    assert 0.02 < loop.longest < 0.03
+    states(loop, 500, 0.01, 0.0, now)
+    assert loop.longest == pytest.approx(0.01, abs=1e-3)
+
+
+def test_a_pause_that_no_mode_outlasts_is_forgotten():
+    loop = LoopDelay(0.1)
+    now = states(loop, 100, 0.01, 0.0)
+    states(loop, 3, 0.01, 0.005, now + 5.0)
+    assert loop.longest == pytest.approx(0.015)
+
+
+def estimate(delay: float, noise: float = 0.0, amplitude: float = 1.0, period: float = 0.004) -> float:
+    """Return the estimated delay of commands that wander, whose effort is measured with a bias."""
+    rng, found = np.random.default_rng(1), CommandDelay()
+    sent = amplitude * np.cumsum(rng.normal(size=(500, 2)), axis=0)
+    late = round(delay / period)
+    for k, command in enumerate(sent):
+        exerted = sent[max(k - 1 - late, 0)]
+        found.on_effort(k * period, exerted + 3.0 + noise * rng.normal(size=2), np.array([50.0, 20.0]))
+        found.on_command(k * period, command)
+    return found.delay
+
+
+@pytest.mark.parametrize("delay", [0.008, 0.02, 0.08])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_measured_efforts_show_the_delay_of_commands(delay, noise):
+    """It is rounded up, and counts the period in which a command is sent after the measurement."""
+    assert delay <= estimate(delay, noise) <= delay + 0.004 + 2 * RESOLUTION
+
+
+def test_efforts_that_show_no_command_give_no_delay():
+    assert estimate(0.02, noise=50.0) == 0.0
+    assert estimate(0.02, amplitude=0.0) == 0.0
+
+
+def test_the_declared_delay_of_commands_counts_until_efforts_show_more():
+    loop = LoopDelay(0.1, declared=0.01)
+    states(loop, 10, 0.002, 0.0)
+    assert loop.longest == pytest.approx(0.012)
