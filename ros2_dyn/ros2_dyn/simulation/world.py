@@ -230,7 +230,7 @@ class World:
             self._on_mode(details[0])
         if kind == "failsafe":
             self._failsafe_ramps = details[0] == "takes over"
-        begins = ("failsafe", "ended"), ("node", "started")
+        begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self.judge.begin_sequence()
         if (kind, *details) == ("node", "killed"):
