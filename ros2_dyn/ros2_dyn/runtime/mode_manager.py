@@ -356,7 +356,10 @@ class ModeManager:
             arm = robot.arm_state(latest.state.measured, latest.terms, now)
             age, hold = _age(latest, now), self._as_commanded(arm.gravity, arm)
         limit = supervisor.limits.effort
-        supervisor.enter("gravity", np.clip(np.nan_to_num(last.effort), -limit, limit), age, now)
+        applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
+        self._monitor.begin(applied, now)
+        self._loop.begin(False)
+        supervisor.enter("gravity", applied, age, now)
         supervisor.stop("takeover", f": {reason}")
         self._hold = hold
         return self._command(supervisor.last, now)
