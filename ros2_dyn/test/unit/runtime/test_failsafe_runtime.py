@@ -224,17 +224,17 @@ def test_release_leaves_the_weight_of_the_arm_and_ends():
     assert_allclose(commands[-1], gravity(ARM, HOME), rtol=0, atol=1e-6)
 
 
-def test_another_payload_link_amid_a_mode_arms_another_failsafe():
+def test_payload_link_whose_kernels_are_ready_amid_a_mode_arms_another_failsafe():
     """The one before would put the payload on the wrong link."""
     runtime = ArmRuntime(ARM, Settings(**SETTINGS))
     for k in range(20):
         stamp = 10**9 + k * 10**7
         runtime.on_joint_state(JointSample(stamp, ARM.joint_names, HOME, [0.0] * 6, (), stamp), 1.0 + 0.01 * k)
+    load = Payload(1.0, (0.0, 0.0, 0.0), np.zeros((3, 3))).parameters.tolist()
+    (work,) = runtime.set_payload(PayloadRequest("forearm_link", load, 0.5), 1.2).work
     config = runtime.request_mode("gravity", 1.2).failsafe
     runtime.on_failsafe_armed(config, None, 1.2)
     assert runtime.mode == "gravity"
-    load = Payload(1.0, (0.0, 0.0, 0.0), np.zeros((3, 3))).parameters.tolist()
-    (work,) = runtime.set_payload(PayloadRequest("forearm_link", load, 0.5), 1.2).work
     update = runtime.on_work_done(work.run(), 1.2)
     assert update.failsafe.payload_link == "forearm_link"
 
