@@ -10,17 +10,16 @@ from math import inf
 
 import numpy as np
 
-from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.motion_rules import (
-    EFFORT_RATE,
     HELD_TIME,
     HELD_TOLERANCE,
-    RATE_LIMIT,
     UNSAFE_HELD,
     ContactRule,
+    EffortRateRule,
     EnergyRule,
     Finding,
     Instant,
@@ -64,6 +63,7 @@ class MotionJudge:
         ramp_time: float = 0.0,
         state_timeout: float = 0.1,
         soft_limit_margin: float = 0.2,
+        max_tip_speed: float = 0.25,
         compensated: bool = False,
     ) -> None:
         """Create a judge.
@@ -75,6 +75,7 @@ class MotionJudge:
             ramp_time: duration of the ramp into a mode, s.
             state_timeout: maximum age of a state, s.
             soft_limit_margin: distance from a joint limit at which hand-guiding pushes back, rad or m.
+            max_tip_speed: speed of the tip above which hand_guiding and force stop, m/s.
             compensated: whether the robot adds gravity to its commands itself.
         """
         arm = truth.arm
@@ -84,7 +85,8 @@ class MotionJudge:
         self._stops = StopRule(arm.joint_names)
         soft = (arm.lower + soft_limit_margin, arm.upper - soft_limit_margin)
         self._energy = EnergyRule(ramp_time + SETTLE_TIME, soft)
-        self._tip, self.contact = TipRule(), ContactRule(truth.tip_mass)
+        self._rate = EffortRateRule(limits)
+        self._tip, self.contact = TipRule(max_tip_speed), ContactRule(truth.tip_mass)
         self._rules = (
             self._stops,
             self._energy,
@@ -96,7 +98,6 @@ class MotionJudge:
         self._miswired = 0
         self._stoppable = self._was_alone = True
         self._mode = ""
-        self._rate_told = False
         self._last: list[float] | None = None
         self._last_at = self._pushed_at = self._wrong_at = self._failsafe_lost_at = -inf
         self._held_at: list[float] = []
@@ -120,7 +121,7 @@ class MotionJudge:
     def on_mode(self, mode: str, now: float, q: Array, qd: Array) -> None:
         """Take note of a mode of the node at a time, s; empty where the node is dead."""
         before, self._mode = self._mode, mode
-        self._rate_told = False
+        self._rate.on_mode()
         if mode in ("stopped", "monitor", ""):
             if before not in ("monitor", ""):
                 self._begin_stop(now, q, qd)
@@ -151,13 +152,10 @@ class MotionJudge:
             q: true joint positions in the arm's order, rad or m, shape (n,).
         """
         found = []
-        if self._last is not None and not self._rate_told and now - self._last_at < self._silence:
-            steps = [abs(x - before) for x, before in zip(effort, self._last)]
-            if not max(steps) <= RATE_LIMIT * MAX_SLEW_STEP:
-                i = int(np.nanargmax(steps))
-                period = max(now - self._last_at, MAX_SLEW_STEP)
-                found.append(Finding(EFFORT_RATE, self._limits.joint_names[i], steps[i] / period, RATE_LIMIT))
-                self._rate_told = True
+        if self._last is not None and now - self._last_at < self._silence:
+            found = self._rate.on_change(np.subtract(effort, self._last), now - self._last_at)
+        else:
+            self._rate.restart()
         self._last, self._last_at, self._held_at = list(effort), now, q.tolist()
         self._silent = self._held_judged = False
         return found

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTerms
@@ -59,10 +60,8 @@ ENERGY_MARGIN = 1.5
 GUIDED_FRICTION = 0.8
 """Fraction of the told friction that hand-guiding compensates."""
 
-TIP_SPEED = 0.25
-"""Limit of the tip's speed in `TIP_MODES`, m/s."""
 TIP_MARGIN = 1.2
-"""The tip may exceed its limit by this factor."""
+"""The tip may exceed the declared limit of its speed by this factor."""
 TIP_TIME = 0.1
 """Time within which the mode of a tip that is pushed beyond its limit ends, s."""
 TIP_MODES = ("hand_guiding", "force")
@@ -78,8 +77,8 @@ FORCE_MEMORY = 0.5
 
 LIMIT_TOLERANCE = 0.02
 """Way beyond a joint limit that is ignored, rad or m."""
-RATE_LIMIT = 1000.0
-"""Largest rate of change of a joint's effort, N m/s or N/s."""
+RATE_TOLERANCE = 1e-6
+"""Relative tolerance of the rate of change of an effort."""
 HELD_TIME = 1.0
 """Time after the last command at which the effort that is held is judged, s."""
 HELD_TOLERANCE = 0.05
@@ -224,6 +223,40 @@ def can_brake(qd: Array, effort: Array, gravity: Array, limit: Array, slew_rate:
     return bool(np.all((time < REST_TIME / 2) & (way < MAX_TRAVEL / 2)))
 
 
+class EffortRateRule:
+    """The efforts change no faster than declared.
+
+    What a joint's commands change in any time may exceed the declared rate times this time by the change of one
+    command, which is that of `MAX_SLEW_STEP` at most. Each of a burst of commands may be small; their sum counts.
+    """
+
+    def __init__(self, limits: CommandLimits) -> None:
+        self._names, self._rate = limits.joint_names, limits.slew_rate
+        self._told = False
+        self.restart()
+
+    def restart(self) -> None:
+        """Go on after a gap: the change up to the next command is not judged."""
+        self._ahead = np.zeros(len(self._rate))
+
+    def on_mode(self) -> None:
+        """Go on in another mode: each mode may be found once."""
+        self._told = False
+
+    def on_change(self, change: Array, elapsed: float) -> list[Finding]:
+        """Return what is wrong with a change of the efforts, N m or N, shape (n,), after a time, s."""
+        self._ahead = np.maximum(0.0, self._ahead + np.abs(change) - self._rate * elapsed)
+        seen = np.nan_to_num(self._ahead / MAX_SLEW_STEP, nan=inf, posinf=inf)
+        i = int(np.argmax(seen / self._rate))
+        if seen[i] <= (1 + RATE_TOLERANCE) * self._rate[i]:
+            return []
+        self.restart()
+        if self._told:
+            return []
+        self._told = True
+        return [Finding(EFFORT_RATE, self._names[i], float(seen[i]), float(self._rate[i]))]
+
+
 class EnergyRule:
     """Modes without a target feed no energy: the arm's kinetic energy does not grow, unless something pushes it.
 
@@ -274,13 +307,15 @@ class EnergyRule:
 class TipRule:
     """The tip is not faster than its limit; a mode in which a push or a wrong model makes it so ends in `TIP_TIME`."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_tip_speed: float) -> None:
+        """Judge by the declared limit, m/s."""
+        self._limit = max_tip_speed
         self._since = inf
         self._told = False
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
-        allowed = TIP_SPEED * TIP_MARGIN
+        allowed = self._limit * TIP_MARGIN
         if now.mode not in TIP_MODES or now.overruled or now.tip_speed <= allowed:
             self._since, self._told = inf, False
             return []

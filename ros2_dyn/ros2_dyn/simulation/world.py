@@ -185,6 +185,7 @@ class World:
             settings.ramp_time,
             settings.state_timeout,
             settings.soft_limit_margin,
+            settings.max_tip_speed,
             compensated,
         )
         controlled = settings.command_joints or self.description.joint_names

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robots import mock_arm
-from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import mode_manager
@@ -293,12 +293,20 @@ def test_joint_limit_after_a_stop_holds_where_the_arm_could_be_braked(speed, exp
 # --- commands ---------------------------------------------------------------------------------------------------
 
 
-def test_effort_that_changes_too_fast_is_found_once_in_a_mode():
+@pytest.mark.parametrize("period", [0.001, 0.01, 0.05])
+@pytest.mark.parametrize(("share", "expected"), [(0.99, []), (1.2, [EFFORT_RATE])])
+def test_effort_that_changes_faster_than_declared_is_found_once_in_a_mode(period, share, expected):
     scene = Scene().command("gravity")
-    found = [scene.judge.on_command([x + 19.0 * k for x in scene.safe], 0.01 * k, HOME) for k in range(1, 4)]
-    assert not any(found)
-    found = [scene.judge.on_command([x + 40.0 * k for x in scene.safe], 0.01 * k, HOME) for k in range(4, 7)]
-    assert [finding.kind for each in found for finding in each] == [EFFORT_RATE]
+    change = share * period * LIMITS.slew_rate
+    found = [scene.judge.on_command(scene.safe + k * change, period * k, HOME) for k in range(1, 200)]
+    assert [finding.kind for each in found for finding in each] == expected
+
+
+def test_change_of_one_command_may_come_at_once():
+    for share, expected in ((0.99, []), (1.01, [EFFORT_RATE])):
+        scene = Scene().command("gravity")
+        found = scene.judge.on_command(scene.safe + share * MAX_SLEW_STEP * LIMITS.slew_rate, 1e-4, HOME)
+        assert [finding.kind for finding in found] == expected
 
 
 @pytest.mark.parametrize(
