@@ -61,7 +61,7 @@ def begin(own_domain, listener) -> Iterator[Callable[..., Driver]]:
 
 def enter_force(driver: Driver) -> None:
     """Enter mode force."""
-    driver.wrench = force(z=20.0)
+    driver.wrench = force(z=5.0)
     driver.play(5)
     response = driver.set_mode("force")
     assert response.success, response.message

@@ -47,7 +47,7 @@ def enter(driver: Driver, mode: str) -> None:
 @pytest.mark.parametrize("mode", ["gravity", "force"])
 def test_commands_end_when_the_clock_stands_still(driver, mode):
     """At the effort that carries the arm, by real time; no mode is entered until the clock goes on."""
-    driver.wrench = force(z=20.0)
+    driver.wrench = force(z=0.5)
     driver.play(5)
     enter(driver, mode)
     driver.play(30)

@@ -219,9 +219,10 @@ MODES = {"targets stop": "force", "targets that cannot be used": "feed_forward"}
 def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
     """Each kind in one of the modes; the modes take turns."""
     mode = MODES.get(fault, ACTIVE_MODES[list(FAULTS).index(fault) % len(ACTIVE_MODES)])
-    driver.desired, driver.wrench = resting_at_home, force(x=20.0, y=32.0, z=-20.0)
+    driver.desired, driver.wrench = resting_at_home, force(x=0.3, y=0.5, z=-0.3)
     driver.play(5)
-    assert len(driver.enter(mode)) == 30
+    driver.until(lambda: driver.set_mode(mode).success or not driver.play(5), f"mode {mode} is not entered")
+    assert len(driver.play(30)) == 30
     try:
         FAULTS[fault](driver)
     finally:

@@ -1,6 +1,5 @@
-"""The node in system time: what needs a real clock, real ages and a process that is held up."""
+"""The node in system time: what needs a real clock, and real ages."""
 
-import signal
 import time
 from collections.abc import Iterator
 
@@ -59,19 +58,3 @@ def test_states_that_stop_end_commands(driver):
     assert_allclose(driver.commands[-1], gravity(MODEL, HOME), rtol=0, atol=1e-6)
     driver.play(5)
     assert driver.mode == "monitor"
-
-
-def test_held_up_process_commands_nothing_on_states_that_waited(driver):
-    """It was stopped for longer than the timeout, as a machine that swaps stops it."""
-    driver.enter_when_possible("gravity")
-    driver.barrier()
-    driver.process.process.send_signal(signal.SIGSTOP)
-    count = len(driver.commands)
-    for _ in range(5):
-        driver.pass_time()
-        driver.send()
-    driver.listener.spin(1.2 * TIMEOUT)
-    driver.process.process.send_signal(signal.SIGCONT)
-    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
-    assert len(driver.commands) == count
-    driver.enter_when_possible("gravity")
