@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTruth
@@ -52,7 +52,8 @@ class MotionJudge:
     - the permitted efforts and slew rates cannot brake the arm: see `can_brake`.
 
     Where the model is wrong (`ArmTruth.model_fits`, or the wiring) a stopped arm must not speed up, and the other rules
-    are not applied.
+    are not applied. No effort brakes a joint whose commands reach another one, or with another sign. Where the wiring
+    is wrong, a stop is judged up to the call of the robot's stop service, and anew when the wiring is right.
     """
 
     def __init__(
@@ -96,10 +97,11 @@ class MotionJudge:
         )
         self._suspended: dict[str, int] = {}
         self._miswired = 0
-        self._stoppable = self._was_alone = True
+        self._stoppable = self._was_free = True
+        self._failsafe_commands = self._lets_go = False
         self._mode = ""
         self._last: list[float] | None = None
-        self._last_at = self._pushed_at = self._wrong_at = self._failsafe_lost_at = -inf
+        self._last_at = self._pushed_at = self._wrong_at = self._failsafe_lost_at = self._called_at = -inf
         self._held_at: list[float] = []
         self._silent = self._held_judged = True
 
@@ -111,7 +113,8 @@ class MotionJudge:
     # ---- what happens
 
     def suspend(self, why: str, active: bool) -> None:
-        """Note that something else moves the arm, from now on or no longer."""
+        """Note that something else moves the arm, from now on or no longer; it sets what is held after the commands."""
+        self._held_judged = self._held_judged or active
         self._suspended[why] = self._suspended.get(why, 0) + (1 if active else -1)
 
     def miswire(self, active: bool) -> None:
@@ -128,9 +131,24 @@ class MotionJudge:
         else:
             self._stops.clear()
 
+    def on_failsafe(self, commands: bool, now: float, q: Array, qd: Array) -> None:
+        """Take note of a failsafe process that takes over, which is a stop, or ends, at a time, s."""
+        self._failsafe_commands = commands
+        if commands:
+            self._stops.clear()
+            self._begin_stop(now, q, qd)
+
     def on_failsafe_lost(self, now: float) -> None:
-        """Take note of the death of the failsafe process at a time, s."""
+        """Take note of the death of the failsafe process at a time, s; if it commands, nothing is left that does."""
         self._failsafe_lost_at = now
+        if self._failsafe_commands:
+            self._failsafe_commands = False
+            self._stops.clear()
+            self._held_judged, self._last = True, None
+
+    def on_stop_called(self, now: float) -> None:
+        """Take note of a call of the robot's stop service at a time, s."""
+        self._called_at = now
 
     def on_node_killed(self, now: float) -> None:
         """Take note of the death of the node at a time, s; where nothing is left, the held effort is not judged."""
@@ -156,9 +174,19 @@ class MotionJudge:
             found = self._rate.on_change(np.subtract(effort, self._last), now - self._last_at)
         else:
             self._rate.restart()
+        self._lets_go = self._behaviour == "zero_effort" and self._falls(effort, now)
         self._last, self._last_at, self._held_at = list(effort), now, q.tolist()
         self._silent = self._held_judged = False
         return found
+
+    def _falls(self, effort: Sequence[float], now: float) -> bool:
+        """Return whether a command goes to zero in all joints, and in one of them as fast as it may."""
+        left = np.abs(effort)
+        if self._last is None or not np.any(left):
+            return not np.any(left)
+        change = np.abs(self._last) - left
+        step = self._limits.slew_rate * min(max(now - self._last_at, 1e-3), MAX_SLEW_STEP)
+        return bool(np.all(change >= 0) and np.any(change >= 0.5 * step))
 
     # ---- instants
 
@@ -189,13 +217,18 @@ class MotionJudge:
         if self._miswired or not self._truth.model_fits(terms):
             self._wrong_at = t
         right = t - self._wrong_at >= MEMORY
-        mode = "" if self._silent else self._mode
+        mode = "stopped" if self._failsafe_commands or self._lets_go else self._mode
+        mode = "" if self._silent else mode
+        stoppable = self._stoppable and not self._lets_go
         now = Instant(
-            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, self._stoppable, terms
+            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, stoppable, terms
         )
-        if now.alone and not self._was_alone and mode == "stopped":
+        if self._miswired:
+            self._stops.end_before(self._called_at)
+        free = now.alone and not self._miswired
+        if free and not self._was_free and mode == "stopped":
             self._begin_stop(t, q, qd)
-        self._was_alone = now.alone
+        self._was_free = free
         for rule in self._rules:
             found += rule.see(now)
         return found

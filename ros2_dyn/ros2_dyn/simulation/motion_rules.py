@@ -165,6 +165,10 @@ class StopRule:
         """Judge no stop any more."""
         self._stops.clear()
 
+    def end_before(self, t: float) -> None:
+        """Judge no stop any more that began before a time, s."""
+        self._stops = [stop for stop in self._stops if stop.t > t]
+
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         if not self._stops:
@@ -305,22 +309,25 @@ class EnergyRule:
 
 
 class TipRule:
-    """The tip is not faster than its limit; a mode in which a push or a wrong model makes it so ends in `TIP_TIME`."""
+    """The tip is not faster than its limit.
+
+    A mode in which a push or a wrong model makes it so, or that is entered so, ends in `TIP_TIME`.
+    """
 
     def __init__(self, max_tip_speed: float) -> None:
         """Judge by the declared limit, m/s."""
         self._limit = max_tip_speed
         self._since = inf
-        self._told = False
+        self._told = self._was_fast = False
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         allowed = self._limit * TIP_MARGIN
         if now.mode not in TIP_MODES or now.overruled or now.tip_speed <= allowed:
-            self._since, self._told = inf, False
+            self._since, self._told, self._was_fast = inf, False, now.tip_speed > allowed
             return []
         self._since = min(self._since, now.t)
-        explained = now.pushed or not now.model_right
+        explained = now.pushed or self._was_fast or not now.model_right
         if self._told or (explained and now.t - self._since < TIP_TIME):
             return []
         self._told = True

@@ -231,13 +231,17 @@ class World:
             self._on_mode(details[0])
         if kind == "failsafe":
             self._failsafe_ramps = details[0] == "takes over"
+            if details[0] == "killed":
+                self.motion_judge.on_failsafe_lost(self.now)
+            self._advance()
+            self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)
+        if kind == "stop_service":
+            self.motion_judge.on_stop_called(self.now)
         begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self.judge.begin_sequence()
         if (kind, *details) == ("node", "killed"):
             self.motion_judge.on_node_killed(self.now)
-        if (kind, *details) == ("failsafe", "killed"):
-            self.motion_judge.on_failsafe_lost(self.now)
         if (kind, *details) == ("node", "started"):
             self._on_start()
 

@@ -196,6 +196,32 @@ def test_wrong_wiring_counts_as_a_wrong_model():
     assert scene.stop().move(0.5, along(0.7)) == []
 
 
+@pytest.mark.parametrize(("called", "expected"), [(False, [RUNS_AWAY]), (True, [])])
+def test_stop_with_a_wrong_wiring_is_judged_up_to_the_call_of_the_stop_service(called, expected):
+    scene = Scene().command("feed_forward")
+    scene.judge.miswire(True)
+    assert scene.stop().move(0.3, along(0.1)) == []
+    if called:
+        scene.judge.on_stop_called(scene.t)
+    assert scene.move(0.3, along(0.5)) == expected
+    scene.judge.miswire(False)
+    assert scene.move(0.3, along(0.1)) == []
+    assert scene.move(0.3, along(0.5)) == [RUNS_AWAY]
+
+
+def test_stop_of_a_failsafe_process_is_judged_whatever_the_mode_of_the_node_it_replaced():
+    scene = Scene().command("force")
+    scene.judge.on_failsafe(True, scene.t, scene.q, STILL)
+    assert scene.move(0.5, along(0.7), tip=0.5) == [TRAVELS]
+
+
+def test_failsafe_process_that_is_killed_while_it_commands_leaves_nothing_to_judge():
+    scene = Scene().command("force")
+    scene.judge.on_failsafe(True, scene.t, scene.q, STILL)
+    scene.judge.on_failsafe_lost(scene.t)
+    assert scene.move(2.0, along(0.2), commands=False) == []
+
+
 # --- energy -----------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +253,17 @@ def test_work_of_a_model_error_is_allowed():
     assert scene.move(0.2, along(0.25)) == []
 
 
+@pytest.mark.parametrize(("behaviour", "expected"), [("zero_effort", []), ("hold_gravity", [FEEDS_ENERGY])])
+def test_arm_that_is_let_go_at_the_slew_rate_falls_as_declared(behaviour, expected):
+    scene = Scene(behaviour).command("gravity")
+    assert scene.move(0.5) == []
+    found, step = [], 0.9 * PERIOD * LIMITS.slew_rate
+    for _ in range(20):
+        scene.safe = np.sign(scene.safe) * np.maximum(np.abs(scene.safe) - step, 0.0)
+        found += scene.move(PERIOD, along(0.5))
+    assert found == expected
+
+
 # --- tip, contact, limits ---------------------------------------------------------------------------------------
 
 
@@ -244,6 +281,13 @@ def test_mode_whose_tip_is_pushed_beyond_its_limit_ends_in_time():
     scene = Scene().command("hand_guiding")
     assert scene.move(0.08, tip=0.5, pushed=True) == []
     assert scene.stop().move(0.5, tip=0.5, pushed=True) == []
+
+
+def test_mode_that_is_entered_with_a_fast_tip_ends_in_time():
+    scene = Scene().command("gravity")
+    assert scene.move(0.1, tip=0.5) == []
+    assert scene.command("force").move(0.08, tip=0.5) == []
+    assert scene.move(0.1, tip=0.5) == [TIP_FAST]
 
 
 def pressing(impact: float = 0.0) -> Scene:
@@ -333,6 +377,15 @@ def test_effort_that_differs_by_dry_friction_is_safe_to_hold():
     scene = Scene()
     scene.safe = scene.safe + 0.05 * LIMITS.effort + [12.1, 0.0, 0.0, 0.0, 0.0, 0.0]
     assert scene.command("gravity").move(2.0, commands=False) == [UNSAFE_HELD]
+
+
+def test_effort_that_is_held_while_the_controller_does_not_listen_is_not_judged():
+    scene = Scene()
+    scene.safe = 0 * scene.safe
+    scene.command("gravity").move(0.1)
+    scene.judge.suspend("not listening", True)
+    scene.judge.suspend("not listening", False)
+    assert scene.move(2.0, commands=False) == []
 
 
 def test_effort_that_is_held_where_nothing_of_ours_lives_is_not_judged():
