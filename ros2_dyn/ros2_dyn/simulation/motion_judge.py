@@ -176,7 +176,7 @@ class MotionJudge:
             self._rate.restart()
         self._lets_go = self._behaviour == "zero_effort" and self._falls(effort, now)
         self._last, self._last_at, self._held_at = list(effort), now, q.tolist()
-        self._silent = self._held_judged = False
+        self._silent, self._held_judged = False, any(self._suspended.values())
         return found
 
     def _falls(self, effort: Sequence[float], now: float) -> bool:

@@ -49,7 +49,7 @@ MAX_TRAVEL = 0.3
 STOP_WINDOW = 3.0
 """Time after a stop during which it is judged, s."""
 NOTICE_TIME = 0.2
-"""Time after a stop within which a wrong model has to be noticed, s."""
+"""Time within which a stopped arm's model has to be noticed that is or becomes wrong, s."""
 SPEED_UP = 0.1
 """Largest growth of a joint's speed from then on, rad/s or m/s."""
 
@@ -137,7 +137,7 @@ class _Stop:
     t: float
     q: Array
     qd: Array
-    model_right: bool = True
+    wrong_at: float = inf
     judged: bool = False
     speed_when_noticed: float = inf
     found: set[str] = field(default_factory=set)
@@ -147,8 +147,8 @@ class StopRule:
     """After a stop the arm is at rest within `REST_TIME`, and no joint travels more than `MAX_TRAVEL`.
 
     Not judged are stops from a speed that the permitted efforts cannot brake in this time and way. Where the model is
-    or was wrong, no joint may become faster from `NOTICE_TIME` on. A stop is judged for `STOP_WINDOW`, or until another
-    motion is commanded or something else moves the arm.
+    or becomes wrong, no joint may become faster from `NOTICE_TIME` later on. A stop is judged for `STOP_WINDOW`, or until
+    another motion is commanded or something else moves the arm.
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
@@ -189,9 +189,10 @@ class StopRule:
         fastest = int(np.argmax(speeds))
         speed = float(speeds[fastest])
         found = []
-        stop.model_right &= now.model_right
-        if not stop.model_right:
-            if since >= NOTICE_TIME:
+        if not now.model_right:
+            stop.wrong_at = min(stop.wrong_at, now.t)
+        if stop.wrong_at < inf:
+            if now.t - stop.wrong_at >= NOTICE_TIME:
                 stop.speed_when_noticed = min(stop.speed_when_noticed, speed)
                 if speed > stop.speed_when_noticed + SPEED_UP:
                     found.append(Finding(RUNS_AWAY, self._names[fastest], speed, stop.speed_when_noticed + SPEED_UP))

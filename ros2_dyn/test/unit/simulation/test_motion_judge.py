@@ -196,6 +196,15 @@ def test_wrong_wiring_counts_as_a_wrong_model():
     assert scene.stop().move(0.5, along(0.7)) == []
 
 
+def test_model_that_becomes_wrong_after_a_stop_has_to_be_noticed_from_then_on():
+    scene = Scene().command("feed_forward").stop()
+    assert scene.move(0.5) == []
+    scene.judge.miswire(True)
+    assert scene.move(0.15, along(0.5)) == []
+    assert scene.move(0.2, along(0.5)) == []
+    assert scene.move(0.2, along(0.7)) == [RUNS_AWAY]
+
+
 @pytest.mark.parametrize(("called", "expected"), [(False, [RUNS_AWAY]), (True, [])])
 def test_stop_with_a_wrong_wiring_is_judged_up_to_the_call_of_the_stop_service(called, expected):
     scene = Scene().command("feed_forward")
