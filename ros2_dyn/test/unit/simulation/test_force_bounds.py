@@ -36,12 +36,24 @@ def travelled(world: ArmWorld, since: float) -> float:
 
 
 @pytest.mark.parametrize("rate", [50.0, 125.0])
-def test_fifty_newtons_without_contact_end_or_stay_slow(rate):
+def test_fifty_newtons_are_refused_where_the_delay_allows_less(rate):
     world = pressing((0.0, 15.0, -47.0), rate)
-    world.play("force", 4.0)
+    world.play("force", 1.5)
+    assert world.modes() == ["monitor"]
+    assert any("allows no force of 49.3 N" in text for (text,) in world.details("refused"))
+    assert world.travel() < 0.01
+
+
+@pytest.mark.parametrize("rate", [50.0, 125.0])
+def test_fifty_newtons_without_contact_end_or_stay_slow(rate):
+    """They are desired from 1.5 s on."""
+    force = [0.0, 1.5, -4.7]
+    world = pressing(force, rate)
+    world.at(1.5, lambda: force.__setitem__(slice(3), [0.0, 15.0, -47.0]))
+    world.play("force", 5.0)
     assert world.tip_speed() < 0.255
     assert travelled(world, 0.0) < 0.3
-    assert world.reasons()[0].startswith("tip too fast: ")
+    assert world.reasons()[0].startswith("delay: ")
 
 
 def test_a_force_above_the_ceiling_is_rejected_and_never_exerted():

@@ -163,7 +163,7 @@ def test_a_mode_is_refused_where_two_drivers_publish_the_same_joints():
 @pytest.mark.parametrize("estimated", [False, True])
 def test_a_mode_ends_where_the_driver_freezes_amid_a_motion(estimated):
     push = AppliedForce("forearm_link", (0, 0, -150.0), start=0.8, duration=1.0)
-    made = world("hand_guiding", contacts=[push], estimate_velocity=estimated)
+    made = world("hand_guiding", contacts=[push], estimate_velocity=estimated, max_tip_speed=5.0)
     held = []
 
     def freeze(samples: list[JointSample]) -> list[JointSample]:
