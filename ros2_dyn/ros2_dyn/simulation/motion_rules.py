@@ -147,8 +147,8 @@ class StopRule:
     """After a stop the arm is at rest within `REST_TIME`, and no joint travels more than `MAX_TRAVEL`.
 
     Not judged are stops from a speed that the permitted efforts cannot brake in this time and way. Where the model is
-    or becomes wrong, no joint may become faster from `NOTICE_TIME` later on. A stop is judged for `STOP_WINDOW`, or until
-    another motion is commanded or something else moves the arm.
+    or becomes wrong, no joint may become faster from `NOTICE_TIME` later on. A stop is judged for `STOP_WINDOW`, or
+    until another motion is commanded or something else moves the arm.
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
