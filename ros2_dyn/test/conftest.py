@@ -1,13 +1,13 @@
 """Keeps the tests to themselves: no traffic beyond this machine, and a ROS domain of their own; and quick."""
 
 import os
-import random
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
 from ros2_dyn.kernels.cache import cache_folder
+from ros_domains import random_domain
 
 with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, there is nobody to be heard
     from ros2_dyn.demos.processes import use_localhost_only
@@ -18,7 +18,7 @@ os.environ["NUMBA_OPT"] = "0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
 # Each worker of pytest-xdist inherits the environment of the process that started it, and needs a domain of its own.
 if "ROS_DOMAIN_ID" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randrange(1, 101))
+    os.environ["ROS_DOMAIN_ID"] = random_domain()
 
 
 @pytest.fixture

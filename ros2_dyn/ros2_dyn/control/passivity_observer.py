@@ -49,7 +49,7 @@ class PassivityObserver:
         if applied is not None and self._q is not None and self._supply is not None and supply is not None:
             effort, motion = applied - (self._supply + supply) / 2, np.clip(q - self._q, -MAX_STEP, MAX_STEP)
             work = float(effort @ motion)
-            self.energy = max(0.0, self.energy * exp(-since / FORGET_TIME) + work)
+            self.energy = max(0.0, self.energy * exp(-max(since, 0.0) / FORGET_TIME) + work)
         self._q, self._supply = q, supply
 
     def gain(self, budget: float) -> float:

@@ -4,7 +4,6 @@ Time is simulated and passes with the states of the test, so that nothing depend
 """
 
 import os
-import random
 import signal
 import threading
 import time
@@ -29,6 +28,7 @@ from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.runtime import FailsafeConfig, Settings
 from ros2_dyn.runtime.update import LastCommand
+from ros_domains import random_domain
 from ros_harness import PATIENCE
 
 WEIGHT = gravity(MODEL, HOME)
@@ -40,7 +40,7 @@ PAUSE = 0.01
 @pytest.fixture(autouse=True)
 def own_domain(monkeypatch) -> None:
     """Give each test a domain of its own: a killed node is not forgotten for 20 s, and is a second commander."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(random.SystemRandom().randrange(1, 101)))
+    monkeypatch.setenv("ROS_DOMAIN_ID", random_domain())
 
 
 @pytest.fixture
@@ -61,10 +61,9 @@ def begin(own_domain, listener) -> Iterator[Callable[..., Driver]]:
 
 def enter_force(driver: Driver) -> None:
     """Enter mode force."""
-    driver.wrench = force(z=5.0)
+    driver.wrench = force(z=1.0)
     driver.play(5)
-    response = driver.set_mode("force")
-    assert response.success, response.message
+    driver.until(lambda: driver.set_mode("force").success, "mode force is not entered")
     driver.play(30)
 
 
@@ -125,7 +124,7 @@ def test_killed_node_is_replaced_as_long_as_states_come(begin):
 
 def test_killed_node_leaves_zero_effort(begin):
     """With stop_behaviour zero_effort; then the process ends."""
-    driver = begin(stop_behaviour="zero_effort")
+    driver = begin(stop_behaviour="zero_effort", slew_rate=2.0)
     driver.barrier()
     count = len(driver.commands)
     driver.process.kill()

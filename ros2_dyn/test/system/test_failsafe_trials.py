@@ -9,7 +9,6 @@ any number of trials and prints the worst of each kind:
 import argparse
 import json
 import os
-import random
 import signal
 import sys
 import time
@@ -33,6 +32,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.ros.node_base import LATCHED
+from ros_domains import random_domain
 from ros_harness import PATIENCE, Listener, Process, words
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -74,7 +74,7 @@ class Rig:
     """The mock arm in real time, a node that commands it, and what publishes its targets."""
 
     def __init__(self) -> None:
-        os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randrange(1, 101))
+        os.environ["ROS_DOMAIN_ID"] = random_domain()
         self.listener = Listener()
         arm = words(home=HOME, controller="trajectory_controller", publish_rate=250.0, **ARM)
         node = words(joints=NAMES, state_timeout=STATE_TIMEOUT, target_timeout=0.5, desired_timeout=0.2, **ARM, **GAINS)

@@ -72,3 +72,10 @@ def test_energy_fades_and_the_gain_falls_from_a_tenth_of_the_budget_to_a_half():
     assert observer.energy == pytest.approx(exp(-1))
     observer.restart()
     assert observer.energy == 0.0
+
+
+def test_stamps_that_went_back_a_day_count_as_one_instant():
+    observer = PassivityObserver()
+    for q, since in ((0.0, 0.01), (0.01, 0.01), (0.01, -86400.0)):
+        observer.on_state(np.array([q]), np.ones(1), np.zeros(1), since)
+    assert observer.energy == pytest.approx(0.01)
