@@ -1,5 +1,6 @@
 """The simulation's clock as the node follows it: what happens where it stands still or is set."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,7 @@ from ros2_dyn_interfaces.srv import SetMode
 
 from driver import HOME, MODEL, Driver, StandingArm, force
 from ros2_dyn.dynamics import gravity
-from ros_harness import Listener
+from ros_harness import PATIENCE, Listener
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +36,13 @@ def mode_status(driver: Driver) -> str:
 
 def enter(driver: Driver, mode: str) -> None:
     """Enter a mode while the clock goes on, though a busy machine may hold it up for longer than its timeout."""
-
-    def entered() -> bool:
+    deadline = time.monotonic() + PATIENCE
+    while True:
         answer = driver.listener.call_async(SetMode, "dynamics/set_mode", mode=mode)
         driver.until(answer.done, "no answer")
-        return answer.result().success and driver.mode == mode
-
-    driver.until(entered, f"mode {mode} is not entered")
+        if answer.result().success and driver.mode == mode:
+            return
+        assert time.monotonic() < deadline, answer.result().message
 
 
 @pytest.mark.parametrize("mode", ["gravity", "force"])
