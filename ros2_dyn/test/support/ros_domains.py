@@ -10,6 +10,7 @@ WORKERS, DOMAINS = 4, 100
 
 
 def random_domain() -> str:
-    """Return a domain that no other worker of this run draws."""
+    """Return a domain that no other worker of this run draws, and that is not the current one."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-    return str(random.SystemRandom().choice(range(1 + worker % WORKERS, 1 + DOMAINS, WORKERS)))
+    domains = {str(number) for number in range(1 + worker % WORKERS, 1 + DOMAINS, WORKERS)}
+    return random.SystemRandom().choice(sorted(domains - {os.environ.get("ROS_DOMAIN_ID", "")}))
