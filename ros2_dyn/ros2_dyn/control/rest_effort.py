@@ -13,6 +13,8 @@ STILL_TIME = 0.1
 """Time for which all joints have to stand still before their efforts are remembered, s."""
 AVERAGING_TIME = 0.5
 """Time constant of the average of the efforts, s."""
+MAX_STRETCH = 0.1
+"""Longest stretch of the springs that hold an arm after a stop that failed, rad or m."""
 TRUSTED_ERROR = 0.5
 """Largest error of the model at rest, relative to its own effort, at which its change of gravity is used."""
 
@@ -66,11 +68,12 @@ class RestEffort:
 def position_hold(state: ArmState, anchor: Array, damping: float) -> Array:
     """Return the efforts of springs that hold the joints at positions, N m or N, shape (n,).
 
-    With a damping by momentum of the given rate, motions are damped with a ratio of 0.75.
+    With a damping by momentum of the given rate, motions are damped with a ratio of 0.75. A joint that is farther away
+    than `MAX_STRETCH` returns slowly: a longer spring would throw it back.
 
     Args:
         state: state of the arm.
         anchor: the positions, rad or m, shape (n,).
         damping: rate of the damping, 1/s.
     """
-    return -((damping / 1.5) ** 2) * (state.M @ (state.q - anchor))
+    return -((damping / 1.5) ** 2) * (state.M @ np.clip(state.q - anchor, -MAX_STRETCH, MAX_STRETCH))

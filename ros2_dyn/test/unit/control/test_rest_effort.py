@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ros2_dyn.control.rest_effort import RestEffort
+from control_states import made_up
+from ros2_dyn.control.rest_effort import MAX_STRETCH, RestEffort, position_hold
 
 PERIOD = 0.01
 LIMIT = np.array([10.0, 10.0])
@@ -49,3 +50,16 @@ def test_change_of_gravity_counts_where_the_model_explains_the_effort_at_rest(ho
     """The model holds [5, 3] where the arm is now."""
     rest = observed([0.0] * 20, [[4.0, 2.0]] * 20)
     assert_allclose(rest.holding(np.array([5.0, 3.0]), np.array(hold_at_rest), LIMIT), expected)
+
+
+@pytest.mark.parametrize("damping", [5.0, 15.0, 50.0])
+def test_joint_that_was_carried_away_returns_slowly(damping):
+    """A body of 2 kg m^2 that was carried away by 2 rad, with the damping of the stop."""
+    q, qd, fastest, dt = np.array([2.0]), np.zeros(1), 0.0, 1e-3
+    for _ in range(20_000):
+        tau = position_hold(made_up(2.0, q), np.zeros(1), damping) - damping * 2.0 * qd
+        qd = qd + dt * tau / 2.0
+        q = q + dt * qd
+        fastest = max(fastest, abs(float(qd[0])))
+    assert fastest <= damping / 1.5**2 * MAX_STRETCH * 1.01
+    assert abs(q[0]) < 1e-3
