@@ -87,8 +87,8 @@ class FailsafeProcess:
 
     @property
     def commands(self) -> bool:
-        """Whether the process has taken over, so that the node must be silent."""
-        return self._armed is not None and self._armed.memory.taken and self._armed.runs
+        """Whether the process has taken over, so that the node must be silent, also where it has ended since."""
+        return self._armed is not None and self._armed.memory.taken
 
     @property
     def gid(self) -> bytes:

@@ -335,7 +335,7 @@ class SimulatedNode:
 
     def _end_failsafe(self) -> None:
         self._failsafe = None
-        self.set_link(failsafe_alive=not self._guards, failsafe_commands=False)
+        self.set_link(failsafe_alive=not self._guards)  # that it took over is known until another one is armed
 
     def _command_failsafe(self, update: Update | None) -> None:
         if update is not None and update.stop_failed:

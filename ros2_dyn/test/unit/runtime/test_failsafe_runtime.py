@@ -111,6 +111,21 @@ def test_a_node_that_resumes_ends_its_mode_and_is_silent():
     assert not played.violations
 
 
+def test_a_node_that_resumes_after_the_failsafe_has_ended_is_silent():
+    """It knows that it was replaced, though nothing else commands any more."""
+    played = commanding("feed_forward")
+    played.node.hang()
+    played.at(1.8, lambda: type(played.node).release(played.node))
+    played.run(3.5)
+    assert of_kind(played, "failsafe")[-1][1] == "ends"
+    count = len(of_kind(played, "command"))
+    played.want_mode("monitor")
+    played.node.resume()
+    played.run(4.0)
+    assert len(of_kind(played, "command")) == count
+    assert played.node.runtime.reason.startswith("failsafe took over")
+
+
 def test_a_node_that_is_started_again_does_not_command_beside_the_failsafe():
     played = commanding("gravity")
     played.node.kill()
