@@ -119,7 +119,11 @@ class ArmDemo(Demo):
 
     def _release(self, runner: DemoRunner) -> None:
         """Release the failsafe process, which takes over where a busy machine holds the node up, and let it end."""
-        runner.call(Trigger, RELEASE)
+        client = runner.node.create_client(Trigger, RELEASE)
+        if client.service_is_ready():  # it may end by itself meanwhile, and not answer
+            answer = client.call_async(Trigger.Request())
+            runner.wait_until(lambda: answer.done() or not client.service_is_ready(), "end of the failsafe process")
+        runner.node.destroy_client(client)
         begun = len(self.arm.states)
         runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
 

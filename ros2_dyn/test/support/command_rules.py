@@ -1,4 +1,7 @@
-"""The four rules for every command, judged by the messages: finite, limited, slewed, on a state that is not stale."""
+"""The four rules for every command, judged by the messages: finite, limited, slewed, on a state that is not stale.
+
+On a stale state a command may only go on towards the effort that carries the arm.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from driver import MODEL, Driver
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.dynamics import gravity
 
 LIMIT = 0.8 * MODEL.effort_limit
 """effort_scale times the limits, N m."""
@@ -34,8 +38,14 @@ class CommandRules:
             self.violations.append(f"not finite: {effort}")
         elif np.any(np.abs(effort) > LIMIT * (1 + 1e-12)):
             self.violations.append(f"above the limit: {effort}")
-        if age > self._timeout:
+        if age > self._timeout and not self._descends(effort):
             self.violations.append(f"on a state that is {1e-9 * age:.3f} s old: {effort}")
         if self._held is not None and np.any(np.abs(effort - self._held) > STEP * (1 + 1e-9)):
             self.violations.append(f"a step: {effort} after {self._held}")
         self._held = effort
+
+    def _descends(self, effort: np.ndarray) -> bool:
+        """Return whether a command is no farther from the effort that carries the arm than the one before."""
+        safe = gravity(MODEL, np.array(self._driver.arm.q))
+        before = np.inf if self._held is None else np.abs(self._held - safe)
+        return bool(np.all(np.abs(effort - safe) <= before + 1e-6))
