@@ -25,6 +25,9 @@ RATE = 250.0
 """Rate of the joint states, Hz."""
 LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
 """Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
+STATE_TIMEOUT = 0.5
+"""Longer than by default, s: until the arm waits for the node, a busy machine may hold the node up."""
+COMMANDS = "/effort_controller/commands"
 RELEASE = "dynamics_failsafe/release"
 RELEASE_STATES = 250
 """Number of states in which a released failsafe process brakes the arm and ends."""
@@ -33,7 +36,9 @@ TRIES = 10
 STATES = 25
 """Number of states, with or without commands, after which commands have begun or ended."""
 SETTLING = 200
-"""Number of commands in lockstep after which the node knows that its loop is not late."""
+"""Number of commands in lockstep after which the node knows better how late its loop is."""
+LATE = "a delay of"
+"""What a refusal says where the loop is too late for the mode."""
 
 
 class ArmDemo(Demo):
@@ -114,15 +119,29 @@ class ArmDemo(Demo):
                     raise
                 if RELEASE in str(error):
                     self._release(runner)
-        self.enter(runner, mode)
+        self._enter_in_lockstep(runner, mode)
         self.arm.start_pace()
+
+    def _enter_in_lockstep(self, runner: DemoRunner, mode: str) -> None:
+        """Enter a mode once the node has forgotten how late its loop was before the arm waited."""
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return self.enter(runner, mode)
+            except ProcessError as error:
+                if LATE not in str(error) or not tries_left:
+                    raise
+            self._wait_for_commands(runner)
 
     def _release(self, runner: DemoRunner) -> None:
         """Release the failsafe process, which takes over where a busy machine holds the node up, and let it end."""
         client = runner.node.create_client(Trigger, RELEASE)
-        if client.service_is_ready():  # it may end by itself meanwhile, and not answer
-            answer = client.call_async(Trigger.Request())
-            runner.wait_until(lambda: answer.done() or not client.service_is_ready(), "end of the failsafe process")
+
+        def gone() -> bool:  # it may end by itself meanwhile, and not answer
+            return runner.node.count_publishers(COMMANDS) < 2
+
+        runner.wait_until(lambda: client.service_is_ready() or gone(), f"service {RELEASE}")
+        answer = client.call_async(Trigger.Request())
+        runner.wait_until(lambda: answer.done() or gone(), f"response of {RELEASE}")
         runner.node.destroy_client(client)
         begun = len(self.arm.states)
         runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
@@ -131,6 +150,9 @@ class ArmDemo(Demo):
         """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
         self.enter(runner, "gravity")
         runner.call_checked(SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT)
+        self._wait_for_commands(runner)
+
+    def _wait_for_commands(self, runner: DemoRunner) -> None:
         begun = self.arm.commands
         runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
 
@@ -156,8 +178,8 @@ class ArmDemo(Demo):
         # The arm holds its position at the start: nothing moves until the node commands.
         arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
         node = {"use_sim_time": True, "clock_timeout": CLOCK_TIMEOUT, "joints": self.arm.model.joint_names}
-        node |= {"armature": ARMATURE}
-        remap = ["-r", "~/command:=/effort_controller/commands"]
+        node |= {"armature": ARMATURE, "state_timeout": STATE_TIMEOUT}
+        remap = ["-r", f"~/command:={COMMANDS}"]
         return {
             "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *_arguments(node | dict(dynamics))],
             "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *_arguments(arm | dict(mock_arm))],
