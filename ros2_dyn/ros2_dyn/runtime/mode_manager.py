@@ -389,6 +389,7 @@ class ModeManager:
         check_target(mode, seen, supervisor.policy.conditions)
         check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
+        check_controller_connected(mode, self.link)
         if mode == "force" and self.target is not None:
             target = self.target.in_base_axes(latest.state.measured.q)
             check_delay(
@@ -402,7 +403,6 @@ class ModeManager:
             raise ModeRefused(mode, error.problem) from error
         check_enabled(mode, seen, supervisor.policy.conditions)
         check_model(mode, self._monitor.difference(latest, arm, self.mode, now))
-        check_controller_connected(mode, self.link)
         return applied, seen.age, hold
 
     def enter(self, mode: Mode, now: float) -> str:
