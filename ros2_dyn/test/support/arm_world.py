@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, jacobian
-from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import Settings
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
@@ -53,15 +50,7 @@ class ArmWorld(World):
 
     def set(self, **changes) -> None:
         """Change parameters; a refusal is recorded."""
-
-        def call(runtime, now):
-            try:
-                return runtime.change_settings(replace(runtime.settings, **changes), now)
-            except InputError as error:
-                self.record("refused", str(error))
-                return runtime.on_time(now)
-
-        self.node.input(call)
+        self.tell_settings(**changes)
 
     def details(self, kind: str) -> list[tuple]:
         """Return the details of the records of a kind."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm
+from arm_world import ARM, HOME
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity
@@ -13,15 +13,9 @@ from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadReq
 from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_LOOK, REST_TIME, FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.simulated_node import FAILSAFE_NAME
 from ros2_dyn.simulation.world import World, WorldOptions
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-ARM = with_armature(
-    with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4]),
-    [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
-)
 SETTINGS = {
     "joints": ARM.joint_names,
     "tracking_stiffness": [200.0] * 3 + [50.0] * 3,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm
+from arm_world import ARM, HOME
 from ros2_dyn.control.effort_limiter import EffortLimiter
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.control.state_freshness import StateFreshness
@@ -22,16 +22,10 @@ from ros2_dyn.simulation.campaign import play_world
 from ros2_dyn.simulation.command_judge import ABOVE_LIMIT, NOT_FINITE, RULES, STALE, STEP
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
-from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.wall import Wall
 from ros2_dyn.simulation.world import CRASH, ChannelQuality, World, WorldOptions
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-ARM = with_armature(
-    with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4]),
-    [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
-)
 SETTINGS = {
     "joints": ARM.joint_names,
     "tracking_stiffness": [200.0] * 3 + [50.0] * 3,
