@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +15,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.failsafe_ramp import SafeEffortRamp, safe_effort
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
 from ros2_dyn.control.mode_state_machine import ModeStateMachine
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import Mode, StopBehaviour
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
@@ -24,6 +27,19 @@ STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
 SETTLED = 0.05
 """A command has reached the braking effort when it differs by less than this fraction of the limit."""
+PROOF_TIME = 0.3
+"""Time for which an arm that is left has to stay at rest under the effort in which commands end, s."""
+
+
+class StopHold(NamedTuple):
+    """What holds the arm after a stop, at one state."""
+
+    spring: Callable[[Array], Array]
+    """Returns the efforts that draw the joints to positions, rad or m, (n,); N m or N, shape (n,)."""
+    at_rest: Callable[[], Array]
+    """Returns what replaces the model's gravity after a stop that failed: the effort at rest, N m or N, shape (n,)."""
+    measured: bool = False
+    """Whether the efforts of the joints are measured, so that a controller that does not follow is found."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +59,13 @@ class SupervisorPolicy:
 class CommandSupervisor:
     """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
 
-    - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. A
-      mode that is left brakes first, too. `StopSupervision` judges both by the motion of the arm.
-    - A stop that fails is escalated: the command slews to an effort that holds the arm where it is without the model's
-      gravity. Joints that this accelerates are left without effort.
-    - Without usable states, `ramp_down` moves the command to the safe effort, repeats it there, and commands end.
+    - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. An
+      arm that has come to rest is held where it is. `StopSupervision` judges by the motion of the arm.
+    - A mode that is left brakes first, too. Its commands end when the last effort has been seen to hold the arm.
+    - A stop that fails is escalated: the effort at rest carries the arm instead of the model's gravity. Joints that
+      this accelerates, and whose controller may not obey, are left without effort.
+    - Without usable states, `ramp_down` moves the command to the safe effort, and repeats it there until states come
+      again or the mode is left.
     - A mode that ended has to be entered again.
     """
 
@@ -63,6 +81,7 @@ class CommandSupervisor:
         self.carried: Array | None = None
         """Effort that carries the arm at the newest state, N m or N, shape (n,): what a controller may hold."""
         self._leaves_now = False
+        self._proven_at = inf
         self._events: list[Event] = []
         self._logged: set[str] = set()
 
@@ -179,7 +198,7 @@ class CommandSupervisor:
         control_effort: Callable[[Mode], Array],
         safe: Array,
         hold: Array,
-        hold_at: Callable[[Array], Array] | None = None,
+        stop_hold: StopHold | None = None,
     ) -> Array | None:
         """Return the command at a state, N m or N, shape (n,), or None if there is no command.
 
@@ -188,8 +207,7 @@ class CommandSupervisor:
             control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
             safe: effort that compensates gravity and brakes the arm, N m or N, shape (n,).
             hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
-            hold_at: returns what replaces `hold` after a stop that failed, N m or N, shape (n,): the effort that holds
-                the arm at given positions, rad or m, shape (n,); None: nothing does.
+            stop_hold: what holds an arm that rests, or that the safe effort does not stop; None: nothing does.
         """
         if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return None
@@ -205,7 +223,7 @@ class CommandSupervisor:
             for each in interventions:
                 self._report(*each)
             return command
-        return self._brake(seen, safe, hold, hold_at) if self.commands else None
+        return self._brake(seen, safe, hold, stop_hold) if self.commands else None
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
         """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
@@ -219,7 +237,7 @@ class CommandSupervisor:
         age = now - self.state_at
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         effort = self._ramp.step(safe_effort(self.policy.stop_behaviour, hold), now)
-        if self.stateless and self._ramp.ended:
+        if self.stateless and self._ramp.ended and (self.modes.leaving or self.policy.stop_behaviour == "zero_effort"):
             self._silence()
         return effort
 
@@ -247,31 +265,33 @@ class CommandSupervisor:
             return None
         return effort
 
-    def _brake(self, seen: GuardInput, safe: Array, hold: Array, hold_at: Callable[[Array], Array] | None) -> Array:
+    def _brake(self, seen: GuardInput, safe: Array, hold: Array, stop_hold: StopHold | None) -> Array:
         """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
         if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
             return self._approach(np.zeros_like(hold), seen.now)
-        carried, braking = hold, safe
-        if self._stop.anchor is not None and hold_at is not None:
-            held = hold_at(self._stop.anchor)
-            carried, braking = self._stop.withdraw(held), self._stop.withdraw(held + safe - hold)
-        self.carried = carried
-        braking = self._limiter.saturate(braking)
-        self._supervise_stop(seen, braking)
+        carried, spring = hold, np.zeros_like(hold)
+        if stop_hold is not None:
+            carried = stop_hold.at_rest() if self.escalated else hold
+            spring = spring if self._stop.anchor is None else stop_hold.spring(self._stop.anchor)
+        self.carried = self._stop.withdraw(carried + spring if self._stop.at_rest else carried)
+        braking = self._limiter.saturate(self._stop.withdraw(carried + spring + safe - hold))
+        self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.measured)
         if self.modes.leaving and self._stop.at_rest:
             if not self._leaves_now:
-                self._leaves_now = True
+                self._leaves_now, self._proven_at = True, inf
                 self._limiter.ramp(seen.now, self.policy.ramp_time)
-            return self._approach(safe_effort(self.policy.stop_behaviour, carried), seen.now)
+            proof_time = PROOF_TIME if self.policy.stop_behaviour == "hold_gravity" else 0.0
+            return self._approach(safe_effort(self.policy.stop_behaviour, self.carried), seen.now, proof_time)
         self._limiter.end_ramp()
         self._leaves_now = False
         return self._limiter.slew(braking, seen.now)
 
-    def _supervise_stop(self, seen: GuardInput, braking: Array) -> None:
+    def _supervise_stop(self, seen: GuardInput, braking: Array, measured: bool) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         assert self._limiter.last is not None
         settled = bool(np.all(np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort))
-        failure = self._stop.judge(seen.qd, settled)
+        obeyed = measured and (seen.doubt is None or seen.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
+        failure = self._stop.judge(seen.qd, settled, obeyed)
         if failure is not None:
             self._escalate(failure)
 
@@ -282,12 +302,14 @@ class CommandSupervisor:
         if self.modes.leaving:
             self.modes.stop(f"{STOP_FAILED}: {failure.text}")
 
-    def _approach(self, safe: Array, now: float) -> Array:
-        """Return the next command on the way to the effort in which commands end; end them there."""
+    def _approach(self, safe: Array, now: float, proof_time: float = 0.0) -> Array:
+        """Return the next command on the way to the effort in which commands end; end them there, after a time, s."""
         target = self._limiter.saturate(safe)
         effort, _ = self._limiter.limit(target, now)
         if not self._limiter.ramps and np.array_equal(effort, target):
-            self._silence()
+            self._proven_at = min(self._proven_at, now + proof_time)
+            if now >= self._proven_at:
+                self._silence()
         return effort
 
     def _report(self, kind: str, text: str) -> None:

@@ -14,7 +14,7 @@ STILL_TIME = 0.1
 AVERAGING_TIME = 0.5
 """Time constant of the average of the efforts, s."""
 MAX_STRETCH = 0.1
-"""Longest stretch of the springs that hold an arm after a stop that failed, rad or m."""
+"""Longest stretch of the springs that hold an arm after a stop, rad or m."""
 TRUSTED_ERROR = 0.5
 """Largest error of the model at rest, relative to its own effort, at which its change of gravity is used."""
 
@@ -69,7 +69,7 @@ def position_hold(state: ArmState, anchor: Array, damping: float) -> Array:
     """Return the efforts of springs that hold the joints at positions, N m or N, shape (n,).
 
     With a damping by momentum of the given rate, motions are damped with a ratio of 0.75. A joint that is farther away
-    than `MAX_STRETCH` returns slowly: a longer spring would throw it back.
+    than `MAX_STRETCH` is drawn no harder: a longer spring would throw it back.
 
     Args:
         state: state of the arm.

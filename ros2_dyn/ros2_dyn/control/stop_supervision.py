@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.control.rest_effort import MAX_STRETCH
 from ros2_dyn.model.spatial import Array
 
 REST_SPEED = 0.05
@@ -50,14 +51,15 @@ class StopSupervision:
     """Judges a stop from its request until the next mode is entered.
 
     A stop takes effect when the command has reached the braking effort. From then on each window of `WINDOW` must be
-    slower than the one before, until the arm is at rest. It may not move away from there by itself.
+    slower than the one before, until the arm is at rest. It is held there, and may not move away by itself.
     """
 
     def __init__(self) -> None:
         self.stage = 0
-        """Number of escalations: 1: the arm is held where it was; 2: some joints are left without effort."""
+        """Number of escalations: 1: the effort at rest carries the arm; 2: some joints are left without effort."""
         self.anchor: Array | None = None
-        """Where the arm was at the last escalation, rad or m, shape (n,)."""
+        """Where the arm is held, rad or m, shape (n,); None: it has neither come to rest nor was the stop escalated.
+        It follows an arm that is pushed away, so that the arm does not come back far."""
         self._history: deque[tuple[float, Array]] = deque()
         self._window = WINDOW
         self._withdrawn: Array | None = None
@@ -93,18 +95,22 @@ class StopSupervision:
         speed = self._speed(0.0, self._window)
         return speed is not None and bool(np.all(speed < REST_SPEED))
 
-    def judge(self, qd: Array, settled: bool) -> StopFailure | None:
+    def judge(self, qd: Array, settled: bool, obeyed: bool = False) -> StopFailure | None:
         """Judge the newest state after a stop was requested; return why the stop failed, if it did.
 
         Args:
             qd: measured velocities, rad/s or m/s, shape (n,).
             settled: whether the command has reached the braking effort.
+            obeyed: whether measured efforts follow the commands: what then moves the arm in spite of the effort at rest
+                is no wrong wiring, but a push, and no effort is withdrawn.
         """
         now, q = self._history[-1]
+        if self.anchor is not None:
+            self.anchor = np.clip(self.anchor, q - MAX_STRETCH, q + MAX_STRETCH)
         speed = self._speed(0.0, SHORT_WINDOW)
         if self._pending:
             self._begin(now, np.abs(qd) if speed is None else np.maximum(speed, np.abs(qd)))
-        if self._begun is None or self.stage >= LAST_STAGE:
+        if self._begun is None or self.stage >= LAST_STAGE - obeyed:
             return None
         failure = self._find_failure(now, q, speed, settled)
         if failure is not None:
@@ -129,6 +135,7 @@ class StopSupervision:
             return self._leaves_rest(q, self._rest, speed) if self.stage == 0 else None
         if self.at_rest:
             self._rest = q
+            self.anchor = q if self.anchor is None else self.anchor
             return None
         if self._effective_at == np.inf and (settled or now - self._begun > MAX_SLEWING):
             self._effective_at = now

@@ -7,7 +7,7 @@ A measured state passes through a pipeline, one file a stage:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
@@ -33,7 +33,7 @@ from ros2_dyn.runtime.samples import (
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
-from ros2_dyn.runtime.states import MeasuredState
+from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_ceiling, check_wrench
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
@@ -153,6 +153,20 @@ class ArmRuntime:
             return self._update()
         self._pipeline.contact_intended = self._modes.intends_contact
         return self._take(self._pipeline.on_joint_state(sample, now, self.commands))
+
+    def hear(self, sample: JointSample, now: float) -> list[SynchronizedState]:
+        """Take a message of joint states that is judged now, and computed where `observe` takes what it returns."""
+        if self._pipeline is None:
+            return []
+        states = self._pipeline.hear(sample, now)
+        self._pipeline.observe((), now)  # nobody is told of rejections
+        return states
+
+    def observe(self, states: Sequence[SynchronizedState], now: float) -> Update:
+        """Take states of `hear`, at the time when they came."""
+        assert self._pipeline is not None
+        self._pipeline.state = states[-1].measured
+        return self._take(self._pipeline.observe(states, now))
 
     def on_desired(self, sample: DesiredSample, now: float) -> Update:
         """Take a desired state."""

@@ -17,10 +17,12 @@ from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.samples import JointSample, PayloadRequest
+from ros2_dyn.runtime.states import SynchronizedState
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update, run_work
 
 HISTORY = 32
-"""Number of messages of joint states that are kept until it takes over."""
+"""Number of states that are kept until it takes over, and computed then. All are judged when they come: it has to know
+which fit before the last ones do not."""
 HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
 """Silence of a node that commands, as a fraction of the state timeout, from which on it is held up."""
 MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
@@ -33,6 +35,8 @@ REST_TIME = 0.2
 """Time for which it has to rest, s."""
 END_TIMEOUT = 5.0
 """Time after which commands end although the arm does not rest, where they are to end, s."""
+MAX_WAIT = 10.0
+"""Time without messages of joint states after which commands end, s."""
 
 
 class NodeSigns(NamedTuple):
@@ -54,9 +58,9 @@ class FailsafeRuntime:
     - A node that has ended, or whose heartbeat stands still, while commands leave is replaced. It never gets the
       commands back by itself: it ends its mode when it sees that.
     - From then on the arm is braked and its weight carried at each state (hold_gravity), within the limits. Without
-      states the command slews to the safe effort at the last state, and ends there.
-    - Where all is to end, commands end when the arm rests. Otherwise they go on as long as states come, or until
-      `release`.
+      states the command slews to the safe effort at the last state, and is repeated until states come again.
+    - Where all is to end, commands end when the arm rests. Otherwise they go on until `release`, or until no message of
+      joint states has come for `MAX_WAIT`.
     """
 
     def __init__(self, config: FailsafeConfig) -> None:
@@ -77,12 +81,11 @@ class FailsafeRuntime:
         self._link = config.payload_link
         self._set_payload(NO_PAYLOAD, 0.0)  # compiles what a payload on this link needs
         self._timeout = max(MIN_SILENCE, HEARTBEAT_FRACTION * config.settings.state_timeout)
-        self._history: deque[tuple[JointSample, float]] = deque(maxlen=HISTORY)
+        self._history: deque[tuple[list[SynchronizedState], float]] = deque(maxlen=HISTORY)
         self._beats = -1
         self._silence = 0.0
         self._looked_at, self._beat_at = (0.0, 0.0), 0.0
-        self._moved_at = 0.0
-        self._leaving = False
+        self._moved_at = self._heard_at = 0.0
 
     @property
     def mode(self) -> str:
@@ -91,9 +94,11 @@ class FailsafeRuntime:
 
     def on_joint_state(self, sample: JointSample, now: float) -> Update | None:
         """Take a message of joint states, at a time, s; return what it leads to once it has taken over."""
+        self._heard_at = now
         if self.taken_over:
             return self._runtime.on_joint_state(sample, now)
-        self._history.append((sample, now))
+        if states := self._runtime.hear(sample, now):
+            self._history.append((states, now))
         return None
 
     def on_time(self, signs: NodeSigns, now: float, steady: float | None = None) -> Update | None:
@@ -117,8 +122,7 @@ class FailsafeRuntime:
 
     def release(self, now: float) -> None:
         """End commands: ramp to the effort that carries the arm; at a time, s."""
-        if self.taken_over and not self._leaving:
-            self._leaving = True
+        if self.taken_over and self._runtime.mode != "monitor":
             self._runtime.request_mode("monitor", now)
 
     def _why_take_over(self, signs: NodeSigns, now: float, steady: float) -> str:
@@ -141,8 +145,8 @@ class FailsafeRuntime:
         assert last is not None
         self.taken_over, self.reason, self.taken_at, self._moved_at = True, reason, now, now
         self._set_payload(last.payload, self._history[0][1] if self._history else now)
-        for sample, at in self._history:
-            self._runtime.on_joint_state(sample, at)
+        for states, at in self._history:
+            self._runtime.observe(states, at)
         self._history.clear()
         return self._runtime.take_over(last._replace(age=last.age + now - self._beat_at), reason, now)
 
@@ -151,9 +155,10 @@ class FailsafeRuntime:
         run_work(self._runtime, update, now)
 
     def _end_at_rest(self, ending: bool, now: float) -> None:
-        """End commands where they are to end and the arm rests."""
+        """End commands where they are to end and the arm rests, and where no driver is there any more."""
         state = self._runtime.state
         if state is None or max(map(abs, state.qd)) > REST_SPEED:
             self._moved_at = now
-        if ending and (now - self._moved_at > REST_TIME or now - self.taken_at > END_TIMEOUT):
+        done = ending and (now - self._moved_at > REST_TIME or now - self.taken_at > END_TIMEOUT)
+        if done or now - max(self._heard_at, self.taken_at) > MAX_WAIT:
             self.release(now)

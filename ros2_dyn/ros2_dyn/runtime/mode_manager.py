@@ -7,19 +7,15 @@ from math import inf, isfinite
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_supervisor import CommandSupervisor, SupervisorPolicy
+from ros2_dyn.control.command_supervisor import CommandSupervisor, StopHold, SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.control.modes import WALLED_MODES, Mode
-from ros2_dyn.control.position_limits import (
-    PositionLimits,
-    WallPlacement,
-    limit_ahead,
-    positions_beyond,
-)
+from ros2_dyn.control.position_limits import PositionLimits, WallPlacement, limit_ahead, positions_beyond
+from ros2_dyn.control.rest_effort import position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling, longest_delay
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.dynamics import singular_values
@@ -177,7 +173,11 @@ class ModeManager:
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
-            lambda anchor: self._rest.hold_at(anchor, robot, arm, rate, now),
+            StopHold(
+                lambda anchor: position_hold(arm, anchor, rate),
+                lambda: self._rest.effort(robot, arm, now),
+                measured is not None,
+            ),
         )
         self._hold = self._hold if effort is None else supervisor.carried
         if effort is not None:
@@ -352,7 +352,7 @@ class ModeManager:
         assert robot is not None
         assert supervisor is not None
         age, hold = last.age, last.hold
-        if latest is not None and abs(_age(latest, now)) <= abs(age):
+        if latest is not None and not latest.state.measured.problem and abs(_age(latest, now)) <= abs(age):
             arm = robot.arm_state(latest.state.measured, latest.terms, now)
             age, hold = _age(latest, now), self._as_commanded(arm.gravity, arm)
         limit = supervisor.limits.effort

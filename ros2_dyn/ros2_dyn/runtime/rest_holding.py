@@ -1,4 +1,4 @@
-"""What holds the arm after a stop that failed: the effort at rest, by the conventions of the robot."""
+"""What carries the arm after a stop that failed: the effort at rest, by the conventions of the robot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import CommandSupervisor
-from ros2_dyn.control.rest_effort import RestEffort, position_hold
+from ros2_dyn.control.rest_effort import RestEffort
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -33,20 +33,18 @@ class RestHolding:
             effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
         self._rest.observe(observed.now, np.array(measured.q), effort)
 
-    def hold_at(self, anchor: Array, robot: RobotDynamics, arm: ArmState, damping: float, now: float) -> Array:
-        """Return the effort that holds the arm at positions, as it would be commanded, N m or N, shape (n,).
+    def effort(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
+        """Return the effort that carries the arm without trust in the model, as it would be commanded, N m or N, (n,).
 
         Args:
-            anchor: the positions, rad or m, shape (n,).
             robot: the robot.
             arm: its state; if it has never stood still, the model's gravity there carries it.
-            damping: rate at which the arm is damped besides, 1/s.
             now: time, s.
         """
         kind, q = robot.settings.command_effort, self._rest.q
         hold = commanded_effort(kind, arm.gravity, arm.gravity)
-        if q is not None:
-            zero = [0.0] * robot.model.n
-            gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
-            hold = self._rest.holding(hold, commanded_effort(kind, gravity, gravity), robot.model.effort_limit)
-        return hold + position_hold(arm, anchor, damping)
+        if q is None:
+            return hold
+        zero = [0.0] * robot.model.n
+        gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
+        return self._rest.holding(hold, commanded_effort(kind, gravity, gravity), robot.model.effort_limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -101,20 +102,26 @@ class StatePipeline:
             now: time, s.
             commanded: whether the arm is commanded, so that wrong velocities are replaced.
         """
+        return self.observe(self.hear(sample, now, commanded), now)
+
+    def hear(self, sample: JointSample, now: float, commanded: bool = False) -> list[SynchronizedState]:
+        """Pass a message of joint states through the first stages only; return the states that `observe` may take."""
         try:
             assembled = self._assembler.process(sample, now)
         except MessageError as error:
-            return self._passed(rejection("joint_states", error))
+            self._events.append(rejection("joint_states", error))
+            return []
         if assembled.state is None:
             names = shorten(", ".join(sample.names))
             text = f"joint_states holds [{names}], none of them a joint of '{self.robot.model.name}'"
-            return self._passed(Event("foreign", text, logged=self.state is None, topic="joint_states"))
+            self._events.append(Event("foreign", text, logged=self.state is None, topic="joint_states"))
+            return []
         if assembled.restarted:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
             self._plausibility = StatePlausibility(self._plausibility.limits)
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
         self.state, self._stamped = self._judge(assembled.state, now, commanded), assembled.stamped
-        return self._observe_all(self.synchronizer.on_measured(self.state, now), now)
+        return self.synchronizer.on_measured(self.state, now)
 
     def _judge(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
@@ -135,9 +142,9 @@ class StatePipeline:
             desired = self.order.desired(sample)
         except MessageError as error:
             return self._passed(rejection("~/desired", error))
-        return self._observe_all(self.synchronizer.on_desired(desired, now), now)
+        return self.observe(self.synchronizer.on_desired(desired, now), now)
 
-    def _observe_all(self, states: list[SynchronizedState], now: float) -> Passed:
+    def observe(self, states: Sequence[SynchronizedState], now: float) -> Passed:
         """Pass synchronized states through the other stages."""
         observed = []
         for state in states:

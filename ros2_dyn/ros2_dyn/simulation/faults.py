@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.samples import PayloadRequest
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DRIVER_FAULTS, DriverFault
+from ros2_dyn.simulation.driver import DRIVER_FAULTS
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.target_generator import TARGET_FAULTS, TargetFault
@@ -39,6 +40,18 @@ class Fault(NamedTuple):
 
 
 MakeFault = Callable[[World, np.random.Generator], Fault]
+USABLE_STATES = ("joints permuted", "states split", "efforts vanish")
+"""Faults of a driver whose states a command may be based on."""
+DISBELIEVED_STATES = (
+    "positions step",
+    "second publisher",
+    "states freeze",
+    "velocities lie",
+    "numbers break",
+    "noise",
+    "names swapped",
+)
+"""Faults of a driver after which states are not believed for a while."""
 
 
 def start_fault(world: World, kind: str, rng: np.random.Generator, duration: float) -> None:
@@ -58,12 +71,29 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _of_driver(make: Callable[[np.random.Generator], DriverFault]) -> MakeFault:
-    def fault(world: World, rng: np.random.Generator) -> Fault:
-        active, faults = make(rng), world.driver.faults
-        return Fault(lambda: faults.append(active), lambda: faults.remove(active))
+def _of_driver(kind: str) -> MakeFault:
+    def make(world: World, rng: np.random.Generator) -> Fault:
+        active, faults = DRIVER_FAULTS[kind](rng), world.driver.faults
+        fault = Fault(lambda: faults.append(active), lambda: faults.remove(active))
+        if kind in USABLE_STATES:
+            return fault
+        return _blinding(world, fault, DISBELIEF_TIME if kind in DISBELIEVED_STATES else 0.0)
 
-    return fault
+    return make
+
+
+def _blinding(world: World, fault: Fault, disbelief: float = 0.0) -> Fault:
+    """Return a fault during which no command can be based on the states, and for the time of disbelief after it, s."""
+
+    def begin() -> None:
+        world.motion_judge.blind(True)
+        fault.begin()
+
+    def end() -> None:
+        fault.end()
+        world.at(world.now + disbelief, partial(world.motion_judge.blind, False))
+
+    return Fault(begin, end)
 
 
 def _of_targets(make: Callable[[np.random.Generator], TargetFault]) -> MakeFault:
@@ -88,12 +118,13 @@ def _change_channel(channel: LossyChannel[object], drop_rate: float, delay: floa
 
 def states_late(world: World, rng: np.random.Generator) -> Fault:
     """Delay states and targets by up to 0.15 s, with jitter that reorders them."""
-    return _change_channel(world.state_channel, 0.0, rng.uniform(0.0, 0.15), rng.choice([0.0, rng.uniform(0, 0.05)]))
+    jitter = rng.choice([0.0, rng.uniform(0, 0.05)])
+    return _blinding(world, _change_channel(world.state_channel, 0.0, rng.uniform(0.0, 0.15), jitter))
 
 
 def states_lost(world: World, rng: np.random.Generator) -> Fault:
     """Lose states and targets."""
-    return _change_channel(world.state_channel, rng.uniform(0.1, 0.95), 0.0, 0.0)
+    return _blinding(world, _change_channel(world.state_channel, rng.uniform(0.1, 0.95), 0.0, 0.0))
 
 
 def commands_late(world: World, rng: np.random.Generator) -> Fault:
@@ -204,7 +235,7 @@ def twin_commander(world: World, rng: np.random.Generator) -> Fault:
 
 def arm_restarted(world: World, rng: np.random.Generator) -> Fault:
     """Restart the driver: no states come, and then the arm stands at home."""
-    silence = _of_driver(DRIVER_FAULTS["states stop"])(world, rng)
+    silence = _of_driver("states stop")(world, rng)
 
     def end() -> None:
         silence.end()
@@ -225,7 +256,7 @@ def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
         text = f"by {1e-9 * by:.3f} s"
         world.node.input(lambda runtime, now: runtime.on_clock_jump(text, now))
 
-    return Fault(lambda: shift(jump), lambda: shift(-jump))
+    return _blinding(world, Fault(lambda: shift(jump), lambda: shift(-jump)))
 
 
 # ---- requests
@@ -401,7 +432,7 @@ def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
 
 
 FAULTS: dict[str, MakeFault] = {
-    **{name: _of_driver(make) for name, make in DRIVER_FAULTS.items()},
+    **{name: _of_driver(name) for name in DRIVER_FAULTS},
     **{name: _of_targets(make) for name, make in TARGET_FAULTS.items()},
     "states late": states_late,
     "states lost": states_lost,

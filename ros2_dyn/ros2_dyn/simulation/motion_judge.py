@@ -33,6 +33,8 @@ SILENCE = 0.15
 """A node whose last command is older than this, s, or than `state_timeout` if that is longer, does not command."""
 MEMORY = 0.3
 """Time after a push, and after the model was wrong, during which that still explains a motion, s."""
+RECOVERY_TIME = 0.2
+"""Time after states were unusable from which on a stop is judged, s."""
 LAST_PROCESS_TIME = 1.0
 """A node that dies within this time after its failsafe process, s, leaves nothing that could command."""
 SETTLE_TIME = 0.3
@@ -49,11 +51,12 @@ class MotionJudge:
       that do not reach the controller;
     - another mode is entered;
     - `stop_behaviour` is not hold_gravity: a robot without brakes then falls, as declared;
-    - the permitted efforts and slew rates cannot brake the arm: see `can_brake`.
+    - the permitted efforts and slew rates cannot brake the arm: see `can_brake`;
+    - states are unusable (`blind`): nothing is known then that could brake the arm. The stop is judged anew later.
 
-    Where the model is wrong (`ArmTruth.model_fits`, or the wiring) a stopped arm must not speed up, and the other rules
-    are not applied. No effort brakes a joint whose commands reach another one, or with another sign. Where the wiring
-    is wrong, a stop is judged up to the call of the robot's stop service, and anew when the wiring is right.
+    Where the model is wrong (`ArmTruth.model_fits`, or the wiring) and a stopped arm speeds up, the robot's stop
+    service has to be called: no effort brakes a joint whose commands reach another one, or with another sign. The other
+    rules are not applied. The stop is judged anew when the model is right.
     """
 
     def __init__(
@@ -96,14 +99,17 @@ class MotionJudge:
             LimitRule(arm.joint_names, arm.lower, arm.upper),
         )
         self._suspended: dict[str, int] = {}
-        self._miswired = 0
+        self._miswired = self._blind = 0
         self._stoppable = self._was_free = True
         self._failsafe_commands = self._lets_go = False
         self._mode = ""
         self._last: list[float] | None = None
-        self._last_at = self._pushed_at = self._wrong_at = self._failsafe_lost_at = self._called_at = -inf
+        self._last_at = self._pushed_at = self._wrong_at = self._blind_at = -inf
+        self._failsafe_lost_at = self._called_at = -inf
         self._held_at: list[float] = []
         self._silent = self._held_judged = True
+        self._disturbed = False
+        """Whether something else has set what the controller holds since our last command."""
 
     @property
     def judged_stops(self) -> int:
@@ -114,12 +120,17 @@ class MotionJudge:
 
     def suspend(self, why: str, active: bool) -> None:
         """Note that something else moves the arm, from now on or no longer; it sets what is held after the commands."""
-        self._held_judged = self._held_judged or active
+        self._disturbed = self._disturbed or active
         self._suspended[why] = self._suspended.get(why, 0) + (1 if active else -1)
 
     def miswire(self, active: bool) -> None:
         """Note that commands reach other joints than told, or with another sign, from now on or no longer."""
         self._miswired += 1 if active else -1
+        self._disturbed = self._disturbed or active
+
+    def blind(self, active: bool) -> None:
+        """Note that states do not come, or that no command may be based on them, from now on or no longer."""
+        self._blind += 1 if active else -1
 
     def on_mode(self, mode: str, now: float, q: Array, qd: Array) -> None:
         """Take note of a mode of the node at a time, s; empty where the node is dead."""
@@ -176,7 +187,8 @@ class MotionJudge:
             self._rate.restart()
         self._lets_go = self._behaviour == "zero_effort" and self._falls(effort, now)
         self._last, self._last_at, self._held_at = list(effort), now, q.tolist()
-        self._silent, self._held_judged = False, any(self._suspended.values())
+        self._silent = self._held_judged = False
+        self._disturbed = any(self._suspended.values()) or self._miswired > 0
         return found
 
     def _falls(self, effort: Sequence[float], now: float) -> bool:
@@ -207,25 +219,29 @@ class MotionJudge:
         if not self._silent and t - self._last_at > self._silence:
             self._silent = True
             self._begin_stop(t, q, qd)
+        if self._silent and self._disturbed:  # what the controller holds is not our last command
+            self._stops.clear()
         if not self._held_judged and t - self._last_at >= HELD_TIME:
             self._held_judged = True
-            found += self._judge_held()
+            found += [] if self._disturbed else self._judge_held()
         positions, velocities = q.tolist(), qd.tolist()
         terms = self._truth.terms(positions, velocities)
         recently = t - self._pushed_at < MEMORY
         overruled = any(self._suspended.values())
         if self._miswired or not self._truth.model_fits(terms):
             self._wrong_at = t
-        right = t - self._wrong_at >= MEMORY
+        if self._blind:
+            self._blind_at = t
+        right, sees = t - self._wrong_at >= MEMORY, t - self._blind_at >= RECOVERY_TIME
         mode = "stopped" if self._failsafe_commands or self._lets_go else self._mode
         mode = "" if self._silent else mode
         stoppable = self._stoppable and not self._lets_go
         now = Instant(
-            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, stoppable, terms
+            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, sees, stoppable, terms
         )
-        if self._miswired:
+        if not right:
             self._stops.end_before(self._called_at)
-        free = now.alone and not self._miswired
+        free = now.alone and right and sees
         if free and not self._was_free and mode == "stopped":
             self._begin_stop(t, q, qd)
         self._was_free = free
@@ -254,8 +270,10 @@ class MotionJudge:
         if self._behaviour == "none" or self._last is None:
             return []
         told = true = np.zeros(len(self._last))
-        if self._behaviour == "hold_gravity" and not self._compensated:
+        if self._behaviour == "hold_gravity":
             told, true = map(np.array, self._truth.gravities(self._held_at))
+        if self._compensated:
+            told, true = np.zeros(len(told)), true - told
         limit = self._limits.effort
         low, high = np.clip(np.minimum(told, true), -limit, limit), np.clip(np.maximum(told, true), -limit, limit)
         errors = np.maximum(0.0, np.maximum(low - self._last, self._last - high))

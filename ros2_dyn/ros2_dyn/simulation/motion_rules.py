@@ -120,6 +120,8 @@ class Instant:
     """Whether something else commands the arm, or our commands do not reach it; see `MotionJudge.suspend`."""
     model_right: bool
     """Whether the wiring is as told, and the node was told the true payload and gravity within tolerance."""
+    states_usable: bool
+    """Whether the node has had states, for a while, that a command may be based on."""
     stoppable: bool
     """Whether the permitted efforts could brake the arm when it stopped last; see `can_brake`."""
     terms: ArmTerms
@@ -128,6 +130,11 @@ class Instant:
     def alone(self) -> bool:
         """Whether nothing but gravity, friction and our commands moves the arm."""
         return not (self.pushed or self.overruled or self.contact_force > 0)
+
+    @property
+    def informed(self) -> bool:
+        """Whether the node knows where the arm is, and what it weighs."""
+        return self.model_right and self.states_usable
 
 
 @dataclass
@@ -140,6 +147,7 @@ class _Stop:
     wrong_at: float = inf
     judged: bool = False
     speed_when_noticed: float = inf
+    speeds_up_at: float = inf
     found: set[str] = field(default_factory=set)
 
 
@@ -147,8 +155,9 @@ class StopRule:
     """After a stop the arm is at rest within `REST_TIME`, and no joint travels more than `MAX_TRAVEL`.
 
     Not judged are stops from a speed that the permitted efforts cannot brake in this time and way. Where the model is
-    or becomes wrong, no joint may become faster from `NOTICE_TIME` later on. A stop is judged for `STOP_WINDOW`, or
-    until another motion is commanded or something else moves the arm.
+    or becomes wrong, and from `NOTICE_TIME` later on a joint becomes faster, this has to be noticed within
+    `NOTICE_TIME` (`end_before`). A stop is judged for `STOP_WINDOW`, or until another motion is commanded, something
+    else moves the arm, or states are unusable.
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
@@ -173,7 +182,7 @@ class StopRule:
         """Return what is found at an instant."""
         if not self._stops:
             return []
-        if not now.alone:
+        if not (now.alone and now.states_usable):
             self.clear()
             return []
         self._stops = [stop for stop in self._stops if now.t - stop.t <= STOP_WINDOW]
@@ -194,7 +203,9 @@ class StopRule:
         if stop.wrong_at < inf:
             if now.t - stop.wrong_at >= NOTICE_TIME:
                 stop.speed_when_noticed = min(stop.speed_when_noticed, speed)
-                if speed > stop.speed_when_noticed + SPEED_UP:
+                grows = speed > stop.speed_when_noticed + SPEED_UP
+                stop.speeds_up_at = min(stop.speeds_up_at, now.t) if grows else inf
+                if now.t - stop.speeds_up_at >= NOTICE_TIME:
                     found.append(Finding(RUNS_AWAY, self._names[fastest], speed, stop.speed_when_noticed + SPEED_UP))
         else:
             travel = np.abs(np.asarray(now.q) - stop.q)
@@ -279,7 +290,7 @@ class EnergyRule:
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
-        explained = not (now.alone and now.model_right and (now.stoppable or now.mode != "stopped"))
+        explained = not (now.alone and now.informed and (now.stoppable or now.mode != "stopped"))
         if now.mode != self._mode or explained or self._near_limit(now):
             self._mode, self._since, self._budget, self._told = now.mode, now.t, inf, False
         period, self._at = min(now.t - self._at, 0.1), now.t
@@ -397,7 +408,7 @@ class LimitRule:
                 self._told.discard(i)
             elif i not in self._told:
                 outward = (v > REST_SPEED and x > high) or (v < -REST_SPEED and x < low)
-                explained = not (now.alone and now.model_right and (now.stoppable or now.mode in ACTIVE_MODES))
+                explained = not (now.alone and now.informed and (now.stoppable or now.mode in ACTIVE_MODES))
                 if outward and now.mode and not explained:
                     found.append(Finding(BEYOND_LIMIT, self._names[i], x, high if x > high else low))
                 self._told.add(i)
