@@ -27,6 +27,8 @@ STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
 SETTLED = 0.05
 """A command has reached the braking effort when it differs by less than this fraction of the limit."""
+SPRING_TIME = 0.1
+"""Time in which the slew rate can build up the efforts that draw a stopped arm back, s: stronger ones make it swing."""
 PROOF_TIME = 0.3
 """Time for which an arm that is left has to stay at rest under the effort in which commands end, s."""
 
@@ -272,7 +274,9 @@ class CommandSupervisor:
         carried, spring = hold, np.zeros_like(hold)
         if stop_hold is not None:
             carried = stop_hold.at_rest() if self.escalated else hold
-            spring = spring if self._stop.anchor is None else stop_hold.spring(self._stop.anchor)
+            if self._stop.anchor is not None:
+                most = SPRING_TIME * self.limits.slew_rate
+                spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
         self.carried = self._stop.withdraw(carried + spring if self._stop.at_rest else carried)
         braking = self._limiter.saturate(self._stop.withdraw(carried + spring + safe - hold))
         self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.measured)

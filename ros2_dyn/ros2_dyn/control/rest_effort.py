@@ -13,7 +13,7 @@ STILL_TIME = 0.1
 """Time for which all joints have to stand still before their efforts are remembered, s."""
 AVERAGING_TIME = 0.5
 """Time constant of the average of the efforts, s."""
-MAX_STRETCH = 0.1
+MAX_STRETCH = 0.15
 """Longest stretch of the springs that hold an arm after a stop, rad or m."""
 TRUSTED_ERROR = 0.5
 """Largest error of the model at rest, relative to its own effort, at which its change of gravity is used."""

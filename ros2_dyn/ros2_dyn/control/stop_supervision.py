@@ -24,6 +24,8 @@ MAX_TIME = 1.0
 WINDOW = 0.06
 """Duration of the windows in which speeds are compared, s. A failure is noticed after two of them. States that are slow
 lengthen it to two periods."""
+HELD_SPEED = 0.5
+"""Speed from which a joint is only damped, rad/s or m/s: a spring that the slew rate delays would make it swing."""
 SHORT_WINDOW = 0.04
 """Duration of the window in which a growing speed is noticed, s."""
 MAX_SLEWING = 0.2
@@ -59,7 +61,7 @@ class StopSupervision:
         """Number of escalations: 1: the effort at rest carries the arm; 2: some joints are left without effort."""
         self.anchor: Array | None = None
         """Where the arm is held, rad or m, shape (n,); None: it has neither come to rest nor was the stop escalated.
-        It follows an arm that is pushed away, so that the arm does not come back far."""
+        It follows an arm that moves, so that the arm does not come back far."""
         self._history: deque[tuple[float, Array]] = deque()
         self._window = WINDOW
         self._withdrawn: Array | None = None
@@ -105,9 +107,10 @@ class StopSupervision:
                 is no wrong wiring, but a push, and no effort is withdrawn.
         """
         now, q = self._history[-1]
-        if self.anchor is not None:
-            self.anchor = np.clip(self.anchor, q - MAX_STRETCH, q + MAX_STRETCH)
         speed = self._speed(0.0, SHORT_WINDOW)
+        if self.anchor is not None:
+            held = np.clip(self.anchor, q - MAX_STRETCH, q + MAX_STRETCH)
+            self.anchor = held if speed is None else np.where(speed < HELD_SPEED, held, q)
         if self._pending:
             self._begin(now, np.abs(qd) if speed is None else np.maximum(speed, np.abs(qd)))
         if self._begun is None or self.stage >= LAST_STAGE - obeyed:

@@ -55,8 +55,9 @@ class MotionJudge:
     - states are unusable (`blind`): nothing is known then that could brake the arm. The stop is judged anew later.
 
     Where the model is wrong (`ArmTruth.model_fits`, or the wiring) and a stopped arm speeds up, the robot's stop
-    service has to be called: no effort brakes a joint whose commands reach another one, or with another sign. The other
-    rules are not applied. The stop is judged anew when the model is right.
+    service has to be called: no effort brakes a joint whose commands reach another one, or with another sign. From then
+    on the brakes have the arm, until the next mode. The other rules are not applied. The stop is judged anew when the
+    model is right.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class MotionJudge:
         soft_limit_margin: float = 0.2,
         max_tip_speed: float = 0.25,
         compensated: bool = False,
+        stop_damping: float = inf,
     ) -> None:
         """Create a judge.
 
@@ -81,9 +83,11 @@ class MotionJudge:
             soft_limit_margin: distance from a joint limit at which hand-guiding pushes back, rad or m.
             max_tip_speed: speed of the tip above which hand_guiding and force stop, m/s.
             compensated: whether the robot adds gravity to its commands itself.
+            stop_damping: rate at which a stopped arm is damped, 1/s.
         """
         arm = truth.arm
         self._truth, self._limits, self._behaviour, self._compensated = truth, limits, stop_behaviour, compensated
+        self._stop_damping = stop_damping
         self._silence = max(SILENCE, 1.5 * state_timeout)
         self._to_arm = [limits.joint_names.index(name) for name in arm.joint_names]
         self._stops = StopRule(arm.joint_names)
@@ -101,15 +105,17 @@ class MotionJudge:
         self._suspended: dict[str, int] = {}
         self._miswired = self._blind = 0
         self._stoppable = self._was_free = True
+        self._braked = False
+        """Whether the stop service was called in time, because the model was wrong."""
         self._failsafe_commands = self._lets_go = False
         self._mode = ""
         self._last: list[float] | None = None
         self._last_at = self._pushed_at = self._wrong_at = self._blind_at = -inf
-        self._failsafe_lost_at = self._called_at = -inf
+        self._failsafe_lost_at = self._called_at = self._entered_at = -inf
         self._held_at: list[float] = []
         self._silent = self._held_judged = True
         self._disturbed = False
-        """Whether something else has set what the controller holds since our last command."""
+        """Whether since our last command something else has set what the controller holds, or what it has to hold."""
 
     @property
     def judged_stops(self) -> int:
@@ -128,6 +134,10 @@ class MotionJudge:
         self._miswired += 1 if active else -1
         self._disturbed = self._disturbed or active
 
+    def on_load_changed(self) -> None:
+        """Note that the arm carries something else: what is held after the commands does not fit any more."""
+        self._disturbed = True
+
     def blind(self, active: bool) -> None:
         """Note that states do not come, or that no command may be based on them, from now on or no longer."""
         self._blind += 1 if active else -1
@@ -141,6 +151,7 @@ class MotionJudge:
                 self._begin_stop(now, q, qd)
         else:
             self._stops.clear()
+            self._entered_at = now
 
     def on_failsafe(self, commands: bool, now: float, q: Array, qd: Array) -> None:
         """Take note of a failsafe process that takes over, which is a stop, or ends, at a time, s."""
@@ -219,7 +230,7 @@ class MotionJudge:
         if not self._silent and t - self._last_at > self._silence:
             self._silent = True
             self._begin_stop(t, q, qd)
-        if self._silent and self._disturbed:  # what the controller holds is not our last command
+        if self._silent and self._disturbed:
             self._stops.clear()
         if not self._held_judged and t - self._last_at >= HELD_TIME:
             self._held_judged = True
@@ -239,8 +250,9 @@ class MotionJudge:
         now = Instant(
             t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, sees, stoppable, terms
         )
-        if not right:
-            self._stops.end_before(self._called_at)
+        self._braked = self._called_at > self._entered_at and (self._braked or not right)
+        if self._braked:
+            self._stops.clear()
         free = now.alone and right and sees
         if free and not self._was_free and mode == "stopped":
             self._begin_stop(t, q, qd)
@@ -250,14 +262,14 @@ class MotionJudge:
         return found
 
     def _begin_stop(self, t: float, q: Array, qd: Array) -> None:
-        if self._behaviour != "hold_gravity" or self._last is None:
+        if self._braked or self._behaviour != "hold_gravity" or self._last is None:
             self._stoppable = self._behaviour == "hold_gravity"
             return
         order, truth = self._to_arm, self._truth
         gravity = np.array(truth.terms(q.tolist(), qd.tolist()).gravity)
         effort = np.array(self._last)[order] + (gravity if self._compensated else 0.0)
         limit, slew_rate = self._limits.effort[order], self._limits.slew_rate[order]
-        self._stoppable = can_brake(qd, effort, gravity, limit, slew_rate, truth.inertias(q))
+        self._stoppable = can_brake(qd, effort, gravity, limit, slew_rate, truth.inertias(q), self._stop_damping)
         if self._stoppable:
             self._stops.begin(t, q, qd)
 

@@ -156,7 +156,7 @@ class StopRule:
 
     Not judged are stops from a speed that the permitted efforts cannot brake in this time and way. Where the model is
     or becomes wrong, and from `NOTICE_TIME` later on a joint becomes faster, this has to be noticed within
-    `NOTICE_TIME` (`end_before`). A stop is judged for `STOP_WINDOW`, or until another motion is commanded, something
+    `NOTICE_TIME` (`clear`). A stop is judged for `STOP_WINDOW`, or until another motion is commanded, something
     else moves the arm, or states are unusable.
     """
 
@@ -173,10 +173,6 @@ class StopRule:
     def clear(self) -> None:
         """Judge no stop any more."""
         self._stops.clear()
-
-    def end_before(self, t: float) -> None:
-        """Judge no stop any more that began before a time, s."""
-        self._stops = [stop for stop in self._stops if stop.t > t]
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
@@ -219,8 +215,10 @@ class StopRule:
         return found
 
 
-def can_brake(qd: Array, effort: Array, gravity: Array, limit: Array, slew_rate: Array, inertia: Array) -> bool:
-    """Return whether the permitted efforts can stop each joint within half of `REST_TIME` and `MAX_TRAVEL`.
+def can_brake(
+    qd: Array, effort: Array, gravity: Array, limit: Array, slew_rate: Array, inertia: Array, damping: float = inf
+) -> bool:
+    """Return whether damping within the limits can stop each joint in half of `REST_TIME` and `MAX_TRAVEL`.
 
     Args:
         qd: velocities, rad/s or m/s, shape (n,).
@@ -229,13 +227,15 @@ def can_brake(qd: Array, effort: Array, gravity: Array, limit: Array, slew_rate:
         limit: largest efforts, N m or N, shape (n,).
         slew_rate: largest rate of change of the efforts, N m/s or N/s, shape (n,).
         inertia: inertia of each joint with the others at rest, kg m^2 or kg, shape (n,).
+        damping: rate at which the arm is damped, 1/s.
     """
     speed = np.abs(qd)
     driving = np.maximum(0.0, np.sign(qd) * (effort - gravity))
     turning = driving / slew_rate
     speed = speed + 0.5 * driving * turning / inertia
     braking = np.maximum(limit - np.abs(gravity), 1e-6) / inertia
-    time, way = turning + speed / braking, speed * turning + 0.5 * speed**2 / braking
+    linear, damped = speed / braking, np.log(np.maximum(speed / REST_SPEED, 1.0)) / damping
+    time, way = turning + np.maximum(linear, damped), speed * (turning + np.maximum(0.5 * linear, 1.0 / damping))
     return bool(np.all((time < REST_TIME / 2) & (way < MAX_TRAVEL / 2)))
 
 

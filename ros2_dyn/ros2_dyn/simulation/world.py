@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
@@ -187,6 +188,7 @@ class World:
             settings.soft_limit_margin,
             settings.max_tip_speed,
             compensated,
+            self._stop_damping(),
         )
         controlled = settings.command_joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
@@ -206,6 +208,12 @@ class World:
         self.queue.every(MODE_PERIOD, self._request_mode)
         if not self.options.targets.stamped:
             self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
+
+    def _stop_damping(self) -> float:
+        """Return the rate at which a stopped arm is damped in a loop that is as slow as this world's, 1/s."""
+        options = self.options
+        slow = options.states.delay + options.states.jitter + options.commands.delay + options.node.latency
+        return limit_rate_to_sampling(options.settings.stop_damping, 1.0 / options.driver.rate, slow)
 
     # ---- time
 
@@ -299,6 +307,7 @@ class World:
         self.arm.replace_model(arm)
         self.arm_model = arm
         self.truth.replace_arm(arm)
+        self.motion_judge.on_load_changed()
         self.record("arm replaced")
 
     def switch_controller(self, active: bool) -> None:
