@@ -224,7 +224,7 @@ class MotionJudge:
             contact_force: resultant of all contacts, N.
             pushed: whether a hand or a force acts.
         """
-        if pushed:
+        if pushed or self._lets_go:
             self._pushed_at = t
         found = []
         if not self._silent and t - self._last_at > self._silence:
