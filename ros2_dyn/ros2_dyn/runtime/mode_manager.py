@@ -13,6 +13,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import WALLED_MODES, Mode
 from ros2_dyn.control.position_limits import PositionLimits, WallPlacement, limit_ahead, positions_beyond
 from ros2_dyn.control.rest_effort import position_hold
@@ -166,17 +167,17 @@ class ModeManager:
         measured = self._measured_effort(observed, arm)
         if measured is not None:
             loop.on_effort(measured, supervisor.limits.effort)
+        doubt = self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
+        follows = measured is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
         effort = supervisor.supervise(
-            self._guard_input(supervisor.mode, observed, arm, now)._replace(
-                doubt=self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
-            ),
+            self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
             StopHold(
                 lambda anchor: position_hold(arm, anchor, rate),
                 lambda: self._rest.effort(robot, arm, now),
-                measured is not None,
+                follows or bool(self.link.other_publishers),
             ),
         )
         self._hold = self._hold if effort is None else supervisor.carried
