@@ -81,11 +81,11 @@ def _is_free(path: Path) -> bool:
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return stat.S_ISREG(os.fstat(file).st_mode)
     except OSError:
         return False
     finally:
         os.close(file)
-    return True
 
 
 def _sweep(folder: Path) -> None:
