@@ -127,6 +127,11 @@ class CommandSupervisor:
         """Whether the last stop failed, so that the model's gravity does not carry the arm."""
         return self._stop.stage > 0
 
+    @property
+    def stop_found(self) -> tuple[int, Array | None, Array | None]:
+        """What the escalations of a stop have led to, see `StopSupervision.found`."""
+        return self._stop.found
+
     def take_events(self) -> list[Event]:
         """Return the events since the last call, and clear them."""
         events, self._events = self._events, []
@@ -170,6 +175,13 @@ class CommandSupervisor:
         self._limiter.end_ramp()
         if self.policy.stop_behaviour == "none":
             self._silence()
+
+    def go_on_stopping(self, stage: int, anchor: Array | None, withdrawn: Array | None) -> None:
+        """Go on with a stop of another process, with its `stop_found`; one that failed is reported again."""
+        self._stop.go_on(stage, anchor, withdrawn)
+        if self.escalated:  # who reported it may have died before anybody was called
+            text = "the stop had failed before: the model's gravity does not carry the arm"
+            self._events.append(Event(STOP_FAILED, text, "error"))
 
     def abort(self, kind: str, detail: str = "") -> None:
         """End the mode and all commands at once."""

@@ -241,9 +241,12 @@ class World:
         if kind == "failsafe":
             self._failsafe_ramps = details[0] == "takes over"
             if details[0] == "killed":
-                self.motion_judge.on_failsafe_lost(self.now)
+                self.motion_judge.on_failsafe_lost(self.now, self.node.can_take_back)
             self._advance()
             self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)
+        if (kind, *details[:1]) == ("node", "takes over"):
+            self._advance()
+            self.motion_judge.on_take_back(self.now, self.arm.q, self.arm.qd)
         if kind == "stop_service":
             self.motion_judge.on_stop_called(self.now)
         begins = ("failsafe", "ends"), ("node", "started")
