@@ -15,8 +15,10 @@ from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.motion_rules import (
+    FAILS,
     HELD_TIME,
     HELD_TOLERANCE,
+    REST_SPEED,
     UNSAFE_HELD,
     ContactRule,
     EffortRateRule,
@@ -55,9 +57,9 @@ class MotionJudge:
     - states are unusable (`blind`): nothing is known then that could brake the arm. The stop is judged anew later.
 
     Where the model is wrong (`ArmTruth.model_fits`, or the wiring) and a stopped arm speeds up, the robot's stop
-    service has to be called: no effort brakes a joint whose commands reach another one, or with another sign. From then
-    on the brakes have the arm, until the next mode. The other rules are not applied. The stop is judged anew when the
-    model is right.
+    service has to be called: no effort brakes a joint whose commands reach another one, or with another sign. The other
+    rules are not applied. The stop is judged anew when the model is right. The service may not be called where nothing
+    explains that the stop fails. From its call on the brakes have the arm, until the next mode.
     """
 
     def __init__(
@@ -106,7 +108,7 @@ class MotionJudge:
         self._miswired = self._blind = 0
         self._stoppable = self._was_free = True
         self._braked = False
-        """Whether the stop service was called in time, because the model was wrong."""
+        """Whether the stop service was called since the mode was entered."""
         self._failsafe_commands = self._lets_go = False
         self._mode = ""
         self._last: list[float] | None = None
@@ -243,11 +245,12 @@ class MotionJudge:
             self._stops.clear()
         if not self._held_judged and t - self._last_at >= HELD_TIME:
             self._held_judged = True
-            found += [] if self._disturbed else self._judge_held()
+            found += [] if self._disturbed or self._braked else self._judge_held()
         positions, velocities = q.tolist(), qd.tolist()
         terms = self._truth.terms(positions, velocities)
         recently = t - self._pushed_at < MEMORY
-        overruled = any(self._suspended.values())
+        braked = self._called_at > self._entered_at
+        overruled = any(self._suspended.values()) or braked
         if self._miswired or not self._truth.model_fits(terms):
             self._wrong_at = t
         if self._blind:
@@ -259,9 +262,9 @@ class MotionJudge:
         now = Instant(
             t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, sees, stoppable, terms
         )
-        self._braked = self._called_at > self._entered_at and (self._braked or not right)
-        if self._braked:
-            self._stops.clear()
+        if braked and not self._braked and self._was_free and stoppable and right and self._behaviour == "hold_gravity":
+            found.append(Finding(FAILS, "", float(np.max(np.abs(qd))), REST_SPEED))
+        self._braked = braked
         free = now.alone and right and sees
         if free and not self._was_free and mode == "stopped":
             self._begin_stop(t, q, qd)

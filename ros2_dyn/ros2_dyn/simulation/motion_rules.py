@@ -21,6 +21,7 @@ from ros2_dyn.simulation.arm_truth import ArmTerms
 STILL_MOVES = "still moves after a stop"
 TRAVELS = "travels after a stop"
 RUNS_AWAY = "speeds up after a stop with a wrong model"
+FAILS = "stop fails with a right model"
 FEEDS_ENERGY = "feeds energy"
 TIP_FAST = "tip too fast"
 PRESSES = "contact force"
@@ -31,6 +32,7 @@ MOTION_RULES = (
     STILL_MOVES,
     TRAVELS,
     RUNS_AWAY,
+    FAILS,
     FEEDS_ENERGY,
     TIP_FAST,
     PRESSES,
@@ -339,7 +341,7 @@ class TipRule:
             self._since, self._told, self._was_fast = inf, False, now.tip_speed > allowed
             return []
         self._since = min(self._since, now.t)
-        explained = now.pushed or self._was_fast or not now.model_right
+        explained = now.pushed or self._was_fast or not now.informed
         if self._told or (explained and now.t - self._since < TIP_TIME):
             return []
         self._told = True
