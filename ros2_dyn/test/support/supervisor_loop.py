@@ -42,6 +42,7 @@ class SupervisorLoop:
 
     def step(self, n: int = 1, dt: float = PERIOD, **seen) -> np.ndarray | None:
         """Play states; return the last command."""
+        command = None
         for _ in range(n):
             self.now += dt
             q = np.array([0.01 * np.sin(self.now), 0.3])
