@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ros2_dyn.control.command_supervisor import PROOF_TIME
+from ros2_dyn.control.command_supervisor import PROOF_TIME, SPRING_TIME, StopHold
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.failsafe_ramp import REPETITIONS
 from ros2_dyn.control.modes import ACTIVE_MODES
@@ -169,6 +169,23 @@ def test_a_stop_slews_to_the_safe_effort_from_the_same_state_on_and_stays_there(
     loop.effort = np.array([2.0, 1.0])
     loop.step(100)
     assert_array_equal(loop.step(), SAFE)
+
+
+def test_an_arm_that_rests_after_a_stop_is_drawn_by_springs_that_the_slew_rate_can_follow():
+    """They are added to the safe effort once it rests, and bounded by what the slew rate builds up in `SPRING_TIME`."""
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter()
+    loop.step(50)
+    loop.stop_hold = StopHold(lambda anchor: 1e3 * (anchor - loop.q), lambda: HOLD)
+    loop.supervisor.stop("collision")
+    anchor = loop.q
+    loop.step(50, q=anchor)
+    assert_allclose(loop.sent[-1], SAFE, rtol=0, atol=1e-12)
+    loop.step(10, q=anchor + np.array([-1e-3, 1e-3]))
+    assert_allclose(loop.sent[-1] - SAFE, [1.0, -1.0], rtol=0, atol=1e-9)
+    loop.step(40, q=anchor + np.array([-0.015, 0.015]))
+    assert_allclose(loop.sent[-1] - SAFE, SPRING_TIME * LIMITS.slew_rate * [1, -1], rtol=0, atol=1e-12)
+    assert loop.counts["stop failed"] == 0
 
 
 def test_a_stop_during_a_ramp_ends_the_ramp():

@@ -110,6 +110,29 @@ def test_failsafe_follows_the_arm_again_when_states_come_back_after_seconds():
     assert_allclose(of_kind(played, "failsafe command")[-1][1:], gravity(ARM, played.arm.q), rtol=0, atol=20.0)
 
 
+def test_failsafe_that_followed_states_under_swapped_names_takes_over_with_an_effort_that_carries_the_arm():
+    """It has judged every state since it was armed: those of the last 0.3 s alone fit one another."""
+    played = commanding("gravity")
+    played.motion_judge.blind(True)
+    played.driver.faults.append(lambda samples: [swap_first_names(sample) for sample in samples])
+    played.run(1.5)
+    played.node.kill()
+    played.run(1.9)
+    played.driver.faults.clear()
+    played.run(4.0)
+    efforts = np.array([efforts for _, *efforts in of_kind(played, "failsafe command")])
+    assert len(efforts) > 200
+    assert_allclose(efforts, np.tile(gravity(ARM, HOME), (len(efforts), 1)), rtol=0, atol=3.0)
+    assert np.max(np.abs(played.arm.q - HOME)) < 0.01
+    assert np.max(np.abs(gravity(ARM, [HOME[1], HOME[0], *HOME[2:]]) - gravity(ARM, HOME))) > 10.0
+
+
+def swap_first_names(sample: JointSample) -> JointSample:
+    """Return a message in which the numbers of the first two joints are under each other's names."""
+    first, second, *others = sample.names
+    return sample._replace(names=(second, first, *others))
+
+
 def test_a_node_that_resumes_ends_its_mode_and_is_silent():
     """Whatever it had in hand; the reason says so. A mode is refused until the failsafe is released."""
     played = commanding("feed_forward")
