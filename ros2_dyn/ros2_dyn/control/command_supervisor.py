@@ -15,7 +15,6 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.failsafe_ramp import SafeEffortRamp, safe_effort
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
 from ros2_dyn.control.mode_state_machine import ModeStateMachine
-from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import Mode, StopBehaviour
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
@@ -40,8 +39,9 @@ class StopHold(NamedTuple):
     """Returns the efforts that draw the joints to positions, rad or m, (n,); N m or N, shape (n,)."""
     at_rest: Callable[[], Array]
     """Returns what replaces the model's gravity after a stop that failed: the effort at rest, N m or N, shape (n,)."""
-    measured: bool = False
-    """Whether the efforts of the joints are measured, so that a controller that does not follow is found."""
+    obeyed: bool = False
+    """Whether commands are known to act on their joints; what moves these in spite of them is then a push or another
+    commander."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,11 @@ class CommandSupervisor:
         """Whether the last stop failed, so that the model's gravity does not carry the arm."""
         return self._stop.stage > 0
 
+    @property
+    def stop_found(self) -> tuple[int, Array | None, Array | None]:
+        """What the escalations of a stop have led to, see `StopSupervision.found`."""
+        return self._stop.found
+
     def take_events(self) -> list[Event]:
         """Return the events since the last call, and clear them."""
         events, self._events = self._events, []
@@ -170,6 +175,13 @@ class CommandSupervisor:
         self._limiter.end_ramp()
         if self.policy.stop_behaviour == "none":
             self._silence()
+
+    def go_on_stopping(self, stage: int, anchor: Array | None, withdrawn: Array | None) -> None:
+        """Go on with a stop of another process, with its `stop_found`; one that failed is reported again."""
+        self._stop.go_on(stage, anchor, withdrawn)
+        if self.escalated:  # who reported it may have died before anybody was called
+            text = "the stop had failed before: the model's gravity does not carry the arm"
+            self._events.append(Event(STOP_FAILED, text, "error"))
 
     def abort(self, kind: str, detail: str = "") -> None:
         """End the mode and all commands at once."""
@@ -279,7 +291,7 @@ class CommandSupervisor:
                 spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
         self.carried = self._stop.withdraw(carried + spring if self._stop.at_rest else carried)
         braking = self._limiter.saturate(self._stop.withdraw(safe + (carried - hold) + spring))
-        self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.measured)
+        self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
         if self.modes.leaving and self._stop.at_rest:
             if not self._leaves_now:
                 self._leaves_now, self._proven_at = True, inf
@@ -290,11 +302,10 @@ class CommandSupervisor:
         self._leaves_now = False
         return self._limiter.slew(braking, seen.now)
 
-    def _supervise_stop(self, seen: GuardInput, braking: Array, measured: bool) -> None:
+    def _supervise_stop(self, seen: GuardInput, braking: Array, obeyed: bool) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         assert self._limiter.last is not None
         settled = bool(np.all(np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort))
-        obeyed = measured and (seen.doubt is None or seen.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
         failure = self._stop.judge(seen.qd, settled, obeyed)
         if failure is not None:
             self._escalate(failure)

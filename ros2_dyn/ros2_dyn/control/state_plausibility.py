@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, remainder, tau
+from math import inf, nan, remainder, tau
 from typing import NamedTuple
 
 MEMORY = 0.1
@@ -73,8 +73,13 @@ class StatePlausibility:
         n = len(limits.joint_names)
         ranges = zip(limits.lower, limits.upper)
         self._ranges = [_widened(a, b) for a, b in ranges]
+        self._q, self._qd = [nan] * n, [nan] * n
+        self.restart()
+
+    def restart(self) -> None:
+        """Compare with nothing from before, but that numbers do not repeat."""
+        n = len(self._q)
         self._stamps: list[int | None] = [None] * n
-        self._q, self._qd = [0.0] * n, [0.0] * n
         self._error = [0.0] * n
         self._repeated_qd = [0.0] * n
         self._problems = [""] * n
@@ -150,7 +155,7 @@ class StatePlausibility:
 
     def _frozen(self, joints: Sequence[int], q: Sequence[float], qd: Sequence[float]) -> str:
         """Return why the numbers of the joints cannot be new; empty where one of them changes or none moves."""
-        if any(q[i] != self._q[i] or self._stamps[i] is None for i in joints):
+        if any(q[i] != self._q[i] for i in joints):
             return ""
         if all(qd[i] == self._qd[i] for i in joints) and any(abs(qd[i]) > MIN_SPEED for i in joints):
             return "it repeats the same numbers, though with velocities"

@@ -79,6 +79,15 @@ class StopSupervision:
         self.reset()
         self._history.clear()
 
+    @property
+    def found(self) -> tuple[int, Array | None, Array | None]:
+        """What escalations have led to: the stage, the anchor, and which joints are left without effort."""
+        return self.stage, self.anchor, self._withdrawn
+
+    def go_on(self, stage: int, anchor: Array | None, withdrawn: Array | None) -> None:
+        """Go on where another process was: with its `found`."""
+        self.stage, self.anchor, self._withdrawn = stage, anchor, withdrawn
+
     def request(self) -> None:
         """Judge a stop from the next state on; one that was escalated stays so."""
         self._pending = True

@@ -8,6 +8,7 @@ from std_msgs.msg import Float64MultiArray
 from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.ros.message_template import command_template
+from ros2_dyn.ros.publisher_records import PublisherRecord
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
@@ -20,6 +21,7 @@ class CommandOutput:
         """Create the publisher."""
         self._node = node
         self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
+        self._record = PublisherRecord(self._gid)
         self._template = command_template(1)
         self._size = 1
         self._failsafe = FailsafeProcess()
@@ -50,12 +52,23 @@ class CommandOutput:
 
     def send(self, command: Command, now: float) -> None:
         """Publish a command, at a time of the runtime, s."""
-        age = now - command.state_at
-        self._failsafe.update(LastCommand(age, command.effort, command.hold, command.payload))
+        self._failsafe.update(command.as_last(now))
         if len(command.data) != self._size:
             self._size = len(command.data)
             self._template = command_template(self._size)
         self._publisher.publish(self._template.render(0, command.data.tolist()))
+
+    @property
+    def watches(self) -> bool:
+        """Whether the failsafe process commands, so that `take_back` has to be called every `RAMP_DOWN_PERIOD`."""
+        return self._failsafe.is_watched
+
+    def take_back(self, now: float) -> tuple[LastCommand, str] | None:
+        """Return the last command of a failsafe process that died while it commanded, and what happened to it.
+
+        From then on this node may publish. None: there is nothing to take back at this time, s.
+        """
+        return self._failsafe.look(now)
 
     def beat(self) -> None:
         """Show the failsafe process that this one works."""
@@ -91,3 +104,4 @@ class CommandOutput:
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""
         self._failsafe.trigger()
+        self._record.close()

@@ -28,6 +28,7 @@ from ros2_dyn.ros.endpoints import identified_publisher
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, READY, FailsafeTask
 from ros2_dyn.ros.hot_loop import HotLoop
+from ros2_dyn.ros.publisher_records import PublisherRecord
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
@@ -62,6 +63,7 @@ class FailsafeNode(Node):
         self._node_is_alive, self._disarmed = True, False
         self._simulated, self._memory = task.use_sim_time, memory
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
+        self._record = PublisherRecord(self.gid)
         self._time = RuntimeClock(task.config.settings.clock_timeout, time.monotonic())
         self._reader, self._log = JointStateReader(), EventLog(self.get_logger())
         self._loop = HotLoop(self)
@@ -84,6 +86,11 @@ class FailsafeNode(Node):
                 break
             time.sleep(RAMP_DOWN_PERIOD)
         return found
+
+    def destroy_node(self) -> None:
+        """End in order."""
+        self._record.close()
+        super().destroy_node()
 
     def spin(self) -> None:
         """Serve until there is nothing to do any more."""
@@ -126,22 +133,26 @@ class FailsafeNode(Node):
         if self._disarmed and not self._taken_over:
             self._end()
             return
-        signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.read(), self.ending)
+        signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.node.read(), self.ending)
         update = self._runtime.on_time(signs, self._now(), time.monotonic())
         if self._runtime.taken_over and not self._taken_over:
             self._taken_over = True
+            assert signs.command is not None
+            self._memory.failsafe.update(signs.command)  # what the node goes on with if this process ends now
             self._memory.take()  # before the first command, so that the node does not command beside it
             release = self.resolve_service_name("~/release")
             text = f"takes over: {self._runtime.reason}; it commands until the arm rests, states end or {release}"
             self.get_logger().warning(text)
         self._command(update)
         if self._runtime.ended:
+            self._memory.failsafe.clear()  # nothing is left that the node should take back
             self._end()
 
     def _command(self, update: Update | None) -> None:
         if update is None:
             return
         if update.command is not None:
+            self._memory.failsafe.update(update.command.as_last(self._now()))
             self._publisher.publish(Float64MultiArray(data=update.command.data.tolist()))
         self._log.add(update.events)
         if update.stop_failed:

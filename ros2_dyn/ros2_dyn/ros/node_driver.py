@@ -221,12 +221,19 @@ class NodeDriver:
         self.handle(self.runtime.on_command_link(link, self.now()))
 
     def let_time_pass(self) -> None:
-        """Give the runtime the time, and show the failsafe process that this one works."""
+        """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
         self.commands.beat()
         self._ticks += 1
         if self.runtime.commands and (self.commands.overruled or self._ticks % TICKS_PER_LOOK == 0):
             self.see_link()
+        if (left := self.commands.take_back(self.now())) is not None:
+            self.handle(self.runtime.take_over(*left, self.now()))
         self.handle(self.runtime.on_time(self.now()))
+
+    @property
+    def has_to_tick(self) -> bool:
+        """Whether `let_time_pass` has to be called every `RAMP_DOWN_PERIOD`."""
+        return self.runtime.commands or self.commands.watches
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""

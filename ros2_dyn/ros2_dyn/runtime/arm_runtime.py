@@ -8,6 +8,7 @@ A measured state passes through a pipeline, one file a stage:
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from math import inf
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
@@ -37,6 +38,9 @@ from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_ceiling, check_wrench
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
+
+REARM_PERIOD = 2.0
+"""Time after the start of a failsafe process, s, from which on another one is started if it is lost amid commands."""
 
 
 class ArmRuntime:
@@ -68,7 +72,7 @@ class ArmRuntime:
         self._sources = StateSources()
         self._sources_problem = ""
         self._entering: list[tuple[Mode, Hashable]] = []
-        self._rearms = False
+        self._rearms, self._armed_at = False, -inf
         self._events: list[Event] = []
         if model is not None:
             self._install(RobotDynamics(model, self.settings), 0.0)
@@ -218,6 +222,9 @@ class ArmRuntime:
     def on_command_link(self, link: CommandLink, now: float) -> Update:
         """Take what is known of the other side of the commands."""
         self._modes.on_link(link, now)
+        lost = self.commands and self._modes.armed is not None and not link.failsafe_alive
+        if lost and now - self._armed_at >= REARM_PERIOD:
+            self._modes.armed, self._rearms = None, True
         return self._update()
 
     def on_enable(self, pressed: bool, now: float) -> Update:
@@ -288,7 +295,7 @@ class ArmRuntime:
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
-        self._modes.armed = config
+        self._modes.armed, self._armed_at = config, now
         self._modes.link = self._modes.link._replace(failsafe_alive=True)
         if config != self._modes.failsafe_config():
             error = "the robot or parameters changed meanwhile: ask again"
@@ -296,7 +303,11 @@ class ArmRuntime:
         return self._update(replies=tuple(self._enter(mode, request, now) for mode, request in waiting))
 
     def take_over(self, last: LastCommand, reason: str, now: float) -> Update:
-        """Go on as `stopped` from the newest command of a node that is gone or held up; see `FailsafeRuntime`."""
+        """Go on as `stopped` from the newest command of another process that is gone or held up.
+
+        This is how a failsafe process replaces a node (`FailsafeRuntime`), and how a node takes the arm back from a
+        failsafe process (`FailsafeWatch`).
+        """
         return self._update(command=self._modes.take_over(last, reason, now))
 
     def _check_no_load(self, mode: Mode) -> None:

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.samples import JointSample, PayloadRequest
 from ros2_dyn.runtime.states import SynchronizedState
@@ -23,12 +22,6 @@ from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update, run_wor
 HISTORY = 32
 """Number of states that are kept until it takes over, and computed then. All are judged when they come: it has to know
 which fit before the last ones do not."""
-HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
-"""Silence of a node that commands, as a fraction of the state timeout, from which on it is held up."""
-MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
-"""Shortest silence of a node that is held up, s."""
-MAX_LOOK = 2 * RAMP_DOWN_PERIOD
-"""Silence that one look at the node can add, s: where the watcher itself was held up, the node may have been, too."""
 REST_SPEED = 0.05
 """Speed of every joint below which the arm rests, rad/s or m/s."""
 REST_TIME = 0.2
@@ -80,11 +73,8 @@ class FailsafeRuntime:
         self._runtime = ArmRuntime(config.description, config.settings)
         self._link = config.payload_link
         self._set_payload(NO_PAYLOAD, 0.0)  # compiles what a payload on this link needs
-        self._timeout = max(MIN_SILENCE, HEARTBEAT_FRACTION * config.settings.state_timeout)
+        self._heart = Heartbeat(config.settings.state_timeout)
         self._history: deque[tuple[list[SynchronizedState], float]] = deque(maxlen=HISTORY)
-        self._beats = -1
-        self._silence = 0.0
-        self._looked_at, self._beat_at = (0.0, 0.0), 0.0
         self._moved_at = self._heard_at = 0.0
 
     @property
@@ -113,7 +103,8 @@ class FailsafeRuntime:
             What is commanded, once it has taken over.
         """
         if not self.taken_over:
-            reason = self._why_take_over(signs, now, now if steady is None else steady)
+            self._heart.look(signs.beats, now, steady)
+            reason = self._why_take_over(signs)
             return self._take_over(reason, signs, now) if reason else None
         self._end_at_rest(signs.ending, now)
         update = self._runtime.on_time(now)
@@ -125,20 +116,14 @@ class FailsafeRuntime:
         if self.taken_over and self._runtime.mode != "monitor":
             self._runtime.request_mode("monitor", now)
 
-    def _why_take_over(self, signs: NodeSigns, now: float, steady: float) -> str:
+    def _why_take_over(self, signs: NodeSigns) -> str:
         """Return why the node has to be replaced now; empty where it has not."""
-        before, self._looked_at = self._looked_at, (now, steady)
-        looked = min(now - before[0], steady - before[1])
-        if signs.beats != self._beats:
-            self._beats, self._beat_at, self._silence = signs.beats, now, 0.0
-        else:
-            self._silence += min(looked, MAX_LOOK)
         if signs.command is None:
             self.ended = signs.ending or not signs.alive
             return ""
         if not signs.alive:
             return "the node has ended"
-        return f"the node was held up for {1e3 * self._silence:.0f} ms" if self._silence > self._timeout else ""
+        return f"the node was held up for {1e3 * self._heart.silence:.0f} ms" if self._heart.held_up else ""
 
     def _take_over(self, reason: str, signs: NodeSigns, now: float) -> Update:
         last = signs.command
@@ -148,7 +133,7 @@ class FailsafeRuntime:
         for states, at in self._history:
             self._runtime.observe(states, at)
         self._history.clear()
-        return self._runtime.take_over(last._replace(age=last.age + now - self._beat_at), reason, now)
+        return self._runtime.take_over(last._replace(age=last.age + now - self._heart.beat_at), reason, now)
 
     def _set_payload(self, parameters: tuple[float, ...], now: float) -> None:
         update = self._runtime.set_payload(PayloadRequest(self._link, parameters), now)

@@ -13,11 +13,13 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import WALLED_MODES, Mode
 from ros2_dyn.control.position_limits import PositionLimits, WallPlacement, limit_ahead, positions_beyond
 from ros2_dyn.control.rest_effort import position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling, longest_delay
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.stop_handover import StopHandover
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model import RobotModel
@@ -166,17 +168,17 @@ class ModeManager:
         measured = self._measured_effort(observed, arm)
         if measured is not None:
             loop.on_effort(measured, supervisor.limits.effort)
+        doubt = self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
+        follows = measured is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
         effort = supervisor.supervise(
-            self._guard_input(supervisor.mode, observed, arm, now)._replace(
-                doubt=self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
-            ),
+            self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
             self._as_commanded(safe, arm),
             hold,
             StopHold(
                 lambda anchor: position_hold(arm, anchor, rate),
                 lambda: self._rest.effort(robot, arm, now),
-                measured is not None,
+                follows or bool(self.link.other_publishers),
             ),
         )
         self._hold = self._hold if effort is None else supervisor.carried
@@ -215,7 +217,7 @@ class ModeManager:
         elif link.subscribers == 0:
             self._supervisor.abort("no subscriber", f" on {link.topic}")
         elif self.failsafe_config() is not None and not link.failsafe_alive:
-            self._supervisor.stop("failsafe lost", ": the process that would ramp to a safe effort has ended")
+            self.stop("failsafe lost", ": the process that would take over has ended")
         if self.commands and link.other_publishers:
             self._yield(now)
 
@@ -272,7 +274,8 @@ class ModeManager:
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
-        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires, payload)
+        stop = StopHandover(*supervisor.stop_found, *self._rest.known)
+        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires, payload, stop)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
@@ -341,7 +344,7 @@ class ModeManager:
         return FailsafeConfig(robot.description, robot.settings.of_a_stop(), robot.payload.link)
 
     def take_over(self, last: LastCommand, reason: str, now: float) -> Command | None:
-        """Go on as `stopped` from the newest command of another node, s; return the first command.
+        """Go on as `stopped` from the newest command of another process; return the first command.
 
         Args:
             last: its newest command; its age is that of now.
@@ -354,13 +357,21 @@ class ModeManager:
         age, hold = last.age, last.hold
         if latest is not None and not latest.state.measured.problem and abs(_age(latest, now)) <= abs(age):
             arm = robot.arm_state(latest.state.measured, latest.terms, now)
-            age, hold = _age(latest, now), self._as_commanded(arm.gravity, arm)
+            age = _age(latest, now)
+            hold = hold if last.stop.stage else self._as_commanded(arm.gravity, arm)
         limit = supervisor.limits.effort
+        if len(last.effort) != len(limit):
+            self._events.append(Event("takeover impossible", f"takeover: {reason}; the robot is another one", "error"))
+            return None
+        if supervisor.commands:  # of long ago: the other process has commanded since then
+            supervisor.abort("failsafe took over")
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
         self._monitor.begin(applied, now)
         self._loop.begin(False)
         supervisor.enter("gravity", applied, age, now)
         supervisor.stop("takeover", f": {reason}")
+        supervisor.go_on_stopping(*last.stop[:3])
+        self._rest.learn(last.stop.rest_q, last.stop.rest_effort)
         self._hold = hold
         return self._command(supervisor.last, now)
 

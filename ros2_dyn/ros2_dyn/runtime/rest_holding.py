@@ -22,6 +22,16 @@ class RestHolding:
     def __init__(self) -> None:
         self._rest = RestEffort()
 
+    @property
+    def known(self) -> tuple[Array | None, Array | None]:
+        """Where the arm last stood still, and the effort that held it there; None: nowhere yet."""
+        return self._rest.q, self._rest.effort
+
+    def learn(self, q: Array | None, effort: Array | None) -> None:
+        """Take what another process knows, if it knows anything: it has seen its own commands hold the arm."""
+        if q is not None and effort is not None:
+            self._rest.q, self._rest.effort = q, effort
+
     def observe(self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor) -> None:
         """Take a state with the newest command, which has proved to hold the arm; without one the measured effort."""
         measured, effort = observed.state.measured, supervisor.last

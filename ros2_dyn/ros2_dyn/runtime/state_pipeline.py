@@ -118,7 +118,7 @@ class StatePipeline:
             return []
         if assembled.restarted:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
-            self._plausibility = StatePlausibility(self._plausibility.limits)
+            self._plausibility.restart()
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
         self.state, self._stamped = self._judge(assembled.state, now, commanded), assembled.stamped
         return self.synchronizer.on_measured(self.state, now)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.stop_handover import NOTHING_FOUND, StopHandover
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -44,6 +45,12 @@ class Command(NamedTuple):
     """Time from which on it is too late to publish it, s."""
     payload: tuple[float, ...] = NO_PAYLOAD
     """Inertial parameters of what the arm carries, shape (10,)."""
+    stop: StopHandover = NOTHING_FOUND
+    """Where a stop stands."""
+
+    def as_last(self, now: float) -> LastCommand:
+        """Return what another process has to know of it, if it is published at a time, s."""
+        return LastCommand(now - self.state_at, self.effort, self.hold, self.payload, self.stop)
 
 
 class Reply(NamedTuple):
@@ -82,7 +89,7 @@ class Work:
 
 
 class LastCommand(NamedTuple):
-    """The newest command of a node, as its failsafe process knows it."""
+    """The newest command of a node or its failsafe process, as the other one knows it."""
 
     age: float
     """Age of the state that it is based on, when it was published, s."""
@@ -92,6 +99,8 @@ class LastCommand(NamedTuple):
     """Effort that only carries the arm at the same state, N m or N, shape (n,)."""
     payload: tuple[float, ...] = NO_PAYLOAD
     """Inertial parameters of what the arm carries, shape (10,)."""
+    stop: StopHandover = NOTHING_FOUND
+    """Where a stop stands."""
 
 
 class FailsafeConfig(NamedTuple):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -72,13 +74,24 @@ def play_world(seed: int, faults: int = FAULTS_PER_WORLD, make_runtime: MakeRunt
 
 def play_worlds(worlds: list[tuple[int, int]]) -> list[WorldResult]:
     """Play worlds given by seed and number of faults; the task of an executor."""
-    results = []
-    for seed, faults in worlds:
-        world = play_world(seed, faults)
-        results.append(
-            WorldResult(seed, faults, world.commanded_seconds, world.motion_judge.judged_stops, dict(world.violations))
-        )
-    return results
+    with without_collector():
+        return [_result(play_world(seed, faults), seed, faults) for seed, faults in worlds]
+
+
+def _result(world: World, seed: int, faults: int) -> WorldResult:
+    return WorldResult(seed, faults, world.commanded_seconds, world.motion_judge.judged_stops, dict(world.violations))
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Hold the collector of cycles: it would look through kernels and models again and again, a sixth of the time."""
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect()
 
 
 def world_seeds(seed: int, faults: int) -> list[tuple[int, int]]:

@@ -350,7 +350,8 @@ class ContactRule:
     """In mode force, a wall is pressed with `FORCE_MARGIN` times what was asked, and what the impact speed explains.
 
     A tip of mass m that meets a wall of stiffness k with speed v presses it with ``v sqrt(k m)`` at most. Of an impact
-    with rebounds the first speed counts, so that a tip that hits ever harder is found.
+    with rebounds the first speed counts, so that a tip that hits ever harder is found. A wall that was pressed before
+    the mode began is judged when it has once been pressed as little.
     """
 
     def __init__(self, tip_mass: Callable[[Array], float]) -> None:
@@ -360,7 +361,7 @@ class ContactRule:
         self._speeds: deque[tuple[float, float]] = deque(maxlen=6)
         self._touched_at = -inf
         self._impact = 0.0
-        self._ignored = self._told = False
+        self._ignored = self._told = self._pressed_before = False
         self._placed_at, self._stiffness = -inf, 0.0
 
     def on_asked(self, t: float, force: float) -> None:
@@ -377,6 +378,7 @@ class ContactRule:
         """Return what is found at an instant."""
         if now.contact_force <= 0 or now.pushed or now.mode != "force" or not now.model_right:
             self._speeds.append((now.t, now.tip_speed))
+            self._pressed_before = now.contact_force > 0
             return []
         if now.t - self._touched_at > REBOUND_TIME:
             speed = max((v for _, v in self._speeds), default=now.tip_speed)
@@ -386,7 +388,8 @@ class ContactRule:
         self._touched_at = now.t
         asked = max((force for _, force in self._asked), default=0.0)
         allowed = FORCE_MARGIN * asked + self._impact + FORCE_TOLERANCE
-        if self._ignored or self._told or now.contact_force <= allowed:
+        self._pressed_before = self._pressed_before and now.contact_force > allowed
+        if self._ignored or self._pressed_before or self._told or now.contact_force <= allowed:
             return []
         self._told = True
         return [Finding(PRESSES, "tip", now.contact_force, allowed)]

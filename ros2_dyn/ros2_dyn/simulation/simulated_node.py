@@ -14,6 +14,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.failsafe_watch import FailsafeSigns, FailsafeWatch
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
@@ -86,9 +87,11 @@ class SimulatedNode:
         self._mode = ""
         self._waiting: deque[tuple[bool, Call]] = deque()
         self._failsafe: FailsafeRuntime | None = None
-        self._guards = self._ending = False
-        self._beats = 0
+        self._failsafe_watch = FailsafeWatch(settings.state_timeout)
+        self._guards = self._ending = self._failsafe_hangs = False
+        self._beats = self._failsafe_beats = 0
         self._last: LastCommand | None = None
+        self._failsafe_last: LastCommand | None = None
         self.start()
 
     # ---- the process
@@ -152,6 +155,12 @@ class SimulatedNode:
             self._record("failsafe", "killed")
             self._end_failsafe()
 
+    def hang_failsafe(self) -> None:
+        """Stop the failsafe process, as SIGSTOP does; joint states that come are lost."""
+        if self._failsafe is not None:
+            self._failsafe_hangs = True
+            self._record("failsafe", "hangs")
+
     def set_link(self, **changes: Any) -> None:
         """Change what the node finds on the other side of its commands: fields of `CommandLink`."""
         self.link = self.link._replace(**changes)
@@ -181,7 +190,7 @@ class SimulatedNode:
             note(arrived)
             return sample._replace(received=arrived)
 
-        if self._failsafe is not None:
+        if self._failsafe is not None and not self._failsafe_hangs:
             self._command_failsafe(self._failsafe.on_joint_state(read(), self._queue.now))
         self._input(lambda runtime, now: runtime.on_joint_state(read(), now), is_state=True)
 
@@ -210,6 +219,8 @@ class SimulatedNode:
             self._beats += 1
             self._call(lambda runtime, now: runtime.on_time(now))
         self._watch()
+        if self.state == "running" and self._guards and self.link.failsafe_commands:
+            self._watch_failsafe()
 
     def _call(self, call: Call) -> None:
         assert self.runtime is not None
@@ -277,8 +288,7 @@ class SimulatedNode:
             self._call(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
             return
         if self.commands:
-            age = self._queue.now - command.state_at
-            self._last = LastCommand(age, command.effort, command.hold, command.payload)
+            self._last = command.as_last(self._queue.now)
             self._beats += 1
         self._publish("command", command.effort, command.data)
 
@@ -292,6 +302,8 @@ class SimulatedNode:
             problem = ProcessError("failsafe", f"it found no subscriber on {self.link.topic}")
         else:
             self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
+            self._failsafe_watch, self._failsafe_hangs = FailsafeWatch(config.settings.state_timeout), False
+            self._failsafe_last = None
             self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
         self._call(lambda runtime, now: runtime.on_failsafe_armed(config, problem, now))
 
@@ -309,6 +321,11 @@ class SimulatedNode:
         return self._failsafe is not None and self._failsafe.taken_over
 
     @property
+    def can_take_back(self) -> bool:
+        """Whether the node runs and would take the arm back from the failsafe process."""
+        return self.state == "running" and self._guards
+
+    @property
     def failsafe_took_over_at(self) -> float:
         """Time at which the failsafe process took over, s."""
         return self._failsafe.taken_at if self._failsafe is not None else inf
@@ -321,8 +338,9 @@ class SimulatedNode:
     def _watch(self) -> None:
         """Let the failsafe process look at the node that it guards."""
         failsafe = self._failsafe
-        if failsafe is None:
+        if failsafe is None or self._failsafe_hangs:
             return
+        self._failsafe_beats += 1
         taken_over = failsafe.taken_over
         signs = NodeSigns(self._guards and self.runtime is not None, self._beats, self._last, self._ending)
         self._command_failsafe(failsafe.on_time(signs, self._queue.now))
@@ -330,8 +348,24 @@ class SimulatedNode:
             self._record("failsafe", "takes over", failsafe.reason)
             self.link = self.link._replace(failsafe_commands=True)  # which the node sees before it publishes
         if failsafe.ended:
+            self._failsafe_last = None
             self._record("failsafe", "ends")
             self._end_failsafe()
+
+    def _watch_failsafe(self) -> None:
+        """Let the node look at a failsafe process that has taken over, and take the arm back when that has ended."""
+        signs = FailsafeSigns(self._failsafe is not None, self._failsafe_beats, self._failsafe_last)
+        reason = self._failsafe_watch.why_take_back(signs, self._queue.now)
+        if not reason or signs.command is None:
+            return
+        if signs.alive:
+            self.lose_failsafe()
+            return
+        last = self._failsafe_watch.last_command(signs.command, self._queue.now)
+        self.link, self._failsafe_last = self.link._replace(failsafe_commands=False), None
+        self._record("node", "takes over", reason)
+        self._call(lambda runtime, now: runtime.take_over(last, reason, now))
+        self._tell_link()  # that nobody guards this node now
 
     def _end_failsafe(self) -> None:
         self._failsafe = None
@@ -342,4 +376,5 @@ class SimulatedNode:
             self.stop_calls += 1
             self._record("stop_service")
         if update is not None and update.command is not None:
+            self._failsafe_last = update.command.as_last(self._queue.now)
             self._publish("failsafe command", update.command.effort, update.command.data)

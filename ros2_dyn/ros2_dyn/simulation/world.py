@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
@@ -240,9 +241,12 @@ class World:
         if kind == "failsafe":
             self._failsafe_ramps = details[0] == "takes over"
             if details[0] == "killed":
-                self.motion_judge.on_failsafe_lost(self.now)
+                self.motion_judge.on_failsafe_lost(self.now, self.node.can_take_back)
             self._advance()
             self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)
+        if (kind, *details[:1]) == ("node", "takes over"):
+            self._advance()
+            self.motion_judge.on_take_back(self.now, self.arm.q, self.arm.qd)
         if kind == "stop_service":
             self.motion_judge.on_stop_called(self.now)
         begins = ("failsafe", "ends"), ("node", "started")
@@ -299,7 +303,13 @@ class World:
         self.controllers.switch(EFFORT)
         self.motion.restart()
         self.motion_judge.on_placed(self.now)
+        self.blind_for(DISBELIEF_TIME)  # the node takes the jump for a lie of the driver
         self.record("placed home")
+
+    def blind_for(self, seconds: float) -> None:
+        """Tell the judge that no command can be based on the states for a time, s."""
+        self.motion_judge.blind(True)
+        self.at(self.now + seconds, partial(self.motion_judge.blind, False))
 
     def replace_arm(self, arm: RobotModel) -> None:
         """Go on with another arm of the same joints in the same state: one that lost its payload, for example."""

@@ -29,7 +29,7 @@ from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.runtime import FailsafeConfig, Settings
 from ros2_dyn.runtime.update import LastCommand
 from ros_domains import random_domain
-from ros_harness import PATIENCE
+from ros_harness import PATIENCE, Process
 
 WEIGHT = gravity(MODEL, HOME)
 STATE_TIMEOUT = 0.5
@@ -59,12 +59,33 @@ def begin(own_domain, listener) -> Iterator[Callable[..., Driver]]:
         driver.process.kill()
 
 
-def enter_force(driver: Driver) -> None:
-    """Enter mode force."""
+def enter_force(driver: Driver, answers: list[str] | None = None) -> None:
+    """Enter mode force; note the answers."""
+
+    def entered() -> bool:
+        response = driver.set_mode("force")
+        if answers is not None:
+            answers.append(response.message)
+        return bool(response.success)
+
     driver.wrench = force(z=1.0)
     driver.play(5)
-    driver.until(lambda: driver.set_mode("force").success, "mode force is not entered")
+    driver.until(entered, "mode force is not entered")
     driver.play(30)
+
+
+def publishers(driver: Driver) -> set[bytes]:
+    """Return the publishers of commands that the middleware knows."""
+    infos = driver.listener.node.get_publishers_info_by_topic("dynamics/command")
+    return {bytes(info.endpoint_gid) for info in infos}
+
+
+def guarded_by_another(node: int, failsafe: int) -> bool:
+    """Return whether a node has another failsafe process than this one."""
+    try:
+        return child_of(node) != failsafe
+    except ValueError:
+        return False
 
 
 def known(driver: Driver) -> int:
@@ -163,10 +184,56 @@ def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
     feed(driver, lambda: driver.mode == "monitor", "it goes on")
     assert "commands end: failsafe took over" in driver.process.printed
     assert_allclose(driver.commands[-1], WEIGHT, rtol=0, atol=1e-6)
+    driver.step()  # the node has read a state since it went on
     response = driver.set_mode("force")
     assert "'/dynamics_failsafe' commands on /dynamics/command: it took over" in response.message
     release(driver)
     enter_force(driver)
+
+
+def test_node_takes_the_arm_back_when_the_process_dies_that_replaced_it(begin):
+    """And when the next one is stopped, which is killed first. Each time it goes on from the newest command."""
+    driver = begin()
+    node = driver.process.process.pid
+    for number, end in enumerate([signal.SIGKILL, signal.SIGSTOP], 1):
+        driver.barrier()
+        count, failsafe = len(driver.commands), child_of(node)
+        os.kill(node, signal.SIGSTOP)
+        feed(driver, lambda number=number: driver.process.printed.count("takes over") == number, "it is not replaced")
+        os.kill(node, signal.SIGCONT)
+        feed(driver, lambda: driver.mode == "monitor", "it goes on")
+        os.kill(failsafe, end)
+        feed(driver, lambda: driver.mode == "stopped", "it does not take the arm back")
+        assert driver.process.printed.count("takeover: the failsafe process has ended while it commanded") == number
+        driver.play(100)
+        check_ramp(driver.commands[count - 1 :], WEIGHT)
+        driver.until(lambda failsafe=failsafe: guarded_by_another(node, failsafe), "it is not guarded again")
+        enter_force(driver)
+
+
+def test_killed_node_that_is_started_again_commands_although_the_dead_publishers_are_known(begin, listener):
+    """The node's, and that of a failsafe process that was killed, too. Those that live are rivals all the same."""
+    driver = begin()
+    failsafe = child_of(driver.process.process.pid)
+    driver.barrier()
+    before = publishers(driver)
+    dead = driver.process
+    dead.kill()
+    os.kill(failsafe, signal.SIGKILL)
+    driver.process = Process("ros2_dyn.ros.dynamics_node", *dead.process.args[4:])
+    try:
+        driver.modes.clear()
+        driver.begin()
+        answers = []
+        enter_force(driver, answers)
+        assert before < publishers(driver)
+        assert not [answer for answer in answers if "publishes on" in answer or "commands on" in answer]
+        twin = rclpy.create_node("dynamics", context=listener._context)
+        twin.create_publisher(Float64MultiArray, "dynamics/command", 1)
+        driver.until(lambda: driver.mode == "stopped", "no stop")
+        twin.destroy_node()
+    finally:
+        driver.process.kill()
 
 
 def test_terminated_group_leaves_a_resting_arm(begin):

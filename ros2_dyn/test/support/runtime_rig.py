@@ -31,7 +31,7 @@ from ros2_dyn.runtime import (
 )
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.mode_manager import command_limits
-from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
+from ros2_dyn.runtime.update import FailsafeConfig
 from ros2_dyn.simulation.command_judge import DescentJudge
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")
@@ -308,7 +308,7 @@ class RuntimeRig:
         """End the runtime as a process that dies; the failsafe process takes over, if it is armed."""
         if self._failsafe is not None and self.runtime.commands and self.commands:
             last = self.commands[-1]
-            command = LastCommand(self.now - last.state_at, last.effort, last.hold, last.payload)
+            command = last.as_last(self.now)
             failsafe = FailsafeRuntime(self._failsafe)
             while not failsafe.ended:
                 update = failsafe.on_time(NodeSigns(alive=False, command=command), self.now)

@@ -181,7 +181,7 @@ def test_an_arm_that_rests_after_a_stop_is_drawn_by_springs_that_the_slew_rate_c
     anchor = loop.q
     loop.step(50, q=anchor)
     assert_allclose(loop.sent[-1], SAFE, rtol=0, atol=1e-12)
-    loop.step(10, q=anchor + np.array([-1e-3, 1e-3]))
+    loop.step(20, q=anchor + np.array([-1e-3, 1e-3]))
     assert_allclose(loop.sent[-1] - SAFE, [1.0, -1.0], rtol=0, atol=1e-9)
     loop.step(40, q=anchor + np.array([-0.015, 0.015]))
     assert_allclose(loop.sent[-1] - SAFE, SPRING_TIME * LIMITS.slew_rate * [1, -1], rtol=0, atol=1e-12)

@@ -12,7 +12,8 @@ from ros2_dyn.control.stop_supervision import WINDOW
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_LOOK, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.heartbeat import MAX_LOOK
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.simulated_node import FAILSAFE_NAME
@@ -239,7 +240,7 @@ def test_a_watcher_that_was_held_up_itself_does_not_blame_the_node():
     failsafe = guard()
     look(failsafe, NodeSigns(command=command()), 1.0, 0.03)
     assert failsafe.on_time(NodeSigns(command=command()), 5.0) is None
-    assert failsafe._timeout > MAX_LOOK
+    assert failsafe._heart.timeout > MAX_LOOK
     assert look(failsafe, NodeSigns(command=command()), 5.01, 0.2)
 
 

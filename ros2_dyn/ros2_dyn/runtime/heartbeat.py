@@ -1,0 +1,52 @@
+"""The heartbeat of another process, as who watches it sees it."""
+
+from __future__ import annotations
+
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+
+HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
+"""Silence of a process that commands, as a fraction of the state timeout, from which on it is held up."""
+MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
+"""Shortest silence of a process that is held up, s."""
+MAX_LOOK = 2 * RAMP_DOWN_PERIOD
+"""Silence that one look can add, s: where the watcher itself was held up, the other may have been, too."""
+
+
+class Heartbeat:
+    """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`."""
+
+    def __init__(self, state_timeout: float) -> None:
+        """Begin.
+
+        Args:
+            state_timeout: maximum age of a state that a command may be based on, s.
+        """
+        self.timeout = max(MIN_SILENCE, HEARTBEAT_FRACTION * state_timeout)
+        """Silence from which on the process is held up, s."""
+        self.beat_at = 0.0
+        """When the number was seen to change last, s."""
+        self.silence = 0.0
+        """Time without a change, s, of which each look counts `MAX_LOOK` at most."""
+        self._beats = -1
+        self._looked_at = 0.0, 0.0
+
+    @property
+    def held_up(self) -> bool:
+        """Whether the process is held up."""
+        return self.silence > self.timeout
+
+    def look(self, beats: int, now: float, steady: float | None = None) -> None:
+        """Look at the number.
+
+        Args:
+            beats: the number.
+            now: time, s.
+            steady: real time, s, where `now` is a simulation's, which may be slow or fast; None: `now`.
+        """
+        steady = now if steady is None else steady
+        before, self._looked_at = self._looked_at, (now, steady)
+        if beats != self._beats:
+            self._beats, self.beat_at, self.silence = beats, now, 0.0
+        else:
+            self.silence += min(now - before[0], steady - before[1], MAX_LOOK)

@@ -1,0 +1,59 @@
+"""The memory of a node and its failsafe process: what one stores the other reads, as it was."""
+
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ros2_dyn.control.stop_handover import NOTHING_FOUND, StopHandover
+from ros2_dyn.ros.shared_command import SharedCommand
+from ros2_dyn.runtime.update import LastCommand
+
+N = 3
+FAILED = StopHandover(2, np.array([0.1, 0.2, 0.3]), np.array([True, False, False]), np.arange(3.0), np.full(3, 7.0))
+
+
+@pytest.fixture
+def both() -> Iterator[tuple[SharedCommand, SharedCommand]]:
+    """The memory as the node has it, and as the failsafe process has it."""
+    with tempfile.TemporaryFile() as shared:
+        yield SharedCommand(shared.fileno(), N), SharedCommand(shared.fileno(), N)
+
+
+def last(value: float, stop: StopHandover = NOTHING_FOUND) -> LastCommand:
+    """Return a command that a number tells from others."""
+    return LastCommand(value, np.full(N, value), np.full(N, 2 * value), tuple([value] * 10), stop)
+
+
+@pytest.mark.parametrize("stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover(1, np.zeros(3))])
+def test_each_reads_the_newest_command_of_the_other(both, stop):
+    node, failsafe = both
+    assert failsafe.node.read() is None
+    for k in range(5):
+        node.node.update(last(1.0 + k))
+        failsafe.failsafe.update(last(-1.0 - k, stop))
+    read, back = failsafe.node.read(), node.failsafe.read()
+    assert repr(read) == repr(last(5.0))
+    assert repr(back) == repr(last(-5.0, stop))
+    node.node.clear()
+    assert failsafe.node.read() is None
+    assert node.failsafe.read() is not None
+
+
+def test_node_takes_back_what_the_failsafe_process_took(both):
+    node, failsafe = both
+    failsafe.failsafe.update(last(1.0))
+    failsafe.take()
+    assert node.taken
+    node.take_back()
+    assert not failsafe.taken
+    assert node.failsafe.read() is None
+
+
+def test_heartbeats_are_told_apart(both):
+    node, failsafe = both
+    node.beat()
+    node.beat()
+    failsafe.watch()
+    assert (node.failsafe_beats, failsafe.beats) == (1, 2)
