@@ -290,7 +290,7 @@ class CommandSupervisor:
                 most = SPRING_TIME * self.limits.slew_rate
                 spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
         self.carried = self._stop.withdraw(carried + spring if self._stop.at_rest else carried)
-        braking = self._limiter.saturate(self._stop.withdraw(carried + spring + safe - hold))
+        braking = self._limiter.saturate(self._stop.withdraw(safe + (carried - hold) + spring))
         self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
         if self.modes.leaving and self._stop.at_rest:
             if not self._leaves_now:

@@ -26,7 +26,7 @@ SEQUENCE_GAP = 0.5
 CLOCK_JUMP = 10**9
 """A stamp that is older than the one before by more than this, ns, is of a clock that was set back."""
 DESCENT_MARGIN = 0.5
-"""Time, s, that commands on a stale state may take besides that of the largest change at the slew rate."""
+"""Time, s, that commands on a stale state may change besides that of the largest change at the slew rate."""
 TOLERANCE = 1e-9
 """Relative tolerance of limits and steps."""
 
@@ -34,8 +34,8 @@ TOLERANCE = 1e-9
 class DescentJudge:
     """Judges commands on stale states: they may only go on to the declared safe effort.
 
-    No joint's command turns back on its way, or moves away from zero where that is the safe effort, and they end in the
-    time that the slew rate allows.
+    No joint's command turns back on its way, or moves away from zero where that is the safe effort. They arrive in the
+    time that the slew rate allows: then zero effort ends, and gravity compensation is only repeated, to the last digit.
     """
 
     def __init__(self, limits: CommandLimits, stop_behaviour: StopBehaviour) -> None:
@@ -50,8 +50,10 @@ class DescentJudge:
     def allows(self, effort: Sequence[float], before: Sequence[float], now: float) -> bool:
         """Return whether a command may follow the one before, N m or N, shape (n,), at a time, s."""
         self._since = min(self._since, now)
-        if self._stop_behaviour == "none" or now - self._since > self._max_time:
+        if self._stop_behaviour == "none":
             return False
+        if now - self._since > self._max_time:
+            return self._stop_behaviour == "hold_gravity" and list(effort) == list(before)
         for i, (x, last) in enumerate(zip(effort, before)):
             change, direction = x - last, self._directions[i]
             if change * direction < 0 or (self._stop_behaviour == "zero_effort" and abs(x) > abs(last)):
@@ -67,7 +69,7 @@ class CommandJudge:
     - No number is above its limit.
     - From one command to the next no number changes by more than the slew rate allows in `MAX_SLEW_STEP`.
     - The state of every joint is known from a message that is not older than `state_timeout`, by its stamp. Commands on
-      an older state may only go on to the declared safe effort (`DescentJudge`).
+      an older state may only go on to the declared safe effort, and repeat it (`DescentJudge`).
 
     A message that repeats the numbers of the message before, with velocities other than zero, is no new state. One that
     arrives out of order, by its stamp, is not what later ones are compared with.

@@ -109,6 +109,7 @@ class RuntimeRig:
         self.pressed = True
         """Whether the enabling button is held."""
         self.commands: list[Command] = []
+        self.failsafe_commands: list[np.ndarray] = []
         self.events: list[Event] = []
         self.replies: dict[object, Reply] = {}
         self.modes: list[str] = ["monitor"]
@@ -162,8 +163,11 @@ class RuntimeRig:
             self.q = self.q + self.period / 2 * self.qd
 
     def place_home(self) -> None:
-        """Put the arm home while no states come, as its driver is restarted, and hold it there."""
+        """Put the arm home while no states come, as its driver is restarted, and hold it there; commands end before."""
         self.silence(1.0)
+        if self.runtime.commands:
+            self.set_mode("monitor")
+            self.silence(0.2)
         self.q, self.qd = HOME.copy(), np.zeros(3)
         self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
 
@@ -309,6 +313,7 @@ class RuntimeRig:
             while not failsafe.ended:
                 update = failsafe.on_time(NodeSigns(alive=False, command=command), self.now)
                 if update is not None and update.command is not None:
+                    self.failsafe_commands.append(update.command.effort)
                     self._judge(np.asarray(update.command.data), self.now)
                 self.now += RAMP_DOWN_PERIOD
         self.now += 0.2

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD, CommandSupervisor, SupervisorPolicy
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD, CommandSupervisor, StopHold, SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
@@ -27,6 +27,9 @@ class SupervisorLoop:
         self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(conditions=CONDITIONS, **policy))
         self.now = 100.0
         self.effort = np.array([2.0, 1.0])
+        self.stop_hold: StopHold | None = None
+        self.q = np.zeros(2)
+        """Positions in the newest state, rad."""
         self.sent: list[np.ndarray] = []
         self.events: list[Event] = []
 
@@ -42,11 +45,15 @@ class SupervisorLoop:
 
     def step(self, n: int = 1, dt: float = PERIOD, **seen) -> np.ndarray | None:
         """Play states; return the last command."""
+        command = None
         for _ in range(n):
             self.now += dt
             q = np.array([0.01 * np.sin(self.now), 0.3])
             given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.005, 0.0])} | seen
-            command = self.supervisor.supervise(GuardInput(**given), lambda mode: self.effort, SAFE, HOLD)
+            self.q = given["q"]
+            command = self.supervisor.supervise(
+                GuardInput(**given), lambda mode: self.effort, SAFE, HOLD, self.stop_hold
+            )
             if command is not None:
                 self.sent.append(command)
         return command

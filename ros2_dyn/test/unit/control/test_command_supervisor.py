@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from ros2_dyn.control.command_supervisor import PROOF_TIME, SPRING_TIME, StopHold
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.failsafe_ramp import REPETITIONS
 from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.stop_supervision import WINDOW
 from supervisor_loop import HOLD, IMPLAUSIBLE, LIMITS, PERIOD, SAFE, STOP_BEHAVIOURS, SupervisorLoop
 from tiers import FULL
+
+PROOF_STEPS = round(PROOF_TIME / PERIOD)
+"""Number of states for which an arm that is left has to rest under the last effort."""
+WINDOW_STEPS = round(WINDOW / PERIOD)
 
 # --- modes
 
@@ -35,19 +41,43 @@ def test_a_mode_begins_with_a_ramp_from_the_applied_effort():
 
 
 @pytest.mark.parametrize("behaviour", STOP_BEHAVIOURS)
-def test_leaving_ramps_to_the_hold_effort_and_ends_commands(behaviour):
+def test_leaving_ramps_to_the_hold_effort_and_ends_commands_once_it_has_held_the_arm(behaviour):
     loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=0.2)
     loop.enter()
     loop.step(200)
     loop.supervisor.leave(loop.now)
     assert loop.supervisor.mode == "monitor"
-    sent = len(loop.sent)
+    sent, proof = len(loop.sent), PROOF_STEPS if behaviour == "hold_gravity" else 0
     loop.step(49)
     assert len(loop.sent) == sent + (0 if behaviour == "none" else 49)
+    loop.step(proof)
+    assert len(loop.sent) == sent + (0 if behaviour == "none" else 49 + proof)
     loop.step(10)
     assert not loop.supervisor.commands
     expected = {"hold_gravity": HOLD, "zero_effort": np.zeros(2), "none": loop.effort}[behaviour]
-    assert_allclose(loop.sent[-1], expected, rtol=0, atol=1e-12)
+    n = 1 + proof
+    assert_allclose(loop.sent[-n:], np.tile(expected, (n, 1)), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rested", [20, PROOF_STEPS + 40], ids=["in the ramp", "in the proof"])
+def test_an_arm_that_moves_under_the_effort_that_is_left_is_braked_again_and_the_proof_begins_anew(rested):
+    loop = SupervisorLoop(ramp_time=0.2)
+    loop.enter()
+    loop.step(200)
+    loop.supervisor.leave(loop.now)
+    loop.step(rested)
+    q = np.array([0.01 * np.sin(loop.now), 0.3])
+    for _ in range(30):
+        q = q + np.array([0.001, 0.0])  # 0.25 rad/s
+        loop.step(q=q)
+        assert loop.supervisor.commands
+    assert_array_equal(loop.sent[-1], SAFE)
+    for _ in range(round(0.2 / PERIOD) + PROOF_STEPS):
+        loop.step(q=q)
+        assert (loop.supervisor.mode, loop.supervisor.commands) == ("monitor", True)
+    loop.step(WINDOW_STEPS, q=q)
+    assert not loop.supervisor.commands
+    assert_array_equal(loop.sent[-PROOF_STEPS:], np.tile(HOLD, (PROOF_STEPS, 1)))
 
 
 def test_a_mode_can_be_entered_while_the_last_is_being_left():
@@ -70,8 +100,11 @@ def test_a_stopped_mode_can_be_left():
     loop.step(300)
     assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
     loop.supervisor.leave(loop.now)
+    loop.step(PROOF_STEPS)
+    assert loop.supervisor.commands
     loop.step(100)
-    assert not loop.supervisor.commands
+    assert (loop.supervisor.mode, loop.supervisor.commands) == ("monitor", False)
+    assert_array_equal(loop.sent[-PROOF_STEPS:], np.tile(HOLD, (PROOF_STEPS, 1)))
 
 
 # --- events
@@ -136,6 +169,23 @@ def test_a_stop_slews_to_the_safe_effort_from_the_same_state_on_and_stays_there(
     loop.effort = np.array([2.0, 1.0])
     loop.step(100)
     assert_array_equal(loop.step(), SAFE)
+
+
+def test_an_arm_that_rests_after_a_stop_is_drawn_by_springs_that_the_slew_rate_can_follow():
+    """They are added to the safe effort once it rests, and bounded by what the slew rate builds up in `SPRING_TIME`."""
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter()
+    loop.step(50)
+    loop.stop_hold = StopHold(lambda anchor: 1e3 * (anchor - loop.q), lambda: HOLD)
+    loop.supervisor.stop("collision")
+    anchor = loop.q
+    loop.step(50, q=anchor)
+    assert_allclose(loop.sent[-1], SAFE, rtol=0, atol=1e-12)
+    loop.step(20, q=anchor + np.array([-1e-3, 1e-3]))
+    assert_allclose(loop.sent[-1] - SAFE, [1.0, -1.0], rtol=0, atol=1e-9)
+    loop.step(40, q=anchor + np.array([-0.015, 0.015]))
+    assert_allclose(loop.sent[-1] - SAFE, SPRING_TIME * LIMITS.slew_rate * [1, -1], rtol=0, atol=1e-12)
+    assert loop.counts["stop failed"] == 0
 
 
 def test_a_stop_during_a_ramp_ends_the_ramp():
@@ -205,13 +255,30 @@ def test_a_state_of_another_time_counts_as_none(behaviour, left, seen, reason):
         ramped.append(loop.silence(0.01))
     sent = [effort for effort in ramped if effort is not None]
     assert (not sent) if left is None else np.array_equal(sent[-1], left)
-    assert (loop.supervisor.mode, loop.supervisor.reason) == ("monitor", reason)
-    assert loop.step(50) is None
+    mode = "stopped" if behaviour == "hold_gravity" else "monitor"
+    assert (loop.supervisor.mode, loop.supervisor.reason) == (mode, reason)
+    check_what_follows_states_that_come_back(loop)
+
+
+def check_what_follows_states_that_come_back(loop):
+    """Check that nothing follows where commands ended; otherwise that the stop follows the arm until it is left."""
+    stopped = loop.supervisor.mode == "stopped"
+    loop.step(50)
+    assert loop.supervisor.commands == stopped
+    if not stopped:
+        return
+    assert_array_equal(loop.sent[-1], SAFE)
+    assert loop.supervisor.mode == "stopped"
+    loop.supervisor.leave(loop.now)
+    loop.step(PROOF_STEPS + 50)
+    assert (loop.supervisor.mode, loop.supervisor.commands) == ("monitor", False)
+    assert_array_equal(loop.sent[-1], HOLD)
 
 
 @pytest.mark.parametrize(("behaviour", "left"), [("hold_gravity", HOLD), ("zero_effort", np.zeros(2))])
 @pytest.mark.parametrize("start", [[1.5, -0.5], [-9.0, 3.9]], ids=["near", "far"])
-def test_commands_arrive_at_the_safe_effort_however_far_it_is_and_end_there_when_states_stop(behaviour, left, start):
+def test_commands_arrive_at_the_safe_effort_however_far_it_is_when_states_stop(behaviour, left, start):
+    """Gravity compensation is repeated there, however long; zero effort ends."""
     loop = SupervisorLoop(stop_behaviour=behaviour, ramp_time=0.0)
     loop.enter(applied=start)
     loop.effort = np.array(start)
@@ -221,10 +288,39 @@ def test_commands_arrive_at_the_safe_effort_however_far_it_is_and_end_there_when
     assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
     sent = loop.silences(0.4)
     assert all(np.array_equal(effort, left) for effort in sent[-REPETITIONS:])
-    assert loop.silence(0.1) is None
-    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
+    held = behaviour == "hold_gravity"
+    repeated = loop.silences(60.0)
+    assert_array_equal(repeated, np.tile(left, (6000 if held else 0, 1)).reshape(np.shape(repeated)))
+    assert (loop.supervisor.mode, loop.supervisor.last is None) == (("stopped", False) if held else ("monitor", True))
     assert loop.supervisor.reason.startswith("state stale: none for 0.")
+    check_what_follows_states_that_come_back(loop)
+
+
+def test_a_mode_that_is_left_without_states_ends_once_the_safe_effort_was_repeated():
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter(applied=[-9.0, 3.9])
+    loop.effort = np.array([-9.0, 3.9])
+    loop.step(50)
+    loop.silence(0.1)
+    loop.supervisor.leave(loop.now)
+    sent = loop.silences(1.0)
+    assert_array_equal(sent[-REPETITIONS:], np.tile(HOLD, (REPETITIONS, 1)))
+    assert not np.array_equal(sent[-REPETITIONS - 1], HOLD)
+    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
     assert loop.step(50) is None
+
+
+def test_a_mode_whose_states_end_while_it_is_left_is_stopped_and_can_be_left_again():
+    """The arm was not seen to rest: commands go on until it is said once more that they are to end."""
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter()
+    loop.step(50)
+    loop.supervisor.leave(loop.now)
+    assert_array_equal(loop.silences(60.0)[-1], HOLD)
+    assert loop.supervisor.mode == "stopped"
+    loop.supervisor.leave(loop.now)
+    assert_array_equal(loop.silence(0.1), HOLD)
+    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
 
 
 def test_commands_end_at_once_when_states_stop_where_nothing_is_to_follow_a_stop():
@@ -235,12 +331,13 @@ def test_commands_end_at_once_when_states_stop_where_nothing_is_to_follow_a_stop
     assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
 
 
-def test_a_stop_follows_the_arm_again_when_states_come_back_before_commands_have_ended():
+@pytest.mark.parametrize("seconds", [0.1, 5.0, 60.0])
+def test_a_stop_follows_the_arm_again_when_states_come_back(seconds):
     loop = SupervisorLoop(ramp_time=0.0)
     loop.enter(applied=[-9.0, 3.9])
     loop.effort = np.array([-9.0, 3.9])
     loop.step(50)
-    assert loop.silence(0.1) is not None
+    assert loop.silence(seconds) is not None
     assert loop.step() is not None
     loop.step(100)
     assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
@@ -55,6 +56,19 @@ def enter(rig: RuntimeRig, mode: str, target=lambda: None) -> None:
     assert rig.runtime.mode == mode, rig.runtime.reason
 
 
+def leave(rig: RuntimeRig) -> None:
+    """Leave a mode, and play until commands end: once the last effort has been commanded for `PROOF_TIME`."""
+    assert rig.set_mode("monitor").error is None
+    proof, last = round(PROOF_TIME / rig.period), rig.commanded
+    while rig.runtime.commands:
+        rig.step()
+        assert rig.commanded < last + proof + 25
+    ended = [command.effort for command in rig.commands[-proof:]]
+    assert rig.commanded >= last + proof
+    assert_allclose(ended, np.tile(ended[-1], (proof, 1)), rtol=0, atol=1e-5)
+    assert rig.runtime.mode == "monitor"
+
+
 # --- what is commanded
 
 
@@ -89,8 +103,7 @@ def test_modes_follow_one_another_and_monitor_ends_commands():
     made = rig()
     for mode in ("gravity", "hand_guiding"):
         enter(made, mode)
-    assert made.set_mode("monitor").error is None
-    made.step(20)
+    leave(made)
     before = made.commanded
     made.step(10)
     assert made.commanded == before
@@ -200,11 +213,33 @@ def test_a_frozen_driver_is_refused():
     assert "it repeats the same numbers" in made.set_mode("gravity").error.problem
 
 
-def test_commands_end_when_states_lose_their_stamps():
+def check_stopped_for_want_of_states(made: RuntimeRig, reason: str) -> None:
+    """Check that the declared effort is repeated until states come again or the mode is left."""
+    assert made.runtime.mode == "stopped"
+    assert reason in made.runtime.reason
+    sent = made.commanded
+    made.silence(5.0)
+    assert made.commanded == sent + 500
+    efforts = [command.effort for command in made.commands[-500:]]
+    assert_allclose(efforts, np.tile(G, (500, 1)), rtol=0, atol=1e-6)
+    assert_array_equal(efforts, np.tile(efforts[-1], (500, 1)))
+    made.step(5)
+    assert made.runtime.mode == "stopped"
+    assert made.commanded >= sent + 505
+    made.silence(1.0)
+    sent = made.commanded
+    assert made.set_mode("monitor").error is None
+    made.silence(1.0)
+    assert (made.runtime.mode, made.runtime.commands) == ("monitor", False)
+    assert made.commanded <= sent + 12
+    assert not made.violations
+
+
+def test_a_mode_whose_states_lose_their_stamps_is_stopped_and_can_be_left():
     made = rig()
     enter(made, "gravity")
     made.step(15, stamp=0)
-    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "state stale: it has no stamp")
+    check_stopped_for_want_of_states(made, "state stale: it has no stamp")
 
 
 def test_states_without_stamps_are_refused():
@@ -292,8 +327,7 @@ def test_the_failsafe_process_is_armed_again_after_another_configuration_has_fai
     made, configs = rig(), []
     values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED}
     made.set_mode("gravity")
-    made.set_mode("monitor")
-    made.step(20)
+    leave(made)
     made.arm_failsafe = no_failsafe
     made.take(made.runtime.change_settings(Settings(**values, effort_scale=0.7), made.now))
     assert "did not start" in made.refusal("gravity")
@@ -372,7 +406,7 @@ def test_a_mode_stops_without_its_target_and_does_not_go_on_by_itself(mode):
     assert made.runtime.mode == "stopped"
 
 
-def test_commands_end_at_the_hold_effort_when_states_stop():
+def test_the_hold_effort_is_repeated_when_states_stop_until_they_come_again():
     made = rig(force_rate=1000.0)
 
     def target():
@@ -382,10 +416,10 @@ def test_commands_end_at_the_hold_effort_when_states_stop():
     before = made.commanded
     made.silence(0.2)
     assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-3)
-    assert made.runtime.mode == "monitor"
     assert made.runtime.reason.startswith("state stale: none for")
+    assert 1 <= made.commanded - before <= 20
+    check_stopped_for_want_of_states(made, "state stale: none for")
     sent = made.commanded
-    assert 1 <= sent - before <= 12
     made.step(20)
     assert made.commanded == sent
     assert not made.violations
@@ -461,7 +495,9 @@ def test_parameters_of_the_limits_are_locked_while_a_mode_commands(change):
     made.step(5)
     assert made.runtime.mode == "gravity"
     made.set_mode("monitor")
-    made.step(20)
+    with pytest.raises(InputError, match=f"{name}: cannot be changed while mode monitor commands"):
+        made.runtime.change_settings(changed, made.now)
+    leave(made)
     made.take(made.runtime.change_settings(changed, made.now))
     assert made.runtime.settings == changed
 
@@ -554,21 +590,12 @@ def test_a_mode_is_refused_where_the_newest_states_repeat_their_numbers_with_vel
     assert made.set_mode("gravity").error is None
 
 
-def test_a_mode_ends_where_states_that_repeat_the_one_of_its_entry_go_on():
+def test_a_mode_stops_where_states_that_repeat_the_one_of_its_entry_go_on():
     made = rig()
     made.step(1, position=HOME.tolist(), velocity=[0.1] * 3)
     assert made.set_mode("gravity").error is None
     made.step(20, position=HOME.tolist(), velocity=[0.1] * 3)
-    assert made.runtime.mode == "monitor"
-    assert "it repeats the same numbers" in made.runtime.reason
-    assert not made.violations
-
-
-def test_a_mode_ends_where_states_come_without_stamps():
-    made = rig()
-    enter(made, "gravity")
-    made.step(20, stamp=0)
-    assert (made.runtime.mode, made.runtime.reason) == ("monitor", "state stale: it has no stamp")
+    check_stopped_for_want_of_states(made, "it repeats the same numbers")
 
 
 def test_a_mode_is_refused_where_the_newest_state_arrived_long_ago_under_a_stamp_ahead_of_the_clock():

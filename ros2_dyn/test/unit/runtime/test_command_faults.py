@@ -10,9 +10,12 @@ from math import nan
 import numpy as np
 import pytest
 
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.modes import ACTIVE_MODES, TRACKING_MODES
+from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime import JointSample, PayloadRequest
-from runtime_rig import HOME, NAMES, URDF, RuntimeRig, no_failsafe
+from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT
+from runtime_rig import HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, no_failsafe
 from tiers import FULL
 
 REPEATS = 100
@@ -133,9 +136,16 @@ def failsafe_gone(rig: RuntimeRig, mode: str) -> None:
 
 
 def node_killed(rig: RuntimeRig, mode: str) -> None:
-    """The failsafe process ramps to the safe effort, and a new node begins in monitor."""
+    """The failsafe process goes to the safe effort and repeats it, and a new node begins in monitor."""
+    guarded, before = rig.runtime.mode in ACTIVE_MODES, len(rig.failsafe_commands)
     rig.kill()
     assert rig.runtime.mode == "monitor"
+    if guarded:
+        sent = rig.failsafe_commands[before:]
+        assert (len(sent) - 1) * RAMP_DOWN_PERIOD >= MAX_WAIT - 0.1
+        np.testing.assert_array_equal(sent[200:], np.tile(sent[-1], (len(sent) - 200, 1)))
+        error = np.abs(sent[-1] - gravity(SMALL_ARM, rig.q))
+        assert np.all(error <= 0.02 * SMALL_ARM.effort_limit), error
     rig.step(5)
 
 
@@ -205,7 +215,10 @@ def enter(rig: RuntimeRig, mode: str) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_command_breaks_a_rule_whatever_fault_occurs(fault):
-    """A command is finite, within the limits, without a step, and of a fresh state; monitor commands nothing."""
+    """A command is finite, within the limits, without a step, and of a fresh state; monitor commands nothing.
+
+    Without fresh states a command goes to the declared effort and repeats it.
+    """
     rig = RuntimeRig(seed=list(FAULTS).index(fault))
     rig.step(12)
     entered, times = 0, REPEATS * len(MODES) if FULL else REPEATS

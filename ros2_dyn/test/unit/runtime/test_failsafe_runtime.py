@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_world import ARM, HOME
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import ACTIVE_MODES
-from ros2_dyn.dynamics import gravity
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.stop_supervision import WINDOW
+from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, REST_TIME, FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.heartbeat import MAX_LOOK
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.driver import DriverQuality
@@ -73,17 +75,63 @@ def test_arm_rests_a_second_after_its_node_was_killed_hangs_or_is_terminated(mod
 
 
 @pytest.mark.parametrize("behaviour", ["hold_gravity", "zero_effort"])
-def test_without_states_the_last_command_is_the_safe_effort(behaviour):
+def test_without_states_the_safe_effort_is_repeated_for_a_while_and_zero_effort_ends_at_once(behaviour):
     played = commanding("feed_forward", stop_behaviour=behaviour, detect_frozen=False)
     played.node.kill()
     played.run(1.02)
     played.node.on_joint_state = lambda *_: None
     held = gravity(ARM, played.arm.q) if behaviour == "hold_gravity" else np.zeros(ARM.n)
-    played.run(3.0)
-    at, *efforts = of_kind(played, "failsafe command")[-1]
-    assert at < 2.0
-    assert of_kind(played, "failsafe")[-1][1] == "ends"
-    assert_allclose(efforts, held, rtol=0, atol=2.0 if behaviour == "hold_gravity" else 0.0)
+    played.run(1.02 + MAX_WAIT + 0.5)
+    sent, ended = of_kind(played, "failsafe command"), of_kind(played, "failsafe")[-1]
+    assert ended[1] == "ends"
+    assert_allclose(sent[-1][1:], held, rtol=0, atol=2.0 if behaviour == "hold_gravity" else 0.0)
+    if behaviour == "zero_effort":
+        assert ended[0] < 2.0
+        return
+    assert MAX_WAIT < ended[0] - 1.02 < MAX_WAIT + 0.2
+    repeated = [efforts for at, *efforts in sent if at > 2.0]
+    assert len(repeated) > 90 * (MAX_WAIT - 1.0)
+    assert_array_equal(repeated, np.tile(repeated[-1], (len(repeated), 1)))
+    assert not played.violations
+
+
+def test_failsafe_follows_the_arm_again_when_states_come_back_after_seconds():
+    played = commanding("feed_forward", detect_frozen=False)
+    played.node.kill()
+    played.run(1.02)
+    hear = played.node.on_joint_state
+    played.node.on_joint_state = lambda *_: None
+    played.run(1.02 + 0.8 * MAX_WAIT)
+    played.node.on_joint_state = hear
+    played.arm.qd = np.array([0.0, 0.4, 0.0, 0.0, 0.0, 0.0])
+    played.motion_judge.on_placed(played.now)
+    check_stop(played)
+    played.run(played.now + 1.2 * MAX_WAIT)
+    assert of_kind(played, "failsafe")[-1][1] == "takes over"
+    assert_allclose(of_kind(played, "failsafe command")[-1][1:], gravity(ARM, played.arm.q), rtol=0, atol=20.0)
+
+
+def test_failsafe_that_followed_states_under_swapped_names_takes_over_with_an_effort_that_carries_the_arm():
+    """It has judged every state since it was armed: those of the last 0.3 s alone fit one another."""
+    played = commanding("gravity")
+    played.motion_judge.blind(True)
+    played.driver.faults.append(lambda samples: [swap_first_names(sample) for sample in samples])
+    played.run(1.5)
+    played.node.kill()
+    played.run(1.9)
+    played.driver.faults.clear()
+    played.run(4.0)
+    efforts = np.array([efforts for _, *efforts in of_kind(played, "failsafe command")])
+    assert len(efforts) > 200
+    assert_allclose(efforts, np.tile(gravity(ARM, HOME), (len(efforts), 1)), rtol=0, atol=3.0)
+    assert np.max(np.abs(played.arm.q - HOME)) < 0.01
+    assert np.max(np.abs(gravity(ARM, [HOME[1], HOME[0], *HOME[2:]]) - gravity(ARM, HOME))) > 10.0
+
+
+def swap_first_names(sample: JointSample) -> JointSample:
+    """Return a message in which the numbers of the first two joints are under each other's names."""
+    first, second, *others = sample.names
+    return sample._replace(names=(second, first, *others))
 
 
 def test_a_node_that_resumes_ends_its_mode_and_is_silent():
@@ -206,14 +254,17 @@ def test_commands_begin_at_the_last_one_within_the_limits_and_slew():
     assert_allclose(commands[-1], gravity(ARM, HOME), rtol=0, atol=0.1)
 
 
-def test_the_arm_is_carried_where_it_is_as_long_as_states_come():
-    """Not where it was when the node died: something moves it by and by."""
+def test_the_arm_is_carried_where_it_is_and_drawn_back_to_where_it_came_to_rest_as_long_as_states_come():
+    """Not carried as where it was when the node died: something moves it by and by."""
     signs, failsafe = NodeSigns(alive=False, command=command()), guard()
     look(failsafe, signs, 1.0, 3.0, speed=0.03)
     commands = look(failsafe, signs, 4.0, 0.5, offset=0.09)
     there = gravity(ARM, np.array(HOME) + 0.09)
     assert np.max(np.abs(there - gravity(ARM, HOME))) > 1.8
-    assert_allclose(commands[-1], there, rtol=0, atol=0.1)
+    rate = limit_rate_to_sampling(Settings().stop_damping, PERIOD, 0.0)
+    spring = -((rate / 1.5) ** 2) * mass_matrix(ARM, np.array(HOME) + 0.09) @ np.full(6, 0.09 - 0.03 * WINDOW)
+    assert np.max(np.abs(spring)) > 10.0
+    assert_allclose(commands[-1], there + spring, rtol=0, atol=0.1)
 
 
 def test_payload_of_the_last_command_is_carried():

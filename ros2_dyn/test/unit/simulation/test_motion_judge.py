@@ -13,12 +13,13 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.motion_judge import MotionJudge
+from ros2_dyn.simulation.motion_judge import RECOVERY_TIME, MotionJudge
 from ros2_dyn.simulation.motion_rules import (
     BEYOND_LIMIT,
     EFFORT_RATE,
     FEEDS_ENERGY,
     MOTION_RULES,
+    NOTICE_TIME,
     PRESSES,
     RUNS_AWAY,
     STILL_MOVES,
@@ -202,20 +203,75 @@ def test_model_that_becomes_wrong_after_a_stop_has_to_be_noticed_from_then_on():
     scene.judge.miswire(True)
     assert scene.move(0.15, along(0.5)) == []
     assert scene.move(0.2, along(0.5)) == []
-    assert scene.move(0.2, along(0.7)) == [RUNS_AWAY]
+    assert scene.move(0.2, along(0.7)) == []
+    assert scene.move(0.05, along(0.7)) == [RUNS_AWAY]
 
 
-@pytest.mark.parametrize(("called", "expected"), [(False, [RUNS_AWAY]), (True, [])])
-def test_stop_with_a_wrong_wiring_is_judged_up_to_the_call_of_the_stop_service(called, expected):
+def test_joint_that_speeds_up_for_a_moment_with_a_wrong_model_is_not_found():
+    scene = Scene().command("feed_forward")
+    scene.judge.miswire(True)
+    scene.stop()
+    assert scene.move(0.3, along(0.1)) == []
+    for _ in range(5):
+        assert scene.move(NOTICE_TIME - 0.02, along(0.5)) == []
+        assert scene.move(0.05, along(0.1)) == []
+    assert scene.move(NOTICE_TIME + 0.02, along(0.5)) == [RUNS_AWAY]
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_stop_with_a_wrong_wiring_is_judged_up_to_the_call_of_the_stop_service(called):
+    """From the call on the brakes have the arm, until the next mode; without it the stop is judged anew."""
     scene = Scene().command("feed_forward")
     scene.judge.miswire(True)
     assert scene.stop().move(0.3, along(0.1)) == []
     if called:
         scene.judge.on_stop_called(scene.t)
-    assert scene.move(0.3, along(0.5)) == expected
+    assert scene.move(0.3, along(0.5)) == ([] if called else [RUNS_AWAY])
     scene.judge.miswire(False)
-    assert scene.move(0.3, along(0.1)) == []
-    assert scene.move(0.3, along(0.5)) == [RUNS_AWAY]
+    assert scene.move(0.35, along(0.1)) == []
+    assert scene.move(0.7, along(0.5)) == ([] if called else [TRAVELS])
+    scene.command("feed_forward")
+    assert scene.move(0.5) == []
+    assert scene.stop().move(0.7, along(0.5)) == [TRAVELS]
+
+
+def test_call_of_the_stop_service_with_a_right_model_ends_no_judgement():
+    scene = Scene().command("feed_forward").stop()
+    scene.judge.on_stop_called(scene.t)
+    assert scene.move(0.5, along(0.7)) == [TRAVELS]
+
+
+def test_stop_without_usable_states_is_judged_once_they_have_been_usable_for_a_while():
+    scene = Scene().command("feed_forward")
+    scene.judge.blind(True)
+    assert scene.stop().move(2.0, along(0.7)) == []
+    scene.judge.blind(False)
+    assert scene.move(RECOVERY_TIME - 0.05, along(0.7)) == []
+    assert scene.move(0.55, along(0.7)) == [TRAVELS]
+
+
+def test_stop_that_damping_cannot_end_in_time_is_not_judged():
+    six = np.ones(6)
+    free = {"gravity": 0 * six, "limit": 1e6 * six, "slew_rate": 1e9 * six, "inertia": six}
+    assert can_brake(six, effort=0 * six, damping=15.0, **free)  # ln(20) / 15: 0.2 s, and 1 / 15 rad
+    assert not can_brake(six, effort=0 * six, damping=5.0, **free)  # 0.6 s, and 0.2 rad
+    assert can_brake(0.3 * six, effort=0 * six, damping=8.0, **free)
+
+
+@pytest.mark.parametrize("disturbed", ["controller", "load", "wiring", ""])
+def test_held_effort_is_not_judged_where_something_else_has_set_it_or_what_it_has_to_hold(disturbed):
+    scene = Scene().command("gravity")
+    scene.safe = scene.safe + 60.0
+    assert UNSAFE_HELD not in scene.move(0.1)
+    if disturbed == "controller":
+        scene.judge.suspend("controller", True)
+        scene.judge.suspend("controller", False)
+    elif disturbed == "wiring":
+        scene.judge.miswire(True)
+        scene.judge.miswire(False)
+    elif disturbed == "load":
+        scene.judge.on_load_changed()
+    assert (UNSAFE_HELD in scene.move(1.5, commands=False)) == (not disturbed)
 
 
 def test_stop_of_a_failsafe_process_is_judged_whatever_the_mode_of_the_node_it_replaced():

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.samples import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_pool import nominal_arm, random_home
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD
 from ros2_dyn.simulation.driver import DriverQuality
@@ -86,9 +88,9 @@ def stop(played: World) -> None:
     played.node.input(lambda runtime, now: runtime.on_clock_jump("test", now))
 
 
-def leave(played: World) -> None:
-    """Leave the mode for monitor."""
-    assert played.node.mode in ACTIVE_MODES, played.node.runtime.reason
+def leave(played: World, mode: str = "") -> None:
+    """Leave the mode for monitor: an active one, or the one that is named."""
+    assert played.node.mode in ((mode,) if mode else ACTIVE_MODES), played.node.runtime.reason
     played.want_mode("monitor")
 
 
@@ -273,19 +275,67 @@ def test_leaving_in_motion_brakes_until_the_arm_rests_and_then_ends(name, mode):
     assert played.node.stop_calls == 0
 
 
-def test_leaving_with_a_wrong_model_becomes_a_stop_that_is_escalated():
-    played = world("panda", seed=3, error=0.0)
-    believe_payload(played, 4.0)
+def left_under_a_payload(name: str, mass: float, at: float, **settings) -> World:
+    """Return a world whose mode was left just now, with a payload told that is not there: since 1 s, over 0.5 s."""
+    played = world(name, 3 if name == "panda" else 1, error=0.0, **settings)
+    believe_payload(played, mass)
     played.want_mode("gravity")
-    played.run(1.15)
+    played.run(at)
     leave(played)
-    played.run(1.2)
     played.wanted_mode = "stopped"
+    return played
+
+
+@pytest.mark.parametrize(("name", "mass", "at"), [("panda", 4.0, 1.3), ("panda", 6.0, 1.15), ("mock_arm", 5.0, 1.2)])
+def test_leaving_with_a_wrong_model_becomes_a_stop_that_is_escalated(name, mass, at):
+    played = left_under_a_payload(name, mass, at)
     motion = watch(played, 2.0)
     assert played.node.mode == "stopped"
     assert played.node.runtime.reason.startswith("stop failed")
+    assert len(events(played, "stop_service")) == 1
     assert motion.travel < MAX_TRAVEL, motion
-    assert motion.end_speed < 0.15, motion
+    assert motion.end_speed < REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("name", "mass", "at"), [("panda", 4.0, 1.15), ("mock_arm", 3.0, 1.2)])
+def test_leaving_with_a_wrong_model_ends_where_the_arm_is_drawn_back_and_rests(name, mass, at):
+    """Without the springs it would move on by itself."""
+    played = left_under_a_payload(name, mass, at)
+    motion = watch(played, 4.0)
+    assert (played.node.mode, played.node.commands, played.node.stop_calls) == ("monitor", False, 0)
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.end_speed < 0.5 * REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("name", "mass"), [("mock_arm", 1.0), ("mock_arm", 1.4)])
+def test_arm_that_friction_hardly_holds_is_not_left_under_an_effort_under_which_it_moves(name, mass):
+    """The damping of the mode and of the stop hides that: commands may end only when the arm rests without it."""
+    played = left_under_a_payload(name, mass, 2.0, gravity_damping=40.0, slew_rate=1.0)
+    assert played.node.mode == "monitor"
+    motion = watch(played, 5.0)
+    assert not played.node.commands
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.end_speed < 0.5 * REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("mass", "escalated"), [(3.0, False), (6.0, True)])
+def test_arm_that_does_not_stay_at_rest_while_it_is_left_is_braked_again_and_escalated(mass, escalated):
+    """A load comes while the last effort is proved. Left alone, the arm would fall at 3 rad/s."""
+    played = world("mock_arm", error=0.0)
+    played.want_mode("gravity")
+    played.run(STOP_AT)
+    leave(played)
+    played.run(STOP_AT + 0.3 + 0.5 * PROOF_TIME)  # the ramp is over
+    assert played.node.commands
+    played.wanted_mode = "stopped"
+    played.replace_arm(played.arm_model.carrying(Payload(mass, [0.0, 0.0, 0.05])))
+    motion = watch(played, 3.0)
+    assert (played.node.mode, played.node.commands) == (("stopped", True) if escalated else ("monitor", False))
+    assert played.node.runtime.reason.startswith("stop failed") == escalated
+    assert played.node.stop_calls == escalated
+    assert motion.max_speed < 0.8, motion
+    assert motion.travel < MAX_TRAVEL, motion
+    assert motion.end_speed < 0.5 * REST_SPEED, motion
 
 
 # --- states end
@@ -295,33 +345,92 @@ def test_leaving_with_a_wrong_model_becomes_a_stop_that_is_escalated():
 @pytest.mark.parametrize("slew_rate", [1.0, 10.0])
 @pytest.mark.parametrize("name", ARMS[:2])
 def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, slew_rate, behaviour):
-    """What is left on the topic is held for ever by the controller."""
+    """What is left on the topic is held for ever by the controller. Gravity compensation is repeated besides."""
     played = moving(name, "feed_forward", stop_behaviour=behaviour, slew_rate=slew_rate)
     q = played.arm.q.copy()
     played.driver.faults.append(lambda samples: [])
+    played.motion_judge.blind(True)
     played.wanted_mode = "stopped"
-    while played.node.commands:
+    held = behaviour == "hold_gravity"
+    while played.node.commands and played.now < STOP_AT + 3.0:
         played.run(played.now + 0.01)
-        assert played.now < STOP_AT + 3.0
+    assert (played.node.mode, played.node.commands) == (("stopped", True) if held else ("monitor", False))
     assert played.node.runtime.reason.startswith("state stale")
+    if held:
+        sent = [record[2:] for record in played.records if record[1] == "command" and record[0] > 1e9 * (STOP_AT + 2.5)]
+        assert len(sent) >= 49
+        assert set(sent) == {sent[-1]}
     left = played.arm.law.tau
     expected = gravity(played.description, q) if behaviour == "hold_gravity" else np.zeros(len(q))
     np.testing.assert_allclose(left, expected, rtol=0, atol=0.02 * np.max(played.arm_model.effort_limit))
     assert not played.violations
 
 
+@pytest.mark.parametrize("silence", [0.1, 4.0])
 @pytest.mark.parametrize("mode", ACTIVE_MODES)
-def test_stop_follows_the_arm_again_when_states_come_back_within_the_ramp(mode):
+def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
+    """Within the ramp, or after seconds; then somebody throws the arm, which has to be braked."""
     played = moving("mock_arm", mode, slew_rate=1.0, speed=0.5)
-    silent = [lambda samples: []]
-    played.driver.faults += silent
+    played.driver.faults.append(lambda samples: [])
+    played.motion_judge.blind(True)
     played.wanted_mode = "stopped"
-    played.run(STOP_AT + 0.1)
+    played.run(STOP_AT + silence)
     assert (played.node.mode, played.node.commands) == ("stopped", True)
+    if silence > 1.0:
+        throw(played, 0.4, 2)
     played.driver.faults.clear()
+    played.motion_judge.blind(False)
     motion = watch(played, 2.0)
     assert (played.node.mode, played.node.commands) == ("stopped", True)
     assert motion.end_speed < REST_SPEED, motion
+    assert motion.travel < MAX_TRAVEL, motion
+    leave(played, "stopped")
+    played.run(played.now + 2.0)
+    assert (played.node.mode, played.node.commands) == ("monitor", False)
+    assert not played.violations
+
+
+def test_mode_that_is_left_without_states_ends_in_the_declared_effort():
+    played = moving("mock_arm", "feed_forward")
+    played.driver.faults.append(lambda samples: [])
+    played.motion_judge.blind(True)
+    played.wanted_mode = "stopped"
+    q = played.arm.q.copy()
+    played.run(STOP_AT + 2.0)
+    leave(played, "stopped")
+    played.run(STOP_AT + 2.5)
+    assert (played.node.mode, played.node.commands) == ("monitor", False)
+    np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, q), rtol=0, atol=6.0)
+
+
+# --- an arm that came to rest is held there
+
+
+@pytest.mark.parametrize(("name", "push"), [("mock_arm", 100.0), ("ur10", 200.0)])
+def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(name, push):
+    """A spring that the slew rate delays feeds energy: with it, a pushed arm swings at 1 rad/s for seconds."""
+    played = moving(name, "gravity", slew_rate=1.0, delay=0.02, speed=0.3)
+    stop(played)
+    played.run(STOP_AT + 1.0)
+    played.add_contact(AppliedForce("tool0", (push, push, 0.0), start=played.now, duration=0.4))
+    played.run(played.now + 1.4)
+    motion = watch(played, 2.0)
+    assert motion.max_speed < REST_SPEED, motion
+    assert motion.travel < 0.05, motion
+
+
+def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
+    """It is escalated, and the joints go on to carry their weight. Withdrawing it lets the arm fall at 8 rad/s."""
+    played = moving("mock_arm", "gravity", error=0.0)
+    stop(played)
+    played.run(STOP_AT + 1.0)
+    played.add_contact(AppliedForce("tool0", (0.0, 0.0, -400.0), start=played.now, duration=0.6))
+    played.run(played.now + 0.6)
+    stage = played.node.runtime._modes._supervisor._stop.stage
+    motion = watch(played, 2.0)
+    assert played.node.runtime._modes._supervisor._stop.stage == stage == 1
+    assert motion.end_speed < REST_SPEED, motion
+    np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
 
 
 @pytest.mark.parametrize("slew_rate", [1.0, 10.0])
