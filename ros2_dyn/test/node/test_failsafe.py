@@ -18,6 +18,7 @@ from numpy.testing import assert_allclose
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 import rclpy
+from ros2_dyn_interfaces.srv import SetMode
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
@@ -59,18 +60,11 @@ def begin(own_domain, listener) -> Iterator[Callable[..., Driver]]:
         driver.process.kill()
 
 
-def enter_force(driver: Driver, answers: list[str] | None = None) -> None:
-    """Enter mode force; note the answers."""
-
-    def entered() -> bool:
-        response = driver.set_mode("force")
-        if answers is not None:
-            answers.append(response.message)
-        return bool(response.success)
-
+def enter_force(driver: Driver) -> None:
+    """Enter mode force."""
     driver.wrench = force(z=1.0)
     driver.play(5)
-    driver.until(entered, "mode force is not entered")
+    driver.until(lambda: driver.set_mode("force").success, "mode force is not entered")
     driver.play(30)
 
 
@@ -211,29 +205,32 @@ def test_node_takes_the_arm_back_when_the_process_dies_that_replaced_it(begin):
         enter_force(driver)
 
 
-def test_killed_node_that_is_started_again_commands_although_the_dead_publishers_are_known(begin, listener):
-    """The node's, and that of a failsafe process that was killed, too. Those that live are rivals all the same."""
+def test_spare_node_commands_although_the_middleware_knows_publishers_of_killed_processes(begin):
+    """Those of a node and its failsafe process. As long as they lived, they were rivals."""
     driver = begin()
-    failsafe = child_of(driver.process.process.pid)
-    driver.barrier()
-    before = publishers(driver)
-    dead = driver.process
-    dead.kill()
-    os.kill(failsafe, signal.SIGKILL)
-    driver.process = Process("ros2_dyn.ros.dynamics_node", *dead.process.args[4:])
+    first, failsafe, answers = driver.process, child_of(driver.process.process.pid), list[str]()
+    remapped = ("-r", "__node:=spare", "-r", "~/command:=/dynamics/command")
+    spare = Process("ros2_dyn.ros.dynamics_node", *first.process.args[4:], *remapped)
+
+    def enters() -> bool:
+        future = driver.listener.call_async(SetMode, "spare/set_mode", mode="gravity")
+        feed(driver, future.done, "no answer")
+        answers.append(future.result().message)
+        return bool(future.result().success)
+
+    def sees_a_rival() -> bool:
+        return "publishes on" in answers[-1] or "commands on" in answers[-1]
+
     try:
-        driver.modes.clear()
-        driver.begin()
-        answers = []
-        enter_force(driver, answers)
-        assert before < publishers(driver)
-        assert not [answer for answer in answers if "publishes on" in answer or "commands on" in answer]
-        twin = rclpy.create_node("dynamics", context=listener._context)
-        twin.create_publisher(Float64MultiArray, "dynamics/command", 1)
-        driver.until(lambda: driver.mode == "stopped", "no stop")
-        twin.destroy_node()
+        feed(driver, lambda: not enters() and sees_a_rival(), "it does not see the first one")
+        rivals = publishers(driver)
+        first.kill()
+        os.kill(failsafe, signal.SIGKILL)
+        feed(driver, lambda: enters() or sees_a_rival(), "it is refused for another reason")
+        assert not sees_a_rival(), answers
+        assert rivals < publishers(driver)  # with that of the new failsafe process
     finally:
-        driver.process.kill()
+        spare.kill()
 
 
 def test_terminated_group_leaves_a_resting_arm(begin):
