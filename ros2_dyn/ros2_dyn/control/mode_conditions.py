@@ -87,6 +87,8 @@ class GuardInput(NamedTuple):
     """Longest delay of the loop, s."""
     reduced_for: float = 0.0
     """For how long the delay has allowed less than the desired wrench, s."""
+    inert: bool = False
+    """Whether the joints are measured to exert nothing, although efforts are commanded."""
 
 
 class Violation(NamedTuple):

@@ -54,6 +54,9 @@ class StopSupervision:
 
     A stop takes effect when the command has reached the braking effort. From then on each window of `WINDOW` must be
     slower than the one before, until the arm is at rest. It is held there, and may not move away by itself.
+
+    Joints are left without effort only if they were accelerated by an effort. What an arm does that exerts nothing says
+    nothing about the commands, which a controller may follow later.
     """
 
     def __init__(self) -> None:
@@ -106,7 +109,7 @@ class StopSupervision:
         speed = self._speed(0.0, self._window)
         return speed is not None and bool(np.all(speed < REST_SPEED))
 
-    def judge(self, qd: Array, settled: bool, obeyed: bool = False) -> StopFailure | None:
+    def judge(self, qd: Array, settled: bool, obeyed: bool = False, inert: bool = False) -> StopFailure | None:
         """Judge the newest state after a stop was requested; return why the stop failed, if it did.
 
         Args:
@@ -114,6 +117,7 @@ class StopSupervision:
             settled: whether the command has reached the braking effort.
             obeyed: whether measured efforts follow the commands: what then moves the arm in spite of the effort at rest
                 is no wrong wiring, but a push, and no effort is withdrawn.
+            inert: whether the joints exert nothing, whatever is commanded.
         """
         now, q = self._history[-1]
         speed = self._speed(0.0, SHORT_WINDOW)
@@ -123,6 +127,9 @@ class StopSupervision:
         if self._pending:
             self._begin(now, np.abs(qd) if speed is None else np.maximum(speed, np.abs(qd)))
         if self._begun is None or self.stage >= LAST_STAGE - obeyed:
+            return None
+        if self.stage and inert:
+            self._pending = True  # judged from the first state on at which the command acts
             return None
         failure = self._find_failure(now, q, speed, settled)
         if failure is not None:

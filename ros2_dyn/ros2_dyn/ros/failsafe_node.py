@@ -28,6 +28,7 @@ from ros2_dyn.ros.endpoints import identified_publisher
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, READY, FailsafeTask
 from ros2_dyn.ros.hot_loop import HotLoop
+from ros2_dyn.ros.process_watch import ProcessWatch
 from ros2_dyn.ros.publisher_records import PublisherRecord
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.ros.trigger_service import TriggerService
@@ -60,7 +61,7 @@ class FailsafeNode(Node):
         )
         self.ending = False
         """Whether all is to end when the arm rests."""
-        self._node_is_alive, self._disarmed = True, False
+        self._watch, self._node_is_alive, self._disarmed = ProcessWatch(os.getppid()), True, False
         self._simulated, self._memory = task.use_sim_time, memory
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
         self._record = PublisherRecord(self.gid)
@@ -128,6 +129,7 @@ class FailsafeNode(Node):
 
     def _look(self) -> None:
         self._memory.watch()
+        self._node_is_alive = self._node_is_alive and not self._watch.ends
         if not self._node_is_alive:
             self._time.timeout = min(self._time.timeout, ORPHAN_CLOCK_TIMEOUT)
         if self._disarmed and not self._taken_over:

@@ -314,6 +314,7 @@ class ModeManager:
             fed_energy=self._loop.fed_energy,
             delay=longest_delay(*self._loop.times),
             reduced_for=self._laws.reduced_for,
+            inert=mode == "stopped" and self._monitor.is_inert(observed),
         )
         if mode == self.mode == "force":
             seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)

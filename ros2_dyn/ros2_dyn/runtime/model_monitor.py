@@ -34,6 +34,9 @@ WINDOW = 0.2
 """Time of the states whose mean is compared with the model, s."""
 MIN_STEP = 0.005
 """Smallest time from one of them to the next, s."""
+INERT, COMMANDED = 0.01, 0.03
+"""Fractions of the effort limits: joints that exert less than the first exert nothing, if more than the second was
+commanded to one of them."""
 BANDWIDTH = 30.0
 """Of the observer that compares the motion with the efforts, 1/s."""
 
@@ -162,6 +165,20 @@ class ModelMonitor:
     def command(self, effort: Array, now: float) -> None:
         """Take a command, N m or N, shape (n,), at a time, s."""
         self._band.add(effort.tolist(), now)
+
+    def is_inert(self, observed: Observed) -> bool:
+        """Return whether the joints exert nothing at a state although efforts are commanded; False where unmeasured."""
+        robot = self._robot
+        assert robot is not None
+        effort, terms = self._measured(robot, observed), observed.terms
+        if effort is None:
+            return False
+        own = own_effort(robot.settings.command_effort, terms.gravity, terms.friction)
+        limit = robot.model.effort_limit.tolist()
+        if any(abs(tau - g) > INERT * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
+            return False
+        low, high = self._band.at(observed.state.measured.measured_at)
+        return any(max(a, -b) > COMMANDED * most for a, b, most in zip(low, high, limit))
 
     def check(self, mode: Mode, observed: Observed, arm: ArmState, wrench: Array) -> Violation | None:
         """Return what is doubted at a state while commands leave.

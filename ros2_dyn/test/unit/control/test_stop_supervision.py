@@ -109,6 +109,24 @@ def test_arm_that_came_to_rest_may_be_moved_slowly_and_a_little(push, fails):
     assert (failed is not None) == fails
 
 
+def test_an_escalated_stop_that_acts_late_is_judged_from_then_on():
+    """The arm falls until its controller follows the commands. It has then the effort that brakes it."""
+    supervision, effort = StopSupervision(), np.array([3.0, -2.0])
+    failures = []
+    q, qd = 0.0, 0.3
+    for k in range(-50, 200):
+        t = k * PERIOD
+        if k == 0:
+            supervision.request()
+        inert = 0 <= t < 0.3
+        q, qd = q + PERIOD * qd, qd + 10 * PERIOD if inert else qd * (1 - 15 * PERIOD) if t >= 0 else qd
+        supervision.observe(t, np.array([q, 0.0]))
+        failures.append(supervision.judge(np.array([qd, 0.0]), t > 0.1, inert))
+    assert sum(failure is not None for failure in failures) == 1
+    assert supervision.at_rest
+    assert supervision.withdraw(effort).tolist() == effort.tolist()
+
+
 def test_joints_that_an_escalated_stop_accelerates_are_left_without_effort():
     supervision, effort = StopSupervision(), np.array([3.0, -2.0])
     failures = []

@@ -18,6 +18,7 @@ from ros2_dyn.simulation.arm_pool import nominal_arm, random_home
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import perturbed
+from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn.simulation.target_generator import TargetQuality
 from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
 from tiers import FULL
@@ -223,6 +224,23 @@ def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_se
     assert events(played, "stop_service")[0] - 1.05 < 0.2
     assert motion.travel < 0.4, motion
     assert motion.end_speed < REST_SPEED, motion
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.12, 0.2])
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhile(mode, gap):
+    """As one that was activated exerts nothing until a command reaches it. Its efforts are not withdrawn for that."""
+    played = world("mock_arm", error=0.0, rate=500.0, model_tolerance=0.1)
+    played.want_mode(mode)
+    played.run(STOP_AT)
+    played.listening, played.wanted_mode = False, "stopped"
+    played.arm.law = HeldEffort(np.zeros(played.arm_model.n), played.arm_model.effort_limit)
+    played.run(STOP_AT + gap)
+    assert events(played, "controller does not follow")
+    played.listening = True
+    motion = watch(played, 2.0)
+    assert motion.moved_for < REST_TIME, motion
+    assert motion.travel < MAX_TRAVEL, motion
 
 
 def test_stop_before_the_arm_ever_stood_still_is_escalated_without_an_effort_at_rest():
