@@ -28,8 +28,18 @@ AWAY = 0.8
 
 
 def states_stop(rig: RuntimeRig, mode: str) -> None:
-    """States stop for longer than the timeout, or for less."""
-    rig.silence(rig.rng.choice([0.03, 0.08, 0.25]))
+    """States stop for longer than the timeout, or for less; after a second the arm's weight is what is commanded."""
+    active, seconds = rig.runtime.mode in ACTIVE_MODES, rig.rng.choice([0.03, 0.08, 0.25, 1.0])
+    rig.silence(seconds)
+    if active and seconds == 1.0:
+        assert (rig.runtime.mode, rig.runtime.commands) == ("stopped", True)
+        check_carried(rig, rig.commands[-1].effort)
+
+
+def check_carried(rig: RuntimeRig, effort: np.ndarray) -> None:
+    """Check that an effort is the declared one: it carries the arm where it was last seen."""
+    error = np.abs(effort - gravity(SMALL_ARM, rig.q))
+    assert np.all(error <= 0.02 * SMALL_ARM.effort_limit), error
 
 
 def states_are_lost(rig: RuntimeRig, mode: str) -> None:
@@ -144,8 +154,7 @@ def node_killed(rig: RuntimeRig, mode: str) -> None:
         sent = rig.failsafe_commands[before:]
         assert (len(sent) - 1) * RAMP_DOWN_PERIOD >= MAX_WAIT - 0.1
         np.testing.assert_array_equal(sent[200:], np.tile(sent[-1], (len(sent) - 200, 1)))
-        error = np.abs(sent[-1] - gravity(SMALL_ARM, rig.q))
-        assert np.all(error <= 0.02 * SMALL_ARM.effort_limit), error
+        check_carried(rig, sent[-1])
     rig.step(5)
 
 

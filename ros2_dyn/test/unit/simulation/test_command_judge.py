@@ -94,10 +94,25 @@ def test_command_on_a_stale_state_may_only_go_on_to_the_safe_effort(behaviour, e
     assert results == [[]] * (len(efforts) - 1) + [broken]
 
 
-def test_commands_on_a_stale_state_that_do_not_end_are_found():
-    judged = Judged("hold_gravity")
+def on_one_state(behaviour, efforts) -> list[list[str]]:
+    """Return the rules that commands break which come every 10 ms, the first of them on the only state."""
+    judged = Judged(behaviour)
     judged.state(1.0)
-    broken = [judged.command(1.0 + 0.01 * k) for k in range(100)]
+    return [judged.command(1.0 + 0.01 * k, effort) for k, effort in enumerate(efforts)]
+
+
+def test_commands_on_a_stale_state_that_reached_gravity_compensation_may_be_repeated_and_nothing_else():
+    safe = (1.0, 1.0)
+    broken = on_one_state("hold_gravity", [safe] * 1000 + [(1.0, 1.0 + 1e-9)])
+    assert broken == [[]] * 1000 + [[STALE]]
+    creeping = on_one_state("hold_gravity", [(1.0 + 1e-6 * k, 1.0) for k in range(100)])
+    assert creeping[50] == []
+    assert creeping[-1] == [STALE]
+
+
+@pytest.mark.parametrize("effort", [(1.0, 1.0), (0.0, 0.0)])
+def test_commands_on_a_stale_state_that_do_not_end_are_found_where_zero_is_the_safe_effort(effort):
+    broken = on_one_state("zero_effort", [effort] * 100)
     assert broken[50] == []
     assert broken[-1] == [STALE]
 
