@@ -121,7 +121,7 @@ def test_an_escalated_stop_that_acts_late_is_judged_from_then_on():
         inert = 0 <= t < 0.3
         q, qd = q + PERIOD * qd, qd + 10 * PERIOD if inert else qd * (1 - 15 * PERIOD) if t >= 0 else qd
         supervision.observe(t, np.array([q, 0.0]))
-        failures.append(supervision.judge(np.array([qd, 0.0]), t > 0.1, inert))
+        failures.append(supervision.judge(np.array([qd, 0.0]), t > 0.1, inert=inert))
     assert sum(failure is not None for failure in failures) == 1
     assert supervision.at_rest
     assert supervision.withdraw(effort).tolist() == effort.tolist()

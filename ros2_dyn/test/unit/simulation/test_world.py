@@ -289,7 +289,7 @@ def test_freshness_that_accepts_every_state_is_found(monkeypatch):
     monkeypatch.setattr(StateFreshness, "accept", accept)
     played = world()
     played.want_mode("gravity")
-    played.at(1.0, lambda: start_fault(played, "states freeze", np.random.default_rng(1), 1.3))
+    played.at(1.0, lambda: start_fault(played, "stamps offset", np.random.default_rng(1), 1.3))
     played.run(2.3)
     assert played.violations[STALE] > 0
     assert set(played.violations) == {STALE}
