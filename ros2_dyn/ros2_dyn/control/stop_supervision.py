@@ -34,6 +34,8 @@ MAX_RATIO = 0.85
 """Largest ratio of the speeds in two consecutive windows. Damping with 5 1/s gives 0.74."""
 MIN_DECELERATION = 2.0
 """Deceleration, rad/s^2 or m/s^2, that is enough whatever the ratio: braking at the effort limits is linear."""
+SLOW = 0.1
+"""Speed below which an arm is held, and may take `MAX_TIME` to come to rest, rad/s or m/s."""
 GROWTH = 1.2, 0.2
 """A speed that exceeds the first times that at the stop plus the second, rad/s or m/s, grows."""
 LAST_STAGE = 2
@@ -63,7 +65,7 @@ class StopSupervision:
         self.stage = 0
         """Number of escalations: 1: the effort at rest carries the arm; 2: some joints are left without effort."""
         self.anchor: Array | None = None
-        """Where the arm is held, rad or m, shape (n,); None: it has neither come to rest nor was the stop escalated.
+        """Where the arm is held, rad or m, shape (n,); None: it has neither become slow nor was the stop escalated.
         It follows an arm that moves, so that the arm does not come back far."""
         self._history: deque[tuple[float, Array]] = deque()
         self._window = WINDOW
@@ -124,6 +126,8 @@ class StopSupervision:
         if self.anchor is not None:
             held = np.clip(self.anchor, q - MAX_STRETCH, q + MAX_STRETCH)
             self.anchor = held if speed is None else np.where(speed < HELD_SPEED, held, q)
+        elif self._begun is not None and speed is not None and np.all(speed < SLOW):
+            self.anchor = q
         if self._pending:
             self._begin(now, np.abs(qd) if speed is None else np.maximum(speed, np.abs(qd)))
         if self._begun is None or self.stage >= LAST_STAGE - obeyed:
@@ -154,7 +158,6 @@ class StopSupervision:
             return self._leaves_rest(q, self._rest, speed) if self.stage == 0 else None
         if self.at_rest:
             self._rest = q
-            self.anchor = q if self.anchor is None else self.anchor
             return None
         if self._effective_at == np.inf and (settled or now - self._begun > MAX_SLEWING):
             self._effective_at = now
@@ -180,7 +183,7 @@ class StopSupervision:
         if before is None or lately is None or self._begun is None or now - self._effective_at < 2 * window:
             return None
         fastest, earlier = float(np.max(lately)), float(np.max(before))
-        falls = fastest <= max(MAX_RATIO * earlier, earlier - MIN_DECELERATION * window)
+        falls = fastest <= max(MAX_RATIO * earlier, earlier - MIN_DECELERATION * window, SLOW)
         if falls and now - self._begun <= MAX_TIME:
             return None
         stuck = (lately >= REST_SPEED) & ((lately > MAX_RATIO * before) | (lately == fastest))

@@ -113,7 +113,7 @@ class MotionJudge:
         self._mode = ""
         self._last: list[float] | None = None
         self._last_at = self._pushed_at = self._wrong_at = self._blind_at = -inf
-        self._failsafe_lost_at = self._called_at = self._entered_at = -inf
+        self._failsafe_lost_at = self._called_at = self._entered_at = self._free_since = -inf
         self._held_at: list[float] = []
         self._silent = self._held_judged = True
         self._disturbed = False
@@ -262,10 +262,12 @@ class MotionJudge:
         now = Instant(
             t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, sees, stoppable, terms
         )
-        if braked and not self._braked and self._was_free and stoppable and right and self._behaviour == "hold_gravity":
+        explained = t - self._free_since < MEMORY or not stoppable or self._behaviour != "hold_gravity"
+        if braked and not (self._braked or explained):
             found.append(Finding(FAILS, "", float(np.max(np.abs(qd))), REST_SPEED))
         self._braked = braked
         free = now.alone and right and sees
+        self._free_since = self._free_since if free else t
         if free and not self._was_free and mode == "stopped":
             self._begin_stop(t, q, qd)
         self._was_free = free
