@@ -35,7 +35,8 @@ class DescentJudge:
     """Judges commands on stale states: they may only go on to the declared safe effort.
 
     No joint's command turns back on its way, or moves away from zero where that is the safe effort. They arrive in the
-    time that the slew rate allows: then zero effort ends, and gravity compensation is only repeated, to the last digit.
+    time that the slew rate allows: then zero effort ends, and gravity compensation is only repeated, to the last digit,
+    and in no active mode.
     """
 
     def __init__(self, limits: CommandLimits, stop_behaviour: StopBehaviour) -> None:
@@ -47,13 +48,20 @@ class DescentJudge:
         """Take notice of a command on a fresh state."""
         self._since, self._directions = inf, [0.0] * self._n
 
-    def allows(self, effort: Sequence[float], before: Sequence[float], now: float) -> bool:
-        """Return whether a command may follow the one before, N m or N, shape (n,), at a time, s."""
+    def allows(self, effort: Sequence[float], before: Sequence[float], now: float, stopped: bool) -> bool:
+        """Return whether a command may follow the one before.
+
+        Args:
+            effort: N m or N, shape (n,).
+            before: the command before, N m or N, shape (n,).
+            now: time, s.
+            stopped: whether a stop commands, and no active mode.
+        """
         self._since = min(self._since, now)
         if self._stop_behaviour == "none":
             return False
         if now - self._since > self._max_time:
-            return self._stop_behaviour == "hold_gravity" and list(effort) == list(before)
+            return stopped and self._stop_behaviour == "hold_gravity" and list(effort) == list(before)
         for i, (x, last) in enumerate(zip(effort, before)):
             change, direction = x - last, self._directions[i]
             if change * direction < 0 or (self._stop_behaviour == "zero_effort" and abs(x) > abs(last)):
@@ -132,12 +140,13 @@ class CommandJudge:
         if not late:
             self._known = known
 
-    def on_command(self, effort: Sequence[float], now: float) -> list[str]:
+    def on_command(self, effort: Sequence[float], now: float, stopped: bool = False) -> list[str]:
         """Return the rules that a command breaks, of `RULES`.
 
         Args:
             effort: N m or N, shape (n,).
             now: time of the publication, s.
+            stopped: whether the node has said that no active mode commands, or its failsafe process commands.
         """
         broken = []
         if not all(map(isfinite, effort)):
@@ -150,7 +159,7 @@ class CommandJudge:
                 broken.append(STEP)
         if now - self.state_at <= self._timeout * (1 + TOLERANCE):
             self._descent.end()
-        elif self._last is None or not self._descent.allows(effort, self._last, now):
+        elif self._last is None or not self._descent.allows(effort, self._last, now, stopped):
             broken.append(STALE)
         self._last, self._last_at = list(effort), now
         return broken

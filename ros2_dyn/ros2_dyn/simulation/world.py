@@ -389,7 +389,8 @@ class World:
         """Judge a command and send it to the controller."""
         numbers = effort.tolist()
         self.records.append((self.queue.now_ns, publisher, *numbers))
-        for kind in self.judge.on_command(numbers, self.now):
+        stopped = publisher != "command" or self.node.mode not in ACTIVE_MODES
+        for kind in self.judge.on_command(numbers, self.now, stopped):
             self.violations[kind] += 1
             self.record("violation", kind)
         self._report(self.motion_judge.on_command(numbers, self.now, self.arm.q))

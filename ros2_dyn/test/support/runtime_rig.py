@@ -12,6 +12,7 @@ import numpy as np
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.errors import FailsafeError, Ros2DynError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
@@ -249,7 +250,8 @@ class RuntimeRig:
         self.commands.append(command)
         self._judge(np.asarray(command.data), at)
 
-    def _judge(self, effort: np.ndarray, at: float) -> None:
+    def _judge(self, effort: np.ndarray, at: float, by_failsafe: bool = False) -> None:
+        stopped = by_failsafe or self.modes[-1] not in ACTIVE_MODES
         self.commanded += 1
         order = [NAMES.index(name) for name in self.settings.command_joints or self.settings.joints]
         limit = self.settings.effort_scale * SMALL_ARM.effort_limit[order]
@@ -257,7 +259,7 @@ class RuntimeRig:
         self._history.append(f"{at:.4f} s, state {1e3 * age:.1f} ms old, {self.modes[-1]}: {np.round(effort, 3)}")
         if age <= self.settings.state_timeout:
             self._descent.end()
-        descends = self._descent.allows(effort.tolist(), self.held[order].tolist(), at)
+        descends = self._descent.allows(effort.tolist(), self.held[order].tolist(), at, stopped)
         steps = np.abs(effort - self.held[order]) / (self.settings.slew_rate * limit * MAX_SLEW_STEP)
         for kind, violated in (
             ("not finite", not np.all(np.isfinite(effort))),
@@ -314,7 +316,7 @@ class RuntimeRig:
                 update = failsafe.on_time(NodeSigns(alive=False, command=command), self.now)
                 if update is not None and update.command is not None:
                     self.failsafe_commands.append(update.command.effort)
-                    self._judge(np.asarray(update.command.data), self.now)
+                    self._judge(np.asarray(update.command.data), self.now, by_failsafe=True)
                 self.now += RAMP_DOWN_PERIOD
         self.now += 0.2
         self.start()

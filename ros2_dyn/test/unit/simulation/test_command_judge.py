@@ -29,9 +29,9 @@ class Judged:
         stamp = round(1e9 * measured) if measured else 0
         self.judge.on_state(JointSample(stamp, names, q, [v] * len(names)), round(1e9 * t), t)
 
-    def command(self, t, effort=(1.0, 1.0)):
+    def command(self, t, effort=(1.0, 1.0), stopped=False):
         """Return the rules that a command at a time breaks."""
-        return self.judge.on_command(list(effort), t)
+        return self.judge.on_command(list(effort), t, stopped)
 
 
 @pytest.fixture
@@ -94,11 +94,11 @@ def test_command_on_a_stale_state_may_only_go_on_to_the_safe_effort(behaviour, e
     assert results == [[]] * (len(efforts) - 1) + [broken]
 
 
-def on_one_state(behaviour, efforts) -> list[list[str]]:
+def on_one_state(behaviour, efforts, stopped=True) -> list[list[str]]:
     """Return the rules that commands break which come every 10 ms, the first of them on the only state."""
     judged = Judged(behaviour)
     judged.state(1.0)
-    return [judged.command(1.0 + 0.01 * k, effort) for k, effort in enumerate(efforts)]
+    return [judged.command(1.0 + 0.01 * k, effort, stopped) for k, effort in enumerate(efforts)]
 
 
 def test_commands_on_a_stale_state_that_reached_gravity_compensation_may_be_repeated_and_nothing_else():
@@ -108,6 +108,9 @@ def test_commands_on_a_stale_state_that_reached_gravity_compensation_may_be_repe
     creeping = on_one_state("hold_gravity", [(1.0 + 1e-6 * k, 1.0) for k in range(100)])
     assert creeping[50] == []
     assert creeping[-1] == [STALE]
+    active = on_one_state("hold_gravity", [safe] * 100, stopped=False)
+    assert active[50] == []
+    assert active[-1] == [STALE]
 
 
 @pytest.mark.parametrize("effort", [(1.0, 1.0), (0.0, 0.0)])
