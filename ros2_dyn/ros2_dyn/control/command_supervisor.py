@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +29,8 @@ SPRING_TIME = 0.1
 """Time in which the slew rate can build up the efforts that draw a stopped arm back, s: stronger ones make it swing."""
 PROOF_TIME = 0.3
 """Time for which an arm that is left has to stay at rest under the effort in which commands end, s."""
+PROOF_DISTANCE = 0.003
+"""Distance within which it rests, rad or m: an effort under which it moves farther is replaced."""
 
 
 class StopHold(NamedTuple):
@@ -83,7 +84,8 @@ class CommandSupervisor:
         self.carried: Array | None = None
         """Effort that carries the arm at the newest state, N m or N, shape (n,): what a controller may hold."""
         self._leaves_now = False
-        self._proven_at = inf
+        self._proof: tuple[float, Array, Array] | None = None
+        """Since when, where and with which constant effort an arm that is left has been seen to rest."""
         self._events: list[Event] = []
         self._logged: set[str] = set()
 
@@ -293,11 +295,7 @@ class CommandSupervisor:
         braking = self._limiter.saturate(self._stop.withdraw(safe + (carried - hold) + spring))
         self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
         if self.modes.leaving and self._stop.at_rest:
-            if not self._leaves_now:
-                self._leaves_now, self._proven_at = True, inf
-                self._limiter.ramp(seen.now, self.policy.ramp_time)
-            proof_time = PROOF_TIME if self.policy.stop_behaviour == "hold_gravity" else 0.0
-            return self._approach(safe_effort(self.policy.stop_behaviour, self.carried), seen.now, proof_time)
+            return self._leave_at_rest(seen)
         self._limiter.end_ramp()
         self._leaves_now = False
         return self._limiter.slew(braking, seen.now)
@@ -317,14 +315,31 @@ class CommandSupervisor:
         if self.modes.leaving:
             self.modes.stop(f"{STOP_FAILED}: {failure.text}")
 
-    def _approach(self, safe: Array, now: float, proof_time: float = 0.0) -> Array:
-        """Return the next command on the way to the effort in which commands end; end them there, after a time, s."""
-        target = self._limiter.saturate(safe)
-        effort, _ = self._limiter.limit(target, now)
-        if not self._limiter.ramps and np.array_equal(effort, target):
-            self._proven_at = min(self._proven_at, now + proof_time)
-            if now >= self._proven_at:
-                self._silence()
+    def _leave_at_rest(self, seen: GuardInput) -> Array:
+        """Return the next command of a mode that is left: end in an effort that has been seen to hold the arm."""
+        assert self.carried is not None
+        if not self._leaves_now:
+            self._leaves_now, self._proof = True, None
+            self._limiter.ramp(seen.now, self.policy.ramp_time)
+        if self.policy.stop_behaviour == "zero_effort":
+            return self._approach(np.zeros_like(self.carried), seen.now)
+        if self._proof is not None:
+            since, q, proven = self._proof
+            if np.all(np.abs(seen.q - q) <= PROOF_DISTANCE):
+                if seen.now - since >= PROOF_TIME:
+                    self._silence()
+                return proven
+        target = self._limiter.saturate(self.carried)
+        effort, _ = self._limiter.limit(target, seen.now)
+        arrived = not self._limiter.ramps and np.array_equal(effort, target)
+        self._proof = (seen.now, seen.q, effort) if arrived else None
+        return effort
+
+    def _approach(self, safe: Array, now: float) -> Array:
+        """Return the next command on the way to the effort in which commands end; end them there."""
+        effort, _ = self._limiter.limit(safe, now)
+        if not self._limiter.ramps and np.array_equal(effort, safe):
+            self._silence()
         return effort
 
     def _report(self, kind: str, text: str) -> None:
