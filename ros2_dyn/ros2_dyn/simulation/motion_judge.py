@@ -248,7 +248,7 @@ class MotionJudge:
             found += [] if self._disturbed or self._braked else self._judge_held()
         positions, velocities = q.tolist(), qd.tolist()
         terms = self._truth.terms(positions, velocities)
-        recently = t - self._pushed_at < MEMORY
+        pushed = t - self._pushed_at < MEMORY
         braked = self._called_at > self._entered_at
         overruled = any(self._suspended.values()) or braked
         if self._miswired or not self._truth.model_fits(terms):
@@ -260,9 +260,10 @@ class MotionJudge:
         mode = "" if self._silent else mode
         stoppable = self._stoppable and not self._lets_go
         now = Instant(
-            t, positions, velocities, tip_speed, mode, contact_force, recently, overruled, right, sees, stoppable, terms
+            t, positions, velocities, tip_speed, mode, contact_force, pushed, overruled, right, sees, stoppable, terms
         )
-        explained = t - self._free_since < MEMORY or not stoppable or self._behaviour != "hold_gravity"
+        disturbed = t - self._free_since < MEMORY or not (right and sees)
+        explained = disturbed or not stoppable or self._behaviour != "hold_gravity"
         if braked and not (self._braked or explained):
             found.append(Finding(FAILS, "", float(np.max(np.abs(qd))), REST_SPEED))
         self._braked = braked
