@@ -326,9 +326,10 @@ class CommandSupervisor:
         if self._proof is not None:
             since, q, proven = self._proof
             if np.all(np.abs(seen.q - q) <= PROOF_DISTANCE):
-                if seen.now - since >= PROOF_TIME:
+                effort = self._limiter.slew(proven, seen.now)
+                if seen.now - since >= PROOF_TIME and np.array_equal(effort, proven):
                     self._silence()
-                return proven
+                return effort
         target = self._limiter.saturate(self.carried)
         effort, _ = self._limiter.limit(target, seen.now)
         arrived = not self._limiter.ramps and np.array_equal(effort, target)
