@@ -106,6 +106,11 @@ class ArmTruth:
             for g, told, held in zip(terms.gravity, terms.told_gravity, self.dry_friction)
         )
 
+    def friction_holds(self, terms: ArmTerms) -> bool:
+        """Return whether dry friction makes up for the error of the told gravity at each joint."""
+        errors = (abs(g - told) for g, told in zip(terms.gravity, terms.told_gravity))
+        return all(error <= held for error, held in zip(errors, self.dry_friction))
+
     def inertias(self, q: Array) -> Array:
         """Return the inertia of each joint with the others at rest, kg m^2 or kg, shape (n,)."""
         return np.diag(mass_matrix(self.arm, q)).copy()

@@ -59,7 +59,8 @@ class MotionJudge:
     Where the model is wrong (`ArmTruth.model_fits`, or the wiring) and a stopped arm speeds up, the robot's stop
     service has to be called: no effort brakes a joint whose commands reach another one, or with another sign. The other
     rules are not applied. The stop is judged anew when the model is right. The service may not be called where nothing
-    explains that the stop fails. From its call on the brakes have the arm, until the next mode.
+    explains that the stop fails, not even a model that dry friction does not correct. Where something does, the brakes
+    have the arm from the call on, until the next mode.
     """
 
     def __init__(
@@ -107,13 +108,13 @@ class MotionJudge:
         self._suspended: dict[str, int] = {}
         self._miswired = self._blind = 0
         self._stoppable = self._was_free = True
-        self._braked = False
-        """Whether the stop service was called since the mode was entered."""
+        self._called = self._braked = False
+        """Whether the stop service was called for a reason since the mode was entered."""
         self._failsafe_commands = self._lets_go = False
         self._mode = ""
         self._last: list[float] | None = None
         self._last_at = self._pushed_at = self._wrong_at = self._blind_at = -inf
-        self._failsafe_lost_at = self._called_at = self._entered_at = self._free_since = -inf
+        self._failsafe_lost_at = self._free_since = -inf
         self._held_at: list[float] = []
         self._silent = self._held_judged = True
         self._disturbed = False
@@ -137,8 +138,10 @@ class MotionJudge:
         self._disturbed = self._disturbed or active
 
     def on_load_changed(self) -> None:
-        """Note that the arm carries something else: what is held after the commands does not fit any more."""
+        """Note that the arm carries something else: what was held does not fit any more, and a stop is judged anew."""
         self._disturbed = True
+        self._stops.clear()
+        self._was_free = False
 
     def blind(self, active: bool) -> None:
         """Note that states do not come, or that no command may be based on them, from now on or no longer."""
@@ -153,7 +156,7 @@ class MotionJudge:
                 self._begin_stop(now, q, qd)
         else:
             self._stops.clear()
-            self._entered_at = now
+            self._braked = False
 
     def on_failsafe(self, commands: bool, now: float, q: Array, qd: Array) -> None:
         """Take note of a failsafe process that takes over, which is a stop, or ends, at a time, s."""
@@ -179,9 +182,9 @@ class MotionJudge:
         """Take note of a node that takes the arm back from a failsafe process at a time, s, which is a stop."""
         self._begin_stop(now, q, qd)
 
-    def on_stop_called(self, now: float) -> None:
-        """Take note of a call of the robot's stop service at a time, s."""
-        self._called_at = now
+    def on_stop_called(self) -> None:
+        """Take note of a call of the robot's stop service, before the next instant."""
+        self._called = True
 
     def on_node_killed(self, now: float) -> None:
         """Take note of the death of the node at a time, s; where nothing is left, the held effort is not judged."""
@@ -249,8 +252,7 @@ class MotionJudge:
         positions, velocities = q.tolist(), qd.tolist()
         terms = self._truth.terms(positions, velocities)
         pushed = t - self._pushed_at < MEMORY
-        braked = self._called_at > self._entered_at
-        overruled = any(self._suspended.values()) or braked
+        overruled = any(self._suspended.values()) or self._braked
         if self._miswired or not self._truth.model_fits(terms):
             self._wrong_at = t
         if self._blind:
@@ -262,11 +264,9 @@ class MotionJudge:
         now = Instant(
             t, positions, velocities, tip_speed, mode, contact_force, pushed, overruled, right, sees, stoppable, terms
         )
-        disturbed = t - self._free_since < MEMORY or not (right and sees)
-        explained = disturbed or not stoppable or self._behaviour != "hold_gravity"
-        if braked and not (self._braked or explained):
-            found.append(Finding(FAILS, "", float(np.max(np.abs(qd))), REST_SPEED))
-        self._braked = braked
+        if self._called:
+            self._called = False
+            found += self._judge_call(now)
         free = now.alone and right and sees
         self._free_since = self._free_since if free else t
         if free and not self._was_free and mode == "stopped":
@@ -275,6 +275,16 @@ class MotionJudge:
         for rule in self._rules:
             found += rule.see(now)
         return found
+
+    def _judge_call(self, now: Instant) -> list[Finding]:
+        """Return what is wrong with a call of the stop service; where it has a reason, the brakes have the arm."""
+        lately = now.t - self._free_since < MEMORY
+        if lately or not (now.informed and now.stoppable) or self._behaviour != "hold_gravity":
+            self._braked = True
+            return []
+        if not self._truth.friction_holds(now.terms):
+            return []
+        return [Finding(FAILS, "", float(np.max(np.abs(now.qd))), REST_SPEED)]
 
     def _begin_stop(self, t: float, q: Array, qd: Array) -> None:
         if self._braked or self._behaviour != "hold_gravity" or self._last is None:

@@ -248,7 +248,7 @@ class World:
             self._advance()
             self.motion_judge.on_take_back(self.now, self.arm.q, self.arm.qd)
         if kind == "stop_service":
-            self.motion_judge.on_stop_called(self.now)
+            self.motion_judge.on_stop_called()
         begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self.judge.begin_sequence()
