@@ -25,6 +25,8 @@ STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
 SETTLED = 0.05
 """A command has reached the braking effort when it differs by less than this fraction of the limit."""
+MAX_WAIT = 2.0
+"""Time without usable states, s, after which a mode that is left ends."""
 SPRING_TIME = 0.1
 """Time in which the slew rate can build up the efforts that draw a stopped arm back, s: stronger ones make it swing."""
 PROOF_TIME = 0.3
@@ -68,7 +70,7 @@ class CommandSupervisor:
     - A stop that fails is escalated: the effort at rest carries the arm instead of the model's gravity. Joints that
       this accelerates, and whose controller may not obey, are left without effort.
     - Without usable states, `ramp_down` moves the command to the safe effort, and repeats it there until states come
-      again or the mode is left.
+      again. Where the mode is left, commands end after `MAX_WAIT`.
     - A mode that ended has to be entered again.
     """
 
@@ -253,7 +255,8 @@ class CommandSupervisor:
         age = now - self.state_at
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         effort = self._ramp.step(safe_effort(self.policy.stop_behaviour, hold), now)
-        if self.stateless and self._ramp.ended and (self.modes.leaving or self.policy.stop_behaviour == "zero_effort"):
+        gone = age >= MAX_WAIT and self.modes.leaving
+        if self.stateless and self._ramp.ended and (gone or self.policy.stop_behaviour == "zero_effort"):
             self._silence()
         return effort
 
@@ -268,8 +271,16 @@ class CommandSupervisor:
         if self.commands and self._freshness.is_stale(now) and not self.stateless:
             self.stateless = True
             self._ramp.restart()
-            self.stop("state stale", f": {self._freshness.why_stale(now)}")
+            self._on_stale(f": {self._freshness.why_stale(now)}")
         return self.commands
+
+    def _on_stale(self, detail: str) -> None:
+        """Stop the mode for want of states; one that is left already is left when states come again."""
+        if self.modes.leaving:
+            self._report("state stale", f"still braked: state stale{detail}")
+            self._stop.request()
+        else:
+            self.stop("state stale", detail)
 
     def _control_effort(self, control_effort: Callable[[Mode], Array]) -> Array | None:
         """Return the effort of the control law; None without an active mode, or if it is not finite."""

@@ -205,6 +205,14 @@ def test_node_takes_the_arm_back_when_the_process_dies_that_replaced_it(begin):
         enter_force(driver)
 
 
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended, and its files are closed."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def test_spare_node_commands_although_the_middleware_knows_publishers_of_killed_processes(begin):
     """Those of a node and its failsafe process. As long as they lived, they were rivals."""
     driver = begin()
@@ -226,6 +234,7 @@ def test_spare_node_commands_although_the_middleware_knows_publishers_of_killed_
         rivals = publishers(driver)
         first.kill()
         os.kill(failsafe, signal.SIGKILL)
+        feed(driver, lambda: has_ended(failsafe), "the failsafe process goes on")
         feed(driver, lambda: enters() or sees_a_rival(), "it is refused for another reason")
         assert not sees_a_rival(), answers
         assert rivals < publishers(driver)  # with that of the new failsafe process

@@ -49,12 +49,21 @@ def driver() -> Iterator[SystemDriver]:
     listener.close()
 
 
-def test_states_that_stop_end_commands(driver):
-    """By the node's own timer, at the effort that carries the arm."""
+def is_silent(driver: SystemDriver) -> bool:
+    """Return whether nothing is commanded for a while."""
+    count = len(driver.commands)
+    driver.listener.spin(0.2)
+    return len(driver.commands) == count
+
+
+def test_states_that_stop_end_the_mode(driver):
+    """By the node's own timer, in the effort that carries the arm, until the mode is left."""
     driver.enter_when_possible("gravity")
     count = len(driver.commands)
-    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
-    assert len(driver.commands) > count
+    driver.listener.until(lambda: driver.mode == "stopped", "the mode goes on")
+    driver.listener.until(lambda: len(driver.commands) > count + 10, "no commands")
     assert_allclose(driver.commands[-1], gravity(MODEL, HOME), rtol=0, atol=1e-6)
+    assert driver.set_mode("monitor").success
+    driver.listener.until(lambda: is_silent(driver), "commands go on")
     driver.play(5)
     assert driver.mode == "monitor"

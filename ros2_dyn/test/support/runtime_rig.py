@@ -168,7 +168,7 @@ class RuntimeRig:
         self.silence(1.0)
         if self.runtime.commands:
             self.set_mode("monitor")
-            self.silence(0.2)
+            self.silence(1.5)
         self.q, self.qd = HOME.copy(), np.zeros(3)
         self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
 

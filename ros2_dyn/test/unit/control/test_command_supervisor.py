@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ros2_dyn.control.command_supervisor import PROOF_TIME, SPRING_TIME, StopHold
+from ros2_dyn.control.command_supervisor import MAX_WAIT, PROOF_TIME, SPRING_TIME, StopHold
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.failsafe_ramp import REPETITIONS
 from ros2_dyn.control.modes import ACTIVE_MODES
@@ -296,31 +296,41 @@ def test_commands_arrive_at_the_safe_effort_however_far_it_is_when_states_stop(b
     check_what_follows_states_that_come_back(loop)
 
 
-def test_a_mode_that_is_left_without_states_ends_once_the_safe_effort_was_repeated():
+def test_a_mode_that_is_left_without_states_ends_in_the_safe_effort():
     loop = SupervisorLoop(ramp_time=0.0)
     loop.enter(applied=[-9.0, 3.9])
     loop.effort = np.array([-9.0, 3.9])
     loop.step(50)
     loop.silence(0.1)
     loop.supervisor.leave(loop.now)
-    sent = loop.silences(1.0)
+    sent = loop.silences(MAX_WAIT + 0.2)
     assert_array_equal(sent[-REPETITIONS:], np.tile(HOLD, (REPETITIONS, 1)))
-    assert not np.array_equal(sent[-REPETITIONS - 1], HOLD)
     assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
     assert loop.step(50) is None
 
 
-def test_a_mode_whose_states_end_while_it_is_left_is_stopped_and_can_be_left_again():
-    """The arm was not seen to rest: commands go on until it is said once more that they are to end."""
+def test_a_mode_that_is_left_long_after_the_last_state_ends_soon():
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter()
+    loop.step(50)
+    loop.silence(60.0)
+    loop.supervisor.leave(loop.now)
+    assert_array_equal(loop.silence(0.1), HOLD)
+    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.5])
+def test_a_mode_whose_states_stop_for_a_while_as_it_is_left_is_left_all_the_same(seconds):
+    """The arm is braked again before: it was not seen to rest."""
     loop = SupervisorLoop(ramp_time=0.0)
     loop.enter()
     loop.step(50)
     loop.supervisor.leave(loop.now)
-    assert_array_equal(loop.silences(60.0)[-1], HOLD)
-    assert loop.supervisor.mode == "stopped"
-    loop.supervisor.leave(loop.now)
-    assert_array_equal(loop.silence(0.1), HOLD)
-    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
+    assert_array_equal(loop.silences(seconds)[-1], HOLD)
+    assert loop.step() is not None
+    assert loop.supervisor.mode == "monitor"
+    loop.step(200)
+    assert loop.supervisor.last is None
 
 
 def test_commands_end_at_once_when_states_stop_where_nothing_is_to_follow_a_stop():
