@@ -20,16 +20,15 @@ from ros2_dyn.simulation.motion_rules import (
     FAILS,
     FEEDS_ENERGY,
     MOTION_RULES,
-    NOTICE_TIME,
     PRESSES,
     RUNS_AWAY,
     STILL_MOVES,
     TIP_FAST,
     TRAVELS,
     UNSAFE_HELD,
-    can_brake,
 )
 from ros2_dyn.simulation.perturbed import with_friction
+from ros2_dyn.simulation.stop_rule import NOTICE_TIME, can_brake
 from ros2_dyn.simulation.world import World, WorldOptions
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
