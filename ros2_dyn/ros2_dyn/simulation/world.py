@@ -24,7 +24,7 @@ from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
-from ros2_dyn.runtime.mode_manager import command_limits
+from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, WrenchSample
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
