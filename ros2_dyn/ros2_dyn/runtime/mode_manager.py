@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_supervisor import CommandSupervisor, StopHold, SupervisorPolicy
-from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.command_supervisor import CommandSupervisor, StopHold
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
-from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
+from ros2_dyn.control.mode_conditions import GuardInput
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import WALLED_MODES, Mode
-from ros2_dyn.control.position_limits import PositionLimits, WallPlacement, limit_ahead, positions_beyond
+from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.rest_effort import position_hold
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling, longest_delay
+from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.control.stop_handover import StopHandover
-from ros2_dyn.dynamics import singular_values
 from ros2_dyn.errors import InputError, ModeRefused
-from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, least_free_speed, walls
+from ros2_dyn.runtime.control_policy import command_limits, position_limits, supervisor_policy
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.gain_ramp import GainRamp
+from ros2_dyn.runtime.guard_input import guard_input, state_age
 from ros2_dyn.runtime.loop_observer import LoopObserver
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
@@ -283,50 +282,23 @@ class ModeManager:
         return commanded_effort(self._robot.settings.command_effort, effort, arm.gravity)
 
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
-        desired, target_age, distance, sigma = observed.state.desired, 0.0, 0.0, inf
-        if mode == "force":
-            target_age = inf if self.target is None else now - self.target.time.desired_at
-            sigma = float(singular_values(arm.J)[-1])
-        elif mode == "feed_forward":
-            target_age = inf if desired is None else now - observed.state.desired_at
-            distance = float(np.max(np.abs(arm.q - desired.q))) if desired is not None and desired.q else 0.0
-        robot, age = self._robot, _age(observed, now)
-        assert robot is not None
-        measured, limits, beyond = observed.state.measured, position_limits(robot), ""
-        if mode == "feed_forward" and desired is not None and desired.q:
-            beyond = positions_beyond(limits, desired.q)
-        seen = GuardInput(
+        """Return what the conditions of a mode are about, at a state."""
+        assert self._robot is not None
+        seen = guard_input(
+            mode,
+            self._robot,
+            observed,
+            arm,
+            self.target,
+            self._enabled_at,
+            self._loop,
+            self._laws,
+            self._monitor,
             now,
-            age,
-            arm.q,
-            arm.qd,
-            target_age,
-            distance,
-            observed.collision,
-            sigma,
-            problem=measured.problem,
-            velocity_problem=measured.velocity_problem,
-            detector_age=now - observed.observed_at if self._relies_on_detector(mode) else 0.0,
-            tip_speed=float(np.linalg.norm(arm.tip_velocity[:3])),
-            limit_ahead=limit_ahead(limits, arm, robot.effort_limit, mode in WALLED_MODES),
-            target_beyond=beyond,
-            enable_age=now - self._enabled_at,
-            fed_energy=self._loop.fed_energy,
-            delay=longest_delay(*self._loop.times),
-            reduced_for=self._laws.reduced_for,
-            inert=mode == "stopped" and self._monitor.is_inert(observed),
         )
         if mode == self.mode == "force":
             seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)
         return seen
-
-    def _relies_on_detector(self, mode: Mode) -> bool:
-        """Return whether a mode needs external efforts: to stop at a collision, or to help a hand."""
-        settings = self._robot.settings if self._robot is not None else Settings()
-        if not settings.detect_collisions:
-            return False
-        assists = mode == "hand_guiding" and settings.guiding_assist_gain > 0
-        return assists or (mode in settings.collision_stop_modes and any(map(isfinite, settings.collision_threshold)))
 
     # ---- modes
 
@@ -356,9 +328,9 @@ class ModeManager:
         assert robot is not None
         assert supervisor is not None
         age, hold = last.age, last.hold
-        if latest is not None and not latest.state.measured.problem and abs(_age(latest, now)) <= abs(age):
+        if latest is not None and not latest.state.measured.problem and abs(state_age(latest, now)) <= abs(age):
             arm = robot.arm_state(latest.state.measured, latest.terms, now)
-            age = _age(latest, now)
+            age = state_age(latest, now)
             hold = hold if last.stop.stage else self._as_commanded(arm.gravity, arm)
         limit = supervisor.limits.effort
         if len(last.effort) != len(limit):
@@ -466,45 +438,3 @@ class ModeManager:
             return self._sent
         measured = self._measured_effort(latest, arm)
         return self._as_commanded(arm.gravity, arm) if measured is None else measured
-
-
-def _age(observed: Observed, now: float) -> float:
-    """Return the age of a state, s; negative where its stamp was ahead of the clock when it arrived.
-
-    Such a state does not become usable by waiting: its age is how far ahead it was, or the time since then.
-    """
-    age = observed.now - observed.state.measured.measured_at if observed.stamped else inf
-    since_arrival = now - observed.now
-    if age >= 0:
-        return age + since_arrival
-    return since_arrival if since_arrival > -age else age
-
-
-def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
-    """Return what commands may be: fractions of the URDF's limits."""
-    effort = settings.effort_scale * model.effort_limit
-    velocity = settings.velocity_scale * model.velocity_limit
-    torque_rate = np.array(settings.in_order(settings.torque_rate, model, inf))
-    return CommandLimits(model.joint_names, effort, np.minimum(settings.slew_rate * effort, torque_rate), velocity)
-
-
-def position_limits(robot: RobotDynamics) -> PositionLimits:
-    """Return the URDF's position limits; a braking effort is reached after the time that the slew rate needs."""
-    return PositionLimits(robot.model.joint_names, robot.lower, robot.upper, 1 / robot.settings.slew_rate)
-
-
-def supervisor_policy(settings: Settings) -> SupervisorPolicy:
-    """Return when commands end, and how."""
-    conditions = ModeConditions(
-        settings.target_timeout,
-        settings.tracking_tolerance,
-        settings.collision_stop_modes,
-        settings.state_timeout,
-        settings.singularity_threshold,
-        settings.max_tip_speed,
-        settings.force_travel_limit,
-        settings.require_enable,
-        settings.enable_timeout,
-        settings.energy_budget,
-    )
-    return SupervisorPolicy(settings.ramp_time, settings.state_timeout, settings.stop_behaviour, conditions)

@@ -17,6 +17,6 @@ from ros2_dyn.simulation.simulated_arm import SimulatedArm as SimulatedArm
 from ros2_dyn.simulation.simulated_node import NodeQuality as NodeQuality
 from ros2_dyn.simulation.target_generator import TargetQuality as TargetQuality
 from ros2_dyn.simulation.wall import Wall as Wall
-from ros2_dyn.simulation.world import ChannelQuality as ChannelQuality
 from ros2_dyn.simulation.world import World as World
-from ros2_dyn.simulation.world import WorldOptions as WorldOptions
+from ros2_dyn.simulation.world_options import ChannelQuality as ChannelQuality
+from ros2_dyn.simulation.world_options import WorldOptions as WorldOptions

@@ -14,22 +14,21 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTruth
+from ros2_dyn.simulation.contact_rule import ContactRule
 from ros2_dyn.simulation.motion_rules import (
     FAILS,
     HELD_TIME,
     HELD_TOLERANCE,
     REST_SPEED,
     UNSAFE_HELD,
-    ContactRule,
     EffortRateRule,
     EnergyRule,
     Finding,
     Instant,
     LimitRule,
-    StopRule,
     TipRule,
-    can_brake,
 )
+from ros2_dyn.simulation.stop_rule import StopRule, can_brake
 
 SILENCE = 0.15
 """A node whose last command is older than this, s, or than `state_timeout` if that is longer, does not command."""

@@ -1,14 +1,14 @@
 """Rules for the motion of a commanded arm. Each rule is an object that looks at one instant after the other.
 
-A rule returns what it found once for each occurrence, not once for each instant.
+A rule returns what it found once for each occurrence, not once for each instant. The rules for stops and contacts have
+files of their own: `stop_rule` and `contact_rule`.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from math import inf, isfinite, sqrt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -44,16 +44,6 @@ MOTION_RULES = (
 
 REST_SPEED = 0.05
 """Joint speed below which an arm is at rest, rad/s or m/s."""
-REST_TIME = 1.0
-"""Time after a stop from which the arm has to be at rest, s."""
-MAX_TRAVEL = 0.3
-"""Longest way of a joint after a stop, rad or m."""
-STOP_WINDOW = 3.0
-"""Time after a stop during which it is judged, s."""
-NOTICE_TIME = 0.2
-"""Time within which a stopped arm's model has to be noticed that is or becomes wrong, s."""
-SPEED_UP = 0.1
-"""Largest growth of a joint's speed from then on, rad/s or m/s."""
 
 ENERGY_TOLERANCE, ENERGY_FRACTION = 0.05, 0.05
 """Kinetic energy that may come from noise, J, and as a fraction of the kinetic energy."""
@@ -67,15 +57,6 @@ TIP_MARGIN = 1.2
 TIP_TIME = 0.1
 """Time within which the mode of a tip that is pushed beyond its limit ends, s."""
 TIP_MODES = ("hand_guiding", "force")
-
-FORCE_MARGIN = 1.5
-"""The force on a wall may exceed what was asked by this factor."""
-FORCE_TOLERANCE = 5.0
-"""It may exceed it by this as well, N."""
-REBOUND_TIME = 0.5
-"""Touches with shorter gaps, s, belong to one impact."""
-FORCE_MEMORY = 0.5
-"""The largest force that was asked during this time counts, s."""
 
 LIMIT_TOLERANCE = 0.02
 """Way beyond a joint limit that is ignored, rad or m."""
@@ -137,108 +118,6 @@ class Instant:
     def informed(self) -> bool:
         """Whether the node knows where the arm is, and what it weighs."""
         return self.model_right and self.states_usable
-
-
-@dataclass
-class _Stop:
-    """A stop that is judged."""
-
-    t: float
-    q: Array
-    qd: Array
-    wrong_at: float = inf
-    judged: bool = False
-    speed_when_noticed: float = inf
-    speeds_up_at: float = inf
-    found: set[str] = field(default_factory=set)
-
-
-class StopRule:
-    """After a stop the arm is at rest within `REST_TIME`, and no joint travels more than `MAX_TRAVEL`.
-
-    Not judged are stops from a speed that the permitted efforts cannot brake in this time and way. Where the model is
-    or becomes wrong, and from `NOTICE_TIME` later on a joint becomes faster, this has to be noticed within
-    `NOTICE_TIME` (`clear`). A stop is judged for `STOP_WINDOW`, or until another motion is commanded, something
-    else moves the arm, or states are unusable.
-    """
-
-    def __init__(self, joint_names: Sequence[str]) -> None:
-        self.judged = 0
-        """Number of stops that were judged up to rest."""
-        self._names = joint_names
-        self._stops: list[_Stop] = []
-
-    def begin(self, t: float, q: Array, qd: Array) -> None:
-        """Judge a stop at a time, s, at positions and velocities, rad or m and s, each (n,)."""
-        self._stops.append(_Stop(t, q.copy(), qd.copy()))
-
-    def clear(self) -> None:
-        """Judge no stop any more."""
-        self._stops.clear()
-
-    def see(self, now: Instant) -> list[Finding]:
-        """Return what is found at an instant."""
-        if not self._stops:
-            return []
-        if not (now.alone and now.states_usable):
-            self.clear()
-            return []
-        self._stops = [stop for stop in self._stops if now.t - stop.t <= STOP_WINDOW]
-        found: dict[str, Finding] = {}
-        for stop in self._stops:
-            found |= {finding.kind: finding for finding in self._judge(stop, now) if finding.kind not in stop.found}
-        for stop in self._stops:  # one stop may follow another: what is found counts once
-            stop.found.update(found)
-        return list(found.values())
-
-    def _judge(self, stop: _Stop, now: Instant) -> list[Finding]:
-        since, speeds = now.t - stop.t, np.abs(now.qd)
-        fastest = int(np.argmax(speeds))
-        speed = float(speeds[fastest])
-        found = []
-        if not now.model_right:
-            stop.wrong_at = min(stop.wrong_at, now.t)
-        if stop.wrong_at < inf:
-            if now.t - stop.wrong_at >= NOTICE_TIME:
-                stop.speed_when_noticed = min(stop.speed_when_noticed, speed)
-                grows = speed > stop.speed_when_noticed + SPEED_UP
-                stop.speeds_up_at = min(stop.speeds_up_at, now.t) if grows else inf
-                if now.t - stop.speeds_up_at >= NOTICE_TIME:
-                    found.append(Finding(RUNS_AWAY, self._names[fastest], speed, stop.speed_when_noticed + SPEED_UP))
-        else:
-            travel = np.abs(np.asarray(now.q) - stop.q)
-            farthest = int(np.argmax(travel))
-            if travel[farthest] > MAX_TRAVEL:
-                found.append(Finding(TRAVELS, self._names[farthest], float(travel[farthest]), MAX_TRAVEL))
-            if since >= REST_TIME and not stop.judged:
-                stop.judged, self.judged = True, self.judged + 1
-            if since >= REST_TIME and speed >= REST_SPEED:
-                found.append(Finding(STILL_MOVES, self._names[fastest], speed, REST_SPEED))
-        return found
-
-
-def can_brake(
-    qd: Array, effort: Array, gravity: Array, limit: Array, slew_rate: Array, inertia: Array, damping: float = inf
-) -> bool:
-    """Return whether damping within the limits can stop each joint in half of `REST_TIME` and `MAX_TRAVEL`.
-
-    Args:
-        qd: velocities, rad/s or m/s, shape (n,).
-        effort: present commands, N m or N, shape (n,).
-        gravity: efforts that carry the arm, N m or N, shape (n,).
-        limit: largest efforts, N m or N, shape (n,).
-        slew_rate: largest rate of change of the efforts, N m/s or N/s, shape (n,).
-        inertia: inertia of each joint with the others at rest, kg m^2 or kg, shape (n,).
-        damping: rate at which the arm is damped, 1/s.
-    """
-    speed = np.abs(qd)
-    driving = np.maximum(0.0, np.sign(qd) * (effort - gravity))
-    turning = driving / slew_rate
-    speed = speed + 0.5 * driving * turning / inertia
-    braking = np.maximum(limit - np.abs(gravity), 1e-6) / inertia
-    linear, damped = speed / braking, np.log(np.maximum(speed / REST_SPEED, 1.0)) / damping
-    time, way = turning + np.maximum(linear, damped), speed * (turning + np.maximum(0.5 * linear, 1.0 / damping))
-    return bool(np.all((time < REST_TIME / 2) & (way < MAX_TRAVEL / 2)))
 
 
 class EffortRateRule:
@@ -346,55 +225,6 @@ class TipRule:
             return []
         self._told = True
         return [Finding(TIP_FAST, "tip", now.tip_speed, allowed)]
-
-
-class ContactRule:
-    """In mode force, a wall is pressed with `FORCE_MARGIN` times what was asked, and what the impact speed explains.
-
-    A tip of mass m that meets a wall of stiffness k with speed v presses it with ``v sqrt(k m)`` at most. Of an impact
-    with rebounds the first speed counts, so that a tip that hits ever harder is found. A wall that was pressed before
-    the mode began is judged when it has once been pressed as little.
-    """
-
-    def __init__(self, tip_mass: Callable[[Array], float]) -> None:
-        """Take a function that returns the apparent mass of the tip, kg, at positions, rad or m, (n,)."""
-        self._tip_mass = tip_mass
-        self._asked: deque[tuple[float, float]] = deque()
-        self._speeds: deque[tuple[float, float]] = deque(maxlen=6)
-        self._touched_at = -inf
-        self._impact = 0.0
-        self._ignored = self._told = self._pressed_before = False
-        self._placed_at, self._stiffness = -inf, 0.0
-
-    def on_asked(self, t: float, force: float) -> None:
-        """Take note of a desired force, N, at a time, s; one that is not finite asks for nothing."""
-        while self._asked and self._asked[0][0] < t - FORCE_MEMORY:
-            self._asked.popleft()
-        self._asked.append((t, force if isfinite(force) else 0.0))
-
-    def on_wall(self, t: float, stiffness: float) -> None:
-        """Take note of a wall that was placed, N/m."""
-        self._placed_at, self._stiffness = t, max(self._stiffness, stiffness)
-
-    def see(self, now: Instant) -> list[Finding]:
-        """Return what is found at an instant."""
-        if now.contact_force <= 0 or now.pushed or now.mode != "force" or not now.model_right:
-            self._speeds.append((now.t, now.tip_speed))
-            self._pressed_before = now.contact_force > 0
-            return []
-        if now.t - self._touched_at > REBOUND_TIME:
-            speed = max((v for _, v in self._speeds), default=now.tip_speed)
-            self._impact = speed * sqrt(self._stiffness * self._tip_mass(np.asarray(now.q)))
-            self._ignored = now.t - self._placed_at < 0.03  # the wall was placed where the tip was
-            self._told = False
-        self._touched_at = now.t
-        asked = max((force for _, force in self._asked), default=0.0)
-        allowed = FORCE_MARGIN * asked + self._impact + FORCE_TOLERANCE
-        self._pressed_before = self._pressed_before and now.contact_force > allowed
-        if self._ignored or self._pressed_before or self._told or now.contact_force <= allowed:
-            return []
-        self._told = True
-        return [Finding(PRESSES, "tip", now.contact_force, allowed)]
 
 
 class LimitRule:

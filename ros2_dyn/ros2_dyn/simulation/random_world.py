@@ -19,7 +19,8 @@ from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn.simulation.target_generator import TargetQuality
-from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 
 FAULTS_PER_WORLD = 20
 """Number of faults in a world."""

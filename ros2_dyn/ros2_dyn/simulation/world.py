@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import hypot
 from typing import Any
@@ -24,25 +24,25 @@ from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
-from ros2_dyn.runtime.mode_manager import command_limits
+from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, WrenchSample
-from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
 from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
-from ros2_dyn.simulation.driver import Driver, DriverQuality
+from ros2_dyn.simulation.driver import Driver
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.motion_judge import MotionJudge
 from ros2_dyn.simulation.motion_record import MotionRecord
 from ros2_dyn.simulation.motion_rules import Finding
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality, SimulatedNode
-from ros2_dyn.simulation.target_generator import TargetGenerator, TargetQuality
+from ros2_dyn.simulation.simulated_node import MakeRuntime, SimulatedNode
+from ros2_dyn.simulation.target_generator import TargetGenerator
 from ros2_dyn.simulation.wall import Wall
+from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 
 CRASH = "crash"
 """Kind of violation: an exception that the runtime did not declare."""
@@ -58,37 +58,6 @@ STRAYED = 1.0
 """Distance of a joint from home above which an arm that is not commanded is placed at home again, rad or m."""
 LOST = 3.0
 """Distance of a joint from home above which the arm is placed at home before any mode is entered, rad or m."""
-
-
-@dataclass(frozen=True)
-class ChannelQuality:
-    """Losses and delays of a network."""
-
-    drop_rate: float = 0.0
-    """Probability that a message is lost."""
-    delay: float = 0.0
-    """Smallest delay, s."""
-    jitter: float = 0.0
-    """Largest additional delay, s."""
-
-
-@dataclass(frozen=True)
-class WorldOptions:
-    """What surrounds the arm and the node."""
-
-    settings: Settings = field(default_factory=Settings)
-    """Parameters of the node."""
-    driver: DriverQuality = field(default_factory=DriverQuality)
-    states: ChannelQuality = field(default_factory=ChannelQuality)
-    """Network from the driver to the node."""
-    commands: ChannelQuality = field(default_factory=ChannelQuality)
-    """Network from the node to the controller."""
-    targets: TargetQuality = field(default_factory=TargetQuality)
-    node: NodeQuality = field(default_factory=NodeQuality)
-    step: float = 2e-3
-    """Integration step, s."""
-    patience: float = 0.0
-    """Time after the end of a mode, s, before which the operator requests none."""
 
 
 class World:

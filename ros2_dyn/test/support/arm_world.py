@@ -10,7 +10,8 @@ from ros2_dyn.runtime import Settings
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.target_generator import TargetQuality
-from ros2_dyn.simulation.world import World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import WorldOptions
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 ARM = with_armature(

@@ -20,7 +20,8 @@ from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.simulated_arm import SimulatedArm
 from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 
 BEGIN = 0.3
 """When the mode is requested, s."""

@@ -15,7 +15,8 @@ from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.simulated_arm import SimulatedArm
 from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.target_generator import TargetQuality
-from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 
 HOME = np.array([0.0, -0.9, 1.2, -1.8, -1.57, 0.0])
 PAYLOAD = Payload(5.0, (0.0, 0.0, 0.05), link="tool0")

@@ -30,8 +30,8 @@ from ros2_dyn.runtime import (
     Work,
     WrenchSample,
 )
+from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
-from ros2_dyn.runtime.mode_manager import command_limits
 from ros2_dyn.runtime.update import FailsafeConfig
 from ros2_dyn.simulation.command_judge import DescentJudge
 

@@ -16,7 +16,8 @@ from ros2_dyn.runtime.heartbeat import MAX_LOOK
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.simulated_node import FAILSAFE_NAME
-from ros2_dyn.simulation.world import World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import WorldOptions
 
 SETTINGS = {
     "joints": ARM.joint_names,

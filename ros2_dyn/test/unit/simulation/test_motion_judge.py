@@ -20,17 +20,17 @@ from ros2_dyn.simulation.motion_rules import (
     FAILS,
     FEEDS_ENERGY,
     MOTION_RULES,
-    NOTICE_TIME,
     PRESSES,
     RUNS_AWAY,
     STILL_MOVES,
     TIP_FAST,
     TRAVELS,
     UNSAFE_HELD,
-    can_brake,
 )
 from ros2_dyn.simulation.perturbed import with_friction
-from ros2_dyn.simulation.world import World, WorldOptions
+from ros2_dyn.simulation.stop_rule import NOTICE_TIME, can_brake
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import WorldOptions
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 ARM = with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4])

@@ -20,7 +20,8 @@ from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn.simulation.target_generator import TargetQuality
-from ros2_dyn.simulation.world import ChannelQuality, World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 from tiers import FULL
 
 ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7", "z1") if FULL else ("mock_arm", "ur10", "panda", "xarm7")

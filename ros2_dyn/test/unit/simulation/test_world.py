@@ -24,7 +24,8 @@ from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
 from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn.simulation.world import CRASH, ChannelQuality, World, WorldOptions
+from ros2_dyn.simulation.world import CRASH, World
+from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 
 SETTINGS = {
     "joints": ARM.joint_names,

@@ -9,7 +9,8 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverFault, DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
-from ros2_dyn.simulation.world import World, WorldOptions
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import WorldOptions
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 ARM = with_armature(
