@@ -315,7 +315,7 @@ class CommandSupervisor:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         assert self._limiter.last is not None
         settled = bool(np.all(np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort))
-        failure = self._stop.judge(seen.qd, settled, obeyed, seen.inert)
+        failure = self._stop.judge(seen.qd, settled, obeyed, seen.inert, max(seen.age, 0.0))
         if failure is not None:
             self._escalate(failure)
 

@@ -75,7 +75,7 @@ class StopSupervision:
     def reset(self) -> None:
         """Forget stops: a mode begins."""
         self.stage, self.anchor, self._withdrawn = 0, None, None
-        self._pending = False
+        self._pending, self._requested_at = False, np.inf
         self._begun: float | None = None
         self._rest: Array | None = None
 
@@ -111,7 +111,9 @@ class StopSupervision:
         speed = self._speed(0.0, self._window)
         return speed is not None and bool(np.all(speed < REST_SPEED))
 
-    def judge(self, qd: Array, settled: bool, obeyed: bool = False, inert: bool = False) -> StopFailure | None:
+    def judge(
+        self, qd: Array, settled: bool, obeyed: bool = False, inert: bool = False, age: float = 0.0
+    ) -> StopFailure | None:
         """Judge the newest state after a stop was requested; return why the stop failed, if it did.
 
         Args:
@@ -120,8 +122,14 @@ class StopSupervision:
             obeyed: whether measured efforts follow the commands: what then moves the arm in spite of the effort at rest
                 is no wrong wiring, but a push, and no effort is withdrawn.
             inert: whether the joints exert nothing, whatever is commanded.
+            age: age of the state, s. What was measured before the stop, and waited for its turn, does not judge it.
         """
         now, q = self._history[-1]
+        if self._pending:
+            self._requested_at = min(self._requested_at, now + age)
+            if now < self._requested_at - SHORT_WINDOW:
+                return None
+            self._requested_at = np.inf
         speed = self._speed(0.0, SHORT_WINDOW)
         if self.anchor is not None:
             held = np.clip(self.anchor, q - MAX_STRETCH, q + MAX_STRETCH)

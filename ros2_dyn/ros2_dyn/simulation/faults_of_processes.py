@@ -19,8 +19,13 @@ def node_terminated(world: World, rng: np.random.Generator) -> Fault:
 
 
 def node_hangs(world: World, rng: np.random.Generator) -> Fault:
-    """Let the node hang."""
-    return Fault(world.node.hang, world.node.resume)
+    """Let the node hang; until it is replaced nothing follows the states."""
+
+    def begin() -> None:
+        world.blind_for(world.options.settings.state_timeout)
+        world.node.hang()
+
+    return Fault(begin, world.node.resume)
 
 
 def failsafe_killed(world: World, rng: np.random.Generator) -> Fault:

@@ -44,6 +44,8 @@ MOTION_RULES = (
 
 REST_SPEED = 0.05
 """Joint speed below which an arm is at rest, rad/s or m/s."""
+REST_TIME = 1.0
+"""Time after a stop from which the arm has to be at rest, s."""
 
 ENERGY_TOLERANCE, ENERGY_FRACTION = 0.05, 0.05
 """Kinetic energy that may come from noise, J, and as a fraction of the kinetic energy."""
@@ -216,11 +218,12 @@ class TipRule:
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         allowed = self._limit * TIP_MARGIN
-        if now.mode not in TIP_MODES or now.overruled or now.tip_speed <= allowed:
+        judged = now.mode in TIP_MODES and now.states_usable and not now.overruled
+        if not judged or now.tip_speed <= allowed:
             self._since, self._told, self._was_fast = inf, False, now.tip_speed > allowed
             return []
         self._since = min(self._since, now.t)
-        explained = now.pushed or self._was_fast or not now.informed
+        explained = now.pushed or self._was_fast or not now.model_right
         if self._told or (explained and now.t - self._since < TIP_TIME):
             return []
         self._told = True
@@ -228,22 +231,28 @@ class TipRule:
 
 
 class LimitRule:
-    """No joint is moved beyond its limits by our commands; each excursion counts once."""
+    """No joint is moved beyond its limits by our commands; each excursion counts once.
+
+    An arm that was in motion for another reason may need `REST_TIME` to be stopped.
+    """
 
     def __init__(self, joint_names: Sequence[str], lower: Array, upper: Array) -> None:
         self._names = joint_names
+        self._explained_at = -inf
         self._lower, self._upper = (lower - LIMIT_TOLERANCE).tolist(), (upper + LIMIT_TOLERANCE).tolist()
         self._told: set[int] = set()
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         found = []
+        if not (now.alone and now.informed and (now.stoppable or now.mode in ACTIVE_MODES)):
+            self._explained_at = now.t
+        explained = now.t - self._explained_at < REST_TIME
         for i, (x, v, low, high) in enumerate(zip(now.q, now.qd, self._lower, self._upper)):
             if low <= x <= high:
                 self._told.discard(i)
             elif i not in self._told:
                 outward = (v > REST_SPEED and x > high) or (v < -REST_SPEED and x < low)
-                explained = not (now.alone and now.informed and (now.stoppable or now.mode in ACTIVE_MODES))
                 if outward and now.mode and not explained:
                     found.append(Finding(BEYOND_LIMIT, self._names[i], x, high if x > high else low))
                 self._told.add(i)

@@ -9,10 +9,8 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.simulation.motion_rules import REST_SPEED, RUNS_AWAY, STILL_MOVES, TRAVELS, Finding, Instant
+from ros2_dyn.simulation.motion_rules import REST_SPEED, REST_TIME, RUNS_AWAY, STILL_MOVES, TRAVELS, Finding, Instant
 
-REST_TIME = 1.0
-"""Time after a stop from which the arm has to be at rest, s."""
 MAX_TRAVEL = 0.3
 """Longest way of a joint after a stop, rad or m."""
 STOP_WINDOW = 3.0
