@@ -162,3 +162,13 @@ def test_recordings_of_real_arms_fit(name):
     plausibility = StatePlausibility(limits)
     for t, q, qd in zip(recording.t, recording.q, recording.qd):
         assert not any(plausibility.check(range(model.n), round(1e9 * t), q, qd, t))
+
+
+def test_numbers_that_repeat_are_found_although_the_stamps_went_back():
+    stream = Stream()
+    assert stream.send((0.1, 0.2), (0.01, 0.0)) == ""
+    assert "repeats the same numbers" in stream.send((0.1, 0.2), (0.01, 0.0))
+    stream.plausibility.restart()
+    stream.stamp -= 10**12
+    assert "repeats the same numbers" in stream.send((0.1, 0.2), (0.01, 0.0))
+    assert stream.send((0.1001, 0.2), (0.01, 0.0)) == ""

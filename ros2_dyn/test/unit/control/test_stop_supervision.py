@@ -144,3 +144,13 @@ def test_joints_that_an_escalated_stop_accelerates_are_left_without_effort():
     supervision.reset()
     assert supervision.withdraw(effort).tolist() == [3.0, -2.0]
     assert supervision.anchor is None
+
+
+def test_states_that_were_measured_before_a_stop_and_come_after_it_do_not_judge_it():
+    """A node that was held up reads them one after the other: the arm has gone on, for nothing braked it."""
+    supervision, resumes = StopSupervision(), 0.2
+    supervision.request()
+    for k in range(40):  # up to shortly before it goes on
+        t = k * PERIOD
+        supervision.observe(t, np.array([0.5 * t, 0.0]))
+        assert supervision.judge(np.array([0.5, 0.0]), True, age=resumes - t) is None
