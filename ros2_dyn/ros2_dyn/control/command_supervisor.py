@@ -302,10 +302,11 @@ class CommandSupervisor:
             if self._stop.anchor is not None:
                 most = SPRING_TIME * self.limits.slew_rate
                 spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
-        self.carried = self._stop.withdraw(carried + spring if self._stop.at_rest else carried)
+        at_rest = self._stop.at_rest
+        self.carried = self._stop.withdraw(carried + spring if at_rest else carried)
         braking = self._limiter.saturate(self._stop.withdraw(safe + (carried - hold) + spring))
         self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
-        if self.modes.leaving and self._stop.at_rest:
+        if self.modes.leaving and at_rest:
             return self._leave_at_rest(seen)
         self._limiter.end_ramp()
         self._leaves_now = False

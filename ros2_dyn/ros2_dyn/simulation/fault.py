@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,8 @@ def blinding(world: World, fault: Fault, disbelief: float = 0.0) -> Fault:
 
     def end() -> None:
         fault.end()
-        world.at(world.now + disbelief, partial(world.motion_judge.blind, False))
+        world.blind_for(disbelief)
+        world.motion_judge.blind(False)
 
     return Fault(begin, end)
 

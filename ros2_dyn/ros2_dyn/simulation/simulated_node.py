@@ -219,7 +219,7 @@ class SimulatedNode:
             self._beats += 1
             self._call(lambda runtime, now: runtime.on_time(now))
         self._watch()
-        if self.state == "running" and self._guards and self.link.failsafe_commands:
+        if self.can_take_back and self.link.failsafe_commands:
             self._watch_failsafe()
 
     def _call(self, call: Call) -> None:

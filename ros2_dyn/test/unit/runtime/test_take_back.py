@@ -237,13 +237,18 @@ def test_what_failed_is_told_to_the_stop_service_again():
     assert played.node.stop_calls == 2
 
 
-def test_node_goes_on_with_a_stop_that_failed_in_the_failsafe():
-    """The other way round: the node resumes, and the failsafe process dies."""
-    played = wrong_about_its_payload(5.0)
+def be_replaced(played: World) -> None:
+    """Let the node hang until the failsafe process has taken over, and go on."""
     played.node.hang()
     played.run(played.now + 0.5)
     played.node.resume()
     played.run(played.now + 0.1)
+
+
+def test_node_goes_on_with_a_stop_that_failed_in_the_failsafe():
+    """The other way round: the node resumes, and the failsafe process dies."""
+    played = wrong_about_its_payload(5.0)
+    be_replaced(played)
     assert played.node.mode == "monitor"
     played.node.lose_failsafe()
     travel, speed = most(played, 2.0)
@@ -263,10 +268,7 @@ def test_failsafe_knows_the_effort_at_rest_of_a_node_whose_efforts_are_not_measu
 
 def test_mode_after_a_takeover_forgets_what_was_handed_over():
     played = wrong_about_its_payload(5.0)
-    played.node.hang()
-    played.run(played.now + 0.5)
-    played.node.resume()
-    played.run(played.now + 0.1)
+    be_replaced(played)
     played.node.lose_failsafe()
     played.run(played.now + 0.5)
     supervisor = played.node.runtime._modes._supervisor
