@@ -30,8 +30,8 @@ class RestEffort:
         self._anchor: Array | None = None
         self._anchored_at = self._at = 0.0
 
-    def observe(self, now: float, q: Array, effort: Array | None) -> None:
-        """Take a state.
+    def observe(self, now: float, q: Array, effort: Array | None) -> bool:
+        """Take a state; return whether its effort is remembered.
 
         Args:
             now: time, s.
@@ -41,13 +41,14 @@ class RestEffort:
         if self._anchor is None or not np.all(np.abs(q - self._anchor) < STILL_DISTANCE):
             self._anchor, self._anchored_at = q, now
         if effort is None or now - self._anchored_at < STILL_TIME or not np.all(np.isfinite(effort)):
-            return
+            return False
         known = self.effort
         if known is None or self.q is None or not np.all(np.abs(q - self.q) < STILL_DISTANCE):
             self.q, self.effort = q, effort
         else:
             self.effort = known + min((now - self._at) / AVERAGING_TIME, 1.0) * (effort - known)
         self._at = now
+        return True
 
     def holding(self, hold: Array, hold_at_rest: Array, limit: Array) -> Array:
         """Return the effort that should hold the arm where it is now, N m or N, shape (n,).

@@ -249,6 +249,7 @@ class ModeManager:
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
         self._monitor.forget()
+        self._rest.on_payload_changed()
 
     def model_difference(self, now: float) -> ModelDifference | None:
         """Return what the arm exerts beyond its model, or None without a state with a measured effort."""
@@ -433,8 +434,14 @@ class ModeManager:
         return self._as_commanded(np.array(total), arm)
 
     def _applied(self, latest: Observed, arm: ArmState, now: float) -> Array:
-        """Return what the joints exert, as it would be commanded: the newest command, measured effort or gravity."""
+        """Return what the joints exert, as it would be commanded, N m or N, shape (n,).
+
+        This is the newest command, or the measured effort. Where that is missing, or zero, it is what held the arm here
+        when it was known last, which a controller may hold still; or gravity.
+        """
         if self._sent is not None and now - self._sent_at < COMMAND_HOLD_TIME:
             return self._sent
-        measured = self._measured_effort(latest, arm)
-        return self._as_commanded(arm.gravity, arm) if measured is None else measured
+        measured, held = self._measured_effort(latest, arm), self._rest.held_at(arm.q)
+        if measured is None:
+            return self._as_commanded(arm.gravity, arm) if held is None else held
+        return measured if held is None or any(latest.state.measured.effort or ()) else held

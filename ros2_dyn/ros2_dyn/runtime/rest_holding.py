@@ -14,6 +14,8 @@ from ros2_dyn.runtime.state_pipeline import Observed
 
 REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
 """Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
+HELD_DISTANCE = 0.01
+"""Distance within which an effort that holds an arm holds it still, rad or m."""
 
 
 class RestHolding:
@@ -21,6 +23,7 @@ class RestHolding:
 
     def __init__(self) -> None:
         self._rest = RestEffort()
+        self._load_changed = False
 
     @property
     def known(self) -> tuple[Array | None, Array | None]:
@@ -32,16 +35,29 @@ class RestHolding:
         if q is not None and effort is not None:
             self._rest.q, self._rest.effort = q, effort
 
+    def on_payload_changed(self) -> None:
+        """Take notice that the robot carries something else from now on."""
+        self._load_changed = True
+
+    def held_at(self, q: Array) -> Array | None:
+        """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
+        at, effort = self.known
+        there = at is not None and bool(np.all(np.abs(q - at) <= HELD_DISTANCE))
+        return effort if there and not self._load_changed else None
+
     def observe(self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor) -> None:
-        """Take a state with the newest command, which has proved to hold the arm; without one the measured effort."""
+        """Take a state with the newest command, which has proved to hold the arm; without one the measured effort.
+
+        Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
+        """
         measured, effort = observed.state.measured, supervisor.last
         if supervisor.mode not in REST_MODES or supervisor.escalated:
             effort = None
-        elif effort is None and measured.effort is not None:
+        elif effort is None and measured.effort is not None and (any(measured.effort) or self._rest.q is None):
             terms, settings = observed.terms, robot.settings
             total = total_effort(settings.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity)
             effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
-        self._rest.observe(observed.now, np.array(measured.q), effort)
+        self._load_changed &= not self._rest.observe(observed.now, np.array(measured.q), effort)
 
     def effort(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
         """Return the effort that carries the arm without trust in the model, as it would be commanded, N m or N, (n,).

@@ -14,6 +14,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from ros2_dyn_interfaces.srv import SetMode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -33,6 +34,8 @@ HOME = np.array([0.3, -1.2, 1.4, -1.8, -1.57, 0.2])
 URDF = MOCK_ARM.read_text(encoding="utf-8")
 START = 10**6 * 10**9
 """Simulated time at the start, ns."""
+EVERY_MODE = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""A mode that ends soon must not be replaced by the next one before it is read."""
 RESEND_TIME = 2.0
 """Wall time, s, after which a state is published again: it may have been lost, for the node's queue is best effort."""
 COMMANDED_NODE: dict[str, Any] = {
@@ -156,7 +159,7 @@ class Driver:
         self._enable = node.create_publisher(Bool, "dynamics/enable", 1)
         self._descriptions = node.create_publisher(String, "robot_description", LATCHED)
         self._controller = node.create_subscription(Float64MultiArray, "dynamics/command", self._on_command, 1000)
-        node.create_subscription(String, "dynamics/mode", lambda m: self.modes.append(m.data), LATCHED)
+        node.create_subscription(String, "dynamics/mode", lambda m: self.modes.append(m.data), EVERY_MODE)
 
     @classmethod
     def of(cls, listener: Listener, arm: Arm | None = None, period: float = 0.01, **parameters: Any) -> Driver:
@@ -319,7 +322,10 @@ class Driver:
         count, before = len(self.modes), self.mode
         response = self.listener.call(SetMode, "dynamics/set_mode", mode=mode)
         if response.success and before != mode:
-            self.listener.until(lambda: mode in self.modes[count:], f"mode {mode} is not published")
+            deadline = time.monotonic() + PATIENCE
+            while mode not in self.modes[count:]:
+                assert time.monotonic() < deadline, f"not {mode} but {self.modes[count:]}: {self.process.printed}"
+                self.listener.spin_once()
         return response
 
     def enter(self, mode: str, states: int = 30) -> list[np.ndarray]:

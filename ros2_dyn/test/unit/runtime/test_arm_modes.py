@@ -11,7 +11,8 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
-from ros2_dyn.runtime import DesiredSample, Settings, WrenchSample
+from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
+from ros2_dyn.runtime.update import run_work
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, description, no_failsafe
 
 G = gravity(SMALL_ARM, HOME)
@@ -196,6 +197,42 @@ def test_without_a_measured_effort_a_mode_begins_from_gravity():
     made.held = G
     enter(made, "gravity")
     assert_allclose([command.effort for command in made.commands], np.tile(G, (len(made.commands), 1)), atol=1e-6)
+
+
+def no_longer_measured(missing: float) -> tuple[RuntimeRig, np.ndarray]:
+    """Return a rig whose efforts are no longer measured, and the efforts that had held it."""
+    made = rig(0, model_tolerance=10.0)
+    held = made.held = G + np.array([0.0, 3.0, 1.0])
+    made.step(60)
+    made.measured = lambda: np.full(3, missing)
+    return made, held
+
+
+def first_command(made: RuntimeRig) -> np.ndarray:
+    """Return the first command of mode gravity, N m, shape (3,)."""
+    made.step(60)
+    assert made.set_mode("gravity").error is None
+    made.step()
+    return np.array(made.commands[0].effort)
+
+
+@pytest.mark.parametrize("missing", [np.nan, 0.0])
+def test_where_efforts_are_no_longer_measured_a_mode_begins_from_what_held_the_arm(missing):
+    """A controller may hold it still. Drivers send zeros where they do not measure."""
+    made, held = no_longer_measured(missing)
+    assert_allclose(first_command(made), held, rtol=0, atol=0.5)  # one step of the slew rate
+
+
+def test_what_held_the_arm_elsewhere_is_no_begin():
+    made, _ = no_longer_measured(np.nan)
+    made.q = made.q + 0.02
+    assert_allclose(first_command(made), gravity(SMALL_ARM, made.q), rtol=0, atol=1e-6)
+
+
+def test_what_held_the_arm_with_another_payload_is_no_begin():
+    made, _ = no_longer_measured(np.nan)
+    run_work(made.runtime, made.runtime.set_payload(PayloadRequest("", (1e-9, *[0.0] * 9)), made.now), made.now)
+    assert_allclose(first_command(made), G, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(("offset", "side"), [(-3.0, "behind"), (3.0, "ahead of")])
