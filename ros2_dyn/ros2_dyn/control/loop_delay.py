@@ -32,6 +32,8 @@ EXPLAINED = 0.3
 """Share of the measured variance that may remain unexplained by the delayed commands."""
 CONTRAST = 3.0
 """Ratio by which other delays have to match worse."""
+MIN_CHANGE = 1e-4
+"""Root mean square of changes of the efforts, relative to the limits, that show a delay: less may be rounding."""
 
 
 class LoopDelay:
@@ -120,6 +122,8 @@ class CommandDelay:
         self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
         best = int(np.argmin(self._mismatch))
         least = self._mismatch[best]
+        if self._variance < MIN_CHANGE**2:
+            return
         if least < EXPLAINED * self._variance and CONTRAST * least < np.median(self._mismatch):
             self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)
 

@@ -56,10 +56,12 @@ class ForceDemo(ArmDemo):
         return self.processes(wall, {})
 
     def on_state(self, state: Sample) -> None:
-        """See `ArmDemo`; the wrench is published first, so that the node has it when it goes on."""
+        """See `ArmDemo`; the wrench is published first, so that the node has it when it goes on.
+
+        It has no stamp, and counts from its arrival: on a busy machine this state may be an old one.
+        """
         self._received += 1
         if self._received % STATES_PER_TARGET == 0:
-            self._wrench.header.stamp = state.stamp
             self._out.publish(self._wrench)
         super().on_state(state)
 

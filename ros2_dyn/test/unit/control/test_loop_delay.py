@@ -86,6 +86,11 @@ def test_efforts_that_show_no_command_give_no_delay():
     assert estimate(0.02, amplitude=0.0) == 0.0
 
 
+def test_efforts_that_change_by_rounding_alone_give_no_delay():
+    """Those of an arm at rest: any delay may explain them."""
+    assert estimate(0.02, amplitude=1e-9) == 0.0
+
+
 def test_the_declared_delay_of_commands_counts_until_efforts_show_more():
     loop = LoopDelay(0.1, declared=0.01)
     states(loop, 10, 0.002, 0.0)
