@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
+from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from ros2_dyn_interfaces.srv import SetMode, SwitchController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample
+from ros2_dyn.demos.arm_recorder import ArmRecorder, Sample, seconds
 from ros2_dyn.demos.demo import Demo
 from ros2_dyn.demos.desired_publisher import DesiredPublisher, resting
 from ros2_dyn.demos.runner import DemoRunner
@@ -62,13 +63,24 @@ class ArmDemo(Demo):
         self.target = DesiredPublisher(self.node, self.arm.model)
         self.status = "Waiting for the arm and the node."
         """What is happening, in a line."""
+        self.answered_at = 0.0
+        """Time of the newest state that was answered, s; those that are recorded may be behind it."""
         self._pace = float(pace)
         self._enable = self.node.create_publisher(Bool, "dynamics/enable", 1)
+        # All states are recorded, but a busy demo answers the newest one alone: older ones have passed.
+        self.node.create_subscription(JointState, "joint_states", self._on_newest_state, 1)
 
     def on_state(self, state: Sample) -> None:
-        """Answer a state of the arm; the demo holds the enabling button."""
+        """Take a state of the arm after it was recorded."""
+
+    def answer(self, stamp: Time) -> None:
+        """Answer the newest state of the arm, by its stamp; the demo holds the enabling button."""
         self._enable.publish(Bool(data=True))
-        self.target.publish(state.stamp)
+        self.target.publish(stamp)
+
+    def _on_newest_state(self, message: JointState) -> None:
+        self.answered_at = seconds(message.header.stamp)
+        self.answer(message.header.stamp)
 
     @abstractmethod
     def metrics(self) -> dict[str, object]:

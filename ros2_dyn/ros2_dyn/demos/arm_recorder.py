@@ -37,8 +37,6 @@ class Sample(NamedTuple):
     """Joint positions, rad, shape (6,)."""
     qd: Array
     """Joint velocities, rad/s, shape (6,)."""
-    stamp: Time
-    """Stamp of the message."""
 
 
 class ArmRecorder:
@@ -118,8 +116,8 @@ class ArmRecorder:
 
     def _on_state(self, message: JointState) -> None:
         self.states_since_command += 1
-        stamp = message.header.stamp
-        state = Sample(seconds(stamp), np.array(message.position), np.array(message.velocity), stamp)
+        t, q, qd = seconds(message.header.stamp), np.array(message.position), np.array(message.velocity)
+        state = Sample(t, q, qd)
         if not self.finished:
             self._record(state)
         self._handle_state(state)

@@ -60,7 +60,7 @@ class CollisionDemo(ArmDemo):
         arm, collision = self.arm, self._collision
         self.hand_over(runner, "feed_forward")
         runner.wait_until(lambda: collision.newest is not None and bool(arm.forces), "dynamics/collision")
-        lap = Lap(arm.model, arm.state.q, arm.t + 0.1, self._duration)
+        lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self._duration)
         self.target.desired = lap.at
         self.status = "The arm follows a motion, and nothing touches it."
         push_at = lap.start + PUSH_AFTER * self._duration
@@ -87,12 +87,12 @@ class CollisionDemo(ArmDemo):
         arm = self.arm
         self.status = "~/reset_collision, and feed_forward again from where the arm is."
         self.target.desired = resting(arm.state.q)
-        received_at = arm.t + 0.1  # the node has received the new target by then
+        received_at = self.answered_at + 0.1  # the node has received the new target by then
         runner.wait_until(lambda: arm.t >= received_at, "states")
         runner.call_checked(Trigger, "dynamics/reset_collision")
         runner.wait_until(self._collision.is_over, "end of the collision")
         self.enter(runner, "feed_forward")
-        lap = Lap(arm.model, arm.state.q, arm.t + 0.1, self._duration / 2)
+        lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self._duration / 2)
         self.target.desired = lap.at
         runner.wait_until(lambda: arm.t >= lap.end, "states", simulated=2 * self._duration)
         self._entered_again = True

@@ -67,17 +67,16 @@ class FeedForwardDemo(ArmDemo):
 
     def _follow(self, runner: DemoRunner, home: Array, name: str, status: str) -> None:
         """Follow one lap, once the arm is at rest."""
-        settled = self.arm.t + 0.5  # a change of the gain has moved the arm by then
+        settled = self.answered_at + 0.5  # a change of the gain has moved the arm by then
         runner.wait_until(lambda: self.arm.t > settled and self.arm.at_rest, "rest")
         self.status = status
-        lap = Lap(self.arm.model, home, self.arm.t + 0.1, self._duration)
+        lap = Lap(self.arm.model, home, self.answered_at + 0.1, self._duration)
         self.target.desired, self._lap, self._counted = lap.at, lap, name
         runner.wait_until(lambda: self.arm.t >= lap.end, "end of the lap", simulated=2 * self._duration)
         self._lap = None
 
     def on_state(self, state: Sample) -> None:
         """See `ArmDemo`; the error is recorded."""
-        super().on_state(state)
         lap = self._lap
         if lap is not None and lap.start <= state.t < lap.end:
             self._errors[self._counted].append(lap.at(state.t)[0] - state.q)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rich.console import RenderableType
 
 from ros2_dyn.demos.arm_demo import HOME, ArmDemo
-from ros2_dyn.demos.arm_recorder import Sample
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.demos.status_table import Row, status_table
 from ros2_dyn.model.spatial import Array
@@ -47,7 +47,7 @@ class ForceDemo(ArmDemo):
         self._out = self.node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
         self._wrench = WrenchStamped()
         self._wrench.wrench.force.z = -FORCE
-        self._received = 0
+        self._answered = 0
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
@@ -55,15 +55,13 @@ class ForceDemo(ArmDemo):
         wall = {"wall_point": (x, y, z - DISTANCE), "wall_normal": (0.0, 0.0, 1.0), "wall_stiffness": STIFFNESS}
         return self.processes(wall, {})
 
-    def on_state(self, state: Sample) -> None:
-        """See `ArmDemo`; the wrench is published first, so that the node has it when it goes on.
-
-        It has no stamp, and counts from its arrival: on a busy machine this state may be an old one.
-        """
-        self._received += 1
-        if self._received % STATES_PER_TARGET == 0:
+    def answer(self, stamp: Time) -> None:
+        """See `ArmDemo`; the wrench is published first, so that the node has it when it goes on."""
+        self._answered += 1
+        if self._answered % STATES_PER_TARGET == 0:
+            self._wrench.header.stamp = stamp
             self._out.publish(self._wrench)
-        super().on_state(state)
+        super().answer(stamp)
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""

@@ -64,7 +64,17 @@ def enter_force(driver: Driver) -> None:
     """Enter mode force."""
     driver.wrench = force(z=1.0)
     driver.play(5)
-    driver.until(lambda: driver.set_mode("force").success, "mode force is not entered")
+    refusals: list[str] = []
+
+    def entered() -> bool:
+        response = driver.set_mode("force")
+        refusals.append(response.message)
+        return bool(response.success)
+
+    deadline = time.monotonic() + PATIENCE
+    while not entered():
+        assert time.monotonic() < deadline, (refusals[-1], driver.process.printed)
+        driver.step()
     driver.play(30)
 
 

@@ -352,20 +352,23 @@ def test_a_hand_of_the_service_leads_the_arm_to_the_wall_of_the_parameters(start
         answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good | wrong)
         assert not answer.success
         assert problem in answer.message
-    answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good)
-    assert (answer.success, answer.message) == (True, "")
-    arm.listener.until(lambda: any(message.wrench.force.z for message in arm.wrenches.values()), "no hand")
-    arm.run(1.2)
-    assert {message.header.frame_id for message in arm.wrenches.values()} == {"base_link"}
-    forces = {stamp: [(v.x, v.y, v.z) for v in (m.wrench.force, m.wrench.torque)] for stamp, m in arm.wrenches.items()}
-    compared = [
-        (q, effort, forces[stamp]) for stamp, (q, effort) in arm.unexplained(rubbing).items() if stamp in forces
-    ]
+    pull, press, deadline = 0.0, 0.0, time.monotonic() + PATIENCE
+    while pull > -5.0 or press < 5.0:  # a busy machine may miss much of the motion: then once more
+        assert time.monotonic() < deadline, (pull, press)
+        answer = arm.listener.call(LeadHand, "mock_arm/lead_hand", **good)
+        assert (answer.success, answer.message) == (True, "")
+        arm.run(1.5)
+        assert {message.header.frame_id for message in arm.wrenches.values()} == {"base_link"}
+        forces = {
+            stamp: [(v.x, v.y, v.z) for v in (m.wrench.force, m.wrench.torque)] for stamp, m in arm.wrenches.items()
+        }
+        compared = [
+            (q, effort, forces[stamp]) for stamp, (q, effort) in arm.unexplained(rubbing).items() if stamp in forces
+        ]
+        pull, press = (extreme(wrench[0][2] for _, _, wrench in compared) for extreme in (min, max))
     for q, effort, wrench in compared:
         assert_allclose(effort, static_torque(MODEL, q, np.ravel(wrench)), rtol=0, atol=1e-6)
-    pull, press = (extreme(wrench[0][2] for _, _, wrench in compared) for extreme in (min, max))
-    assert -30.0 - 1e-9 <= pull < -5.0
-    assert press > 5.0
+    assert pull >= -30.0 - 1e-9
     assert tip[2] - 0.025 < min(forward_kinematics(MODEL, q)[2, 3] for q, _, _ in compared) < tip[2] - 0.02
 
 

@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Wall time, s, that anything may take on a busy machine."""
 SPIN_TIMEOUT = 0.01
 """Longest wait for one message, s."""
