@@ -6,6 +6,7 @@ It does without rclpy's executor, which would take longer to hand over an effort
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from itertools import cycle
 from struct import pack_into, unpack_from
 
@@ -19,6 +20,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
 
+from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.hot_wait_set import HotSubscription, HotWaitSet
 from ros2_dyn.ros.outputs import EFFORT_TOPICS
@@ -39,7 +41,8 @@ class Driver:
         names = list(model.joint_names)
         wanted = JointTrajectory(joint_names=names, points=[JointTrajectoryPoint(accelerations=[0.5] * model.n)])
         self._desired_bytes = bytearray(serialize_message(wanted))
-        self._state_bytes = cycle([state(names, 0.1 * k) for k in range(100)])
+        self._model = model
+        self._state_bytes = cycle(states(model, 100.0))
         self._states = self.node.create_publisher(JointState, "joint_states", 10)
         self._desired = self.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._sent: dict[int, float] = {}
@@ -74,6 +77,7 @@ class Driver:
         """Send states at a rate; how many, and the latencies (s) of those that were answered."""
         self._sent.clear()
         self.latencies.clear()
+        self._state_bytes = cycle(states(self._model, rate))
         count = round(rate * seconds)
         started = time.perf_counter()
         for i in range(count):
@@ -105,8 +109,13 @@ class Driver:
                 self._on_effort(raw)
 
 
-def state(names: list[str], phase: float) -> bytearray:
-    """Return a serialised state."""
-    angles = phase + np.arange(len(names))
-    message = JointState(name=names, position=np.sin(angles), velocity=np.cos(angles), effort=[0.0] * len(names))
-    return bytearray(serialize_message(message))
+@lru_cache(maxsize=8)
+def states(model: RobotModel, rate: float) -> list[bytearray]:
+    """Return serialised states of an arm that swings freely at 1 rad/s: the node doubts what contradicts itself."""
+    angles = np.arange(0.0, 2 * np.pi, 1 / rate)[:, None] + np.arange(model.n)
+    q, qd = np.sin(angles), np.cos(angles)
+    messages = (
+        JointState(name=model.joint_names, position=row[0], velocity=row[1], effort=row[2])
+        for row in zip(q, qd, rnea(model, q, qd, -q))
+    )
+    return [bytearray(serialize_message(message)) for message in messages]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_dyn.control.events import Event
+
+REJECTED_PERIOD, FOREIGN_PERIOD = 1.0, 5.0
+"""Shortest time between two logged rejections of messages, and of those of other robots' joints, s."""
 
 
 class EventLog:
@@ -19,6 +23,7 @@ class EventLog:
         self._logger = logger
         self._rejected: Counter[tuple[str, str]] = Counter()
         self._total = 0
+        self._logged_at: dict[float, float] = {}
 
     def add(self, events: Iterable[Event]) -> None:
         """Take what happened."""
@@ -41,10 +46,18 @@ class EventLog:
         self._rejected[event.topic, event.kind] += 1
         if event.kind != "foreign":
             self._total += 1
-            text = f"{event.text} ({self._total} rejected so far)"
-            self._logger.warning(text, throttle_duration_sec=1.0)
-        elif event.logged:
-            self._logger.warning(event.text, throttle_duration_sec=5.0)
+            if self._is_due(REJECTED_PERIOD):
+                self._logger.warning(f"{event.text} ({self._total} rejected so far)")
+        elif event.logged and self._is_due(FOREIGN_PERIOD):
+            self._logger.warning(event.text)
+
+    def _is_due(self, period: float) -> bool:
+        """Return whether nothing was logged for a period. rclpy's throttle takes longer than all else for a message."""
+        now = time.monotonic()
+        if now < self._logged_at.get(period, -period) + period:
+            return False
+        self._logged_at[period] = now
+        return True
 
     def _log(self, event: Event) -> None:
         if event.level == "error":
