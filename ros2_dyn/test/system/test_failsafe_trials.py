@@ -27,7 +27,7 @@ from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.qos import qos_profile_sensor_data
 from ros2_dyn_interfaces.srv import LeadHand, SetMode, SwitchController
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.control.modes import ACTIVE_MODES
@@ -37,7 +37,8 @@ from ros_harness import PATIENCE, Listener, Process, words
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
-ARM = {"armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1]}
+ARM = {"armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "coulomb_friction": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
+"""What arm and node know: friction of 2 % of the effort limits, less than recordings of real arms show."""
 GAINS = {
     "tracking_stiffness": [460.0, 640.0, 250.0, 26.0, 23.0, 22.0],
     "tracking_damping": [61.0, 85.0, 33.0, 3.5, 3.1, 3.0],
@@ -50,7 +51,7 @@ STATE_TIMEOUT = 0.3
 REST, TRAVEL = 0.05, 0.3
 """What the arm may do after a stop: speed of each joint after 1 s, rad/s, and distance of each joint, rad."""
 WATCHED = 2.0
-"""Time for which the arm is watched, s."""
+"""Time for which the arm is watched, s. A hand does not let go when the node fails: the time counts from then on."""
 STARVED = 1.0
 """Time for which a node gets the processor only now and then, s."""
 
@@ -61,7 +62,8 @@ class Trial(NamedTuple):
     speed: float
     """Largest speed of a joint, rad/s."""
     speed_after: float
-    """Largest speed of a joint a second later and from then on, rad/s."""
+    """Largest speed of a joint a second later, where a hand led the arm a second after it let go, and from then on,
+    rad/s."""
     travel: float
     """Largest distance of a joint from where it was, rad."""
 
@@ -83,10 +85,13 @@ class Rig:
         self.states: list[tuple[float, np.ndarray, np.ndarray]] = []
         self.modes: list[str] = []
         self.moves = False
+        self._touched_at = 0.0
         node = self.listener.node
         self._desired = node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._wrench = node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
+        self._enable = node.create_publisher(Bool, "dynamics/enable", 1)
         node.create_subscription(JointState, "joint_states", self._on_state, qos_profile_sensor_data)
+        node.create_subscription(WrenchStamped, "mock_arm/contact_wrench", self._on_contact, qos_profile_sensor_data)
         node.create_subscription(String, "dynamics/mode", lambda m: self.modes.append(m.data), LATCHED)
 
     def close(self) -> None:
@@ -109,6 +114,12 @@ class Rig:
         wrench.header.stamp = message.header.stamp
         wrench.wrench.force.z = 5.0 if self.moves else 0.0
         self._wrench.publish(wrench)
+        self._enable.publish(Bool(data=True))
+
+    def _on_contact(self, message: WrenchStamped) -> None:
+        force = message.wrench.force
+        if any((force.x, force.y, force.z)):
+            self._touched_at = time.monotonic()
 
     def enter(self, mode: str) -> None:
         """Let the node command in a mode, and the arm move."""
@@ -143,13 +154,14 @@ class Rig:
 
     def watch(self, begin: float) -> Trial:
         """Return what the arm does from a time on, s."""
-        self.listener.spin(WATCHED)
+        while time.monotonic() < (alone_at := max(begin, self._touched_at)) + WATCHED:
+            self.listener.spin(0.1)
         seen = [state for state in self.states if state[0] >= begin]
         q0 = seen[0][1]
         speeds = [(t, float(np.max(np.abs(qd)))) for t, _, qd in seen]
         return Trial(
             max(speed for _, speed in speeds),
-            max(speed for t, speed in speeds if t > begin + 1.0),
+            max(speed for t, speed in speeds if t > alone_at + 1.0),
             max(float(np.max(np.abs(q - q0))) for _, q, _ in seen),
         )
 
