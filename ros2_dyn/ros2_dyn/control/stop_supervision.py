@@ -26,6 +26,8 @@ WINDOW = 0.06
 lengthen it to two periods."""
 HELD_SPEED = 0.5
 """Speed from which a joint is only damped, rad/s or m/s: a spring that the slew rate delays would make it swing."""
+MAX_PAUSE = 0.2
+"""Pause of the states, s, after which the arm is held where it is then: nobody saw it move."""
 SHORT_WINDOW = 0.04
 """Duration of the window in which a growing speed is noticed, s."""
 MAX_SLEWING = 0.2
@@ -100,6 +102,8 @@ class StopSupervision:
     def observe(self, now: float, q: Array) -> None:
         """Take the positions of a state, rad or m, shape (n,), at a time, s."""
         history = self._history
+        if self.anchor is not None and history and now - history[-1][0] > MAX_PAUSE:
+            self.anchor = q
         history.append((now, q))
         self._window = max(WINDOW, now - history[-3][0]) if len(history) > 2 else WINDOW
         while len(history) > 5 and history[1][0] <= now - 2 * self._window:

@@ -154,3 +154,17 @@ def test_states_that_were_measured_before_a_stop_and_come_after_it_do_not_judge_
         t = k * PERIOD
         supervision.observe(t, np.array([0.5 * t, 0.0]))
         assert supervision.judge(np.array([0.5, 0.0]), True, age=resumes - t) is None
+
+
+@pytest.mark.parametrize(("pause", "moved"), [(0.1, False), (1.0, True)])
+def test_an_arm_that_was_not_seen_is_held_where_it_is_then(pause, moved):
+    """A spring to where it was before would throw it."""
+    supervision = StopSupervision()
+    supervision.request()
+    for k in range(100):
+        supervision.observe(k * PERIOD, np.zeros(2))
+        supervision.judge(np.zeros(2), True)
+    assert supervision.anchor.tolist() == [0.0, 0.0]
+    supervision.observe(99 * PERIOD + pause, np.array([0.03, 0.0]))
+    supervision.judge(np.zeros(2), True)
+    assert supervision.anchor.tolist() == [0.03 if moved else 0.0, 0.0]
