@@ -107,6 +107,10 @@ class CommandJudge:
         self._last_at = -inf
         self._descent.end()
 
+    def on_placed(self) -> None:
+        """Take note that the controller holds another effort: the next command does not follow the last one."""
+        self._last_at = -inf
+
     @property
     def state_at(self) -> float:
         """Time of the oldest joint in the newest state, s."""

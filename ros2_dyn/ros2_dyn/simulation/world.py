@@ -272,6 +272,7 @@ class World:
         self.controllers.switch(EFFORT)
         self.motion.restart()
         self.motion_judge.on_placed(self.now)
+        self.judge.on_placed()
         self.blind_for(DISBELIEF_TIME)  # the node takes the jump for a lie of the driver
         self.record("placed home")
 

@@ -70,6 +70,12 @@ def test_step_after_a_gap_or_of_a_new_node_is_not_judged(judged):
     assert judged.command(1.61, (-9.0, 1.0)) == []
 
 
+def test_step_from_what_a_controller_held_that_was_restarted_is_not_judged(judged):
+    judged.judge.on_placed()
+    assert judged.command(1.01, (9.0, 1.0)) == []
+    assert judged.command(1.02, (1.0, 1.0)) == [STEP]
+
+
 def test_command_on_a_state_older_than_the_timeout_is_found(judged):
     assert judged.command(1.1) == []
     assert judged.command(1.101) == [STALE]
