@@ -64,16 +64,9 @@ def enter_force(driver: Driver) -> None:
     """Enter mode force."""
     driver.wrench = force(z=1.0)
     driver.play(5)
-    refusals: list[str] = []
-
-    def entered() -> bool:
-        response = driver.set_mode("force")
-        refusals.append(response.message)
-        return bool(response.success)
-
     deadline = time.monotonic() + PATIENCE
-    while not entered():
-        assert time.monotonic() < deadline, (refusals[-1], driver.process.printed)
+    while not (response := driver.set_mode("force")).success:
+        assert time.monotonic() < deadline, (response.message, driver.process.printed)
         driver.step()
     driver.play(30)
 
