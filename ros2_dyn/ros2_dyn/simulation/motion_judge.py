@@ -37,7 +37,7 @@ MEMORY = 0.3
 RECOVERY_TIME = 0.2
 """Time after states were unusable from which on a stop is judged, s."""
 LAST_PROCESS_TIME = 1.0
-"""A node that dies within this time after its failsafe process, s, leaves nothing that could command."""
+"""A node that dies or hangs within this time after its failsafe process died, s, leaves nothing that could command."""
 SETTLE_TIME = 0.3
 """Time after the ramp into a mode, or after a push, from which the energy is judged, s."""
 
@@ -185,8 +185,8 @@ class MotionJudge:
         """Take note of a call of the robot's stop service, before the next instant."""
         self._called = True
 
-    def on_node_killed(self, now: float) -> None:
-        """Take note of the death of the node at a time, s; where nothing is left, the held effort is not judged."""
+    def on_node_lost(self, now: float) -> None:
+        """Take note of a node that dies or hangs at a time, s; where nothing is left, the held effort is not judged."""
         if now - self._failsafe_lost_at < LAST_PROCESS_TIME:
             self._held_judged = True
 

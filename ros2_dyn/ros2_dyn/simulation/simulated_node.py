@@ -86,6 +86,7 @@ class SimulatedNode:
         self._process = 0
         self._mode = ""
         self._waiting: deque[tuple[bool, Call]] = deque()
+        self._unsent: deque[Command] = deque()
         self._failsafe: FailsafeRuntime | None = None
         self._failsafe_watch = FailsafeWatch(settings.state_timeout)
         self._guards = self._ending = self._failsafe_hangs = False
@@ -124,6 +125,7 @@ class SimulatedNode:
         self.runtime, self.state = None, "dead"
         self._process += 1
         self._waiting.clear()
+        self._unsent.clear()
         self._record("node", "killed")
         self._set_mode("")
         self._queue.after(self.quality.restart_time, self.start)
@@ -245,6 +247,7 @@ class SimulatedNode:
             self.stop_calls += 1
             self._record("stop_service")
         if update.command is not None:
+            self._unsent.append(update.command)
             self._later(self.quality.latency, self._send, update.command)
         if not update.commands:
             self._last = None
@@ -280,10 +283,12 @@ class SimulatedNode:
         return Update(self.runtime.mode, self.runtime.commands)
 
     def _send(self, command: Command) -> None:
+        if not self._unsent or self._unsent[0] is not command:
+            return  # it follows one that expired
         if self._queue.now >= command.expires:
-            self._record("expired")
-            self._call(lambda runtime, now: runtime.on_command_expired(now))
+            self._withdraw()
             return
+        self._unsent.popleft()
         if self.link.failsafe_commands:
             self._call(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
             return
@@ -291,6 +296,13 @@ class SimulatedNode:
             self._last = command.as_last(self._queue.now)
             self._beats += 1
         self._publish("command", command.effort, command.data)
+
+    def _withdraw(self) -> None:
+        """Withdraw the commands that were not published: the oldest has expired, and the others follow it."""
+        while self._unsent:
+            self._unsent.popleft()
+            self._record("expired")
+            self._call(lambda runtime, now: runtime.on_command_expired(now))
 
     def _finish(self, work: Work) -> None:
         done = work.run()

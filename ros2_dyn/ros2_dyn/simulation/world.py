@@ -221,8 +221,8 @@ class World:
         begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self.judge.begin_sequence()
-        if (kind, *details) == ("node", "killed"):
-            self.motion_judge.on_node_killed(self.now)
+        if (kind, *details) in (("node", "killed"), ("node", "hangs")):
+            self.motion_judge.on_node_lost(self.now)
         if (kind, *details) == ("node", "started"):
             self._on_start()
 

@@ -459,7 +459,7 @@ def test_effort_that_is_held_where_nothing_of_ours_lives_is_not_judged():
     scene.safe = 0 * scene.safe
     scene.command("gravity").move(0.1)
     scene.judge.on_failsafe_lost(scene.t)
-    scene.judge.on_node_killed(scene.t + 0.02)
+    scene.judge.on_node_lost(scene.t + 0.02)
     assert scene.move(2.0, commands=False) == []
 
 

@@ -17,12 +17,14 @@ from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.update import Command, Update
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.campaign import play_world
 from ros2_dyn.simulation.command_judge import ABOVE_LIMIT, NOT_FINITE, RULES, STALE, STEP
 from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
-from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn.simulation.simulated_node import NodeQuality, SimulatedNode
 from ros2_dyn.simulation.wall import Wall
 from ros2_dyn.simulation.world import CRASH, World
 from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
@@ -237,6 +239,49 @@ def test_command_that_is_ready_after_its_state_expired_is_not_published():
     assert len(kinds(played, "expired")) > 2
     assert not kinds(played, "command")
     assert not played.violations
+
+
+class Counting:
+    """In place of a runtime: each command is one more than the one before."""
+
+    mode, reason, commands = "gravity", "", True
+
+    def __init__(self, description, settings):
+        self.last = 0.0
+
+    def command(self, expires):
+        """Return an update with the next command."""
+        self.last += 1.0
+        effort = np.array([self.last])
+        return Update(self.mode, True, command=Command(effort, effort, effort, 0.0, expires))
+
+    def on_command_link(self, link, now):
+        """Take it."""
+        return Update(self.mode, True)
+
+    def on_command_expired(self, now):
+        """Go on from the command before."""
+        self.last -= 1.0
+        return Update(self.mode, True)
+
+
+def test_command_that_follows_one_that_expired_is_not_published():
+    """Else the steps of both would reach the controller as one."""
+    queue, sent, happened = EventQueue(), [], []
+    node = SimulatedNode(
+        queue,
+        ARM,
+        Settings(joints=ARM.joint_names),
+        publish=lambda kind, effort, data: sent.append(effort[0]),
+        record=lambda kind, *details: happened.append(kind),
+        quality=NodeQuality(latency=0.004),
+        make_runtime=Counting,
+    )
+    for t, expires in ((0.0, 1.0), (0.010, 0.013), (0.012, 1.0), (0.020, 1.0)):
+        queue.after(t, lambda expires=expires: node.input(lambda runtime, now: runtime.command(expires)))
+    queue.run(0.1)
+    assert happened.count("expired") == 2
+    assert sent == [1.0, 2.0]
 
 
 class Crashing(ArmRuntime):
