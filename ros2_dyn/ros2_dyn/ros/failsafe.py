@@ -131,17 +131,22 @@ class FailsafeProcess:
     def arm(self, task: FailsafeTask, subscribers: int) -> None:
         """Start a process for a task, unless one runs already; it takes the place of one with another task.
 
+        One that commands is not replaced: the node would not know any more that it must be silent.
+
         Args:
             task: what it is to do.
             subscribers: number of subscribers that the node itself has.
 
         Raises:
-            FailsafeError: it did not start, or found no subscriber.
+            FailsafeError: it did not start, or found no subscriber, or the one before has taken over meanwhile.
         """
         before = self._armed
         if before is not None and self.alive and not self.commands and task == before.task:
             return
         armed = start_process(task, subscribers)
+        if before is not None and before.runs and before.memory.taken:
+            end_process(armed)
+            raise FailsafeError("the one before has taken over meanwhile")
         self._seen = 0, time.monotonic()
         self._armed, self._watch = armed, FailsafeWatch(task.config.settings.state_timeout)
         if before is not None:

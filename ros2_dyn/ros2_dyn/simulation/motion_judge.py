@@ -116,6 +116,8 @@ class MotionJudge:
         self._failsafe_lost_at = self._free_since = -inf
         self._held_at: list[float] = []
         self._silent = self._held_judged = True
+        self._follows = False
+        """Whether the next command is of a process that knows the last one."""
         self._disturbed = False
         """Whether since our last command something else has set what the controller holds, or what it has to hold."""
 
@@ -196,6 +198,10 @@ class MotionJudge:
         self._pushed_at = now
         self._held_judged = True
 
+    def begin_sequence(self) -> None:
+        """Take the next command as the first of a process that knows none before: how it changes is not judged."""
+        self._follows = False
+
     def on_command(self, effort: Sequence[float], now: float, q: Array) -> list[Finding]:
         """Return what is wrong with a command of the node or its failsafe process.
 
@@ -205,13 +211,14 @@ class MotionJudge:
             q: true joint positions in the arm's order, rad or m, shape (n,).
         """
         found = []
-        if self._last is not None and now - self._last_at < self._silence:
+        if self._follows and self._last is not None and now - self._last_at < self._silence:
             found = self._rate.on_change(np.subtract(effort, self._last), now - self._last_at)
         else:
             self._rate.restart()
         self._lets_go = self._behaviour == "zero_effort" and self._falls(effort, now)
         self._last, self._last_at, self._held_at = list(effort), now, q.tolist()
         self._silent = self._held_judged = False
+        self._follows = True
         self._disturbed = any(self._suspended.values()) or self._miswired > 0
         return found
 

@@ -312,6 +312,8 @@ class SimulatedNode:
         problem = None
         if self.link.subscribers == 0:
             problem = ProcessError("failsafe", f"it found no subscriber on {self.link.topic}")
+        elif self.failsafe_commands:
+            problem = ProcessError("failsafe", "the one before has taken over meanwhile")
         else:
             self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
             self._failsafe_watch, self._failsafe_hangs = FailsafeWatch(config.settings.state_timeout), False

@@ -211,6 +211,8 @@ class World:
             self._failsafe_ramps = details[0] == "takes over"
             if details[0] == "killed":
                 self.motion_judge.on_failsafe_lost(self.now, self.node.can_take_back)
+                if not self.node.can_take_back:
+                    self._begin_sequence()
             self._advance()
             self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)
         if (kind, *details[:1]) == ("node", "takes over"):
@@ -220,11 +222,16 @@ class World:
             self.motion_judge.on_stop_called()
         begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
-            self.judge.begin_sequence()
+            self._begin_sequence()
         if (kind, *details) in (("node", "killed"), ("node", "hangs")):
             self.motion_judge.on_node_lost(self.now)
         if (kind, *details) == ("node", "started"):
             self._on_start()
+
+    def _begin_sequence(self) -> None:
+        """Take note that the next command is of a process that knows none before: it begins at measured efforts."""
+        self.judge.begin_sequence()
+        self.motion_judge.begin_sequence()
 
     def timeline(self) -> bytes:
         """Return the timeline as text, one entry a line; equal seeds give equal bytes."""

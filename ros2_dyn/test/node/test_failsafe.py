@@ -366,6 +366,21 @@ def test_process_that_cannot_start_is_an_error():
         FailsafeProcess().arm(TASK._replace(topic="no topic"), 1)
 
 
+def test_process_that_has_taken_over_is_not_replaced(listener):
+    """A node that hangs while it arms another one would forget that it must be silent."""
+    commands = listener.listen("command", type=Float64MultiArray)
+    failsafe = FailsafeProcess()
+    failsafe.arm(TASK, 1)
+    failsafe.update(LastCommand(0.0, np.full(6, 0.5), np.zeros(6)))
+    listener.until(lambda: failsafe.commands, "it does not take over from a node without a heartbeat")
+    with pytest.raises(FailsafeError, match="the one before has taken over meanwhile"):
+        failsafe.arm(TASK._replace(states_topic="/others"), 1)
+    assert failsafe.commands
+    count = len(commands)
+    listener.until(lambda: len(commands) > count, "it commands no more")
+    failsafe.trigger()
+
+
 def test_process_is_ready_when_it_has_found_as_many_subscribers_as_the_node(listener):
     """A controller that it does not know yet would miss its commands."""
     listener.listen("command", type=Float64MultiArray)

@@ -419,6 +419,14 @@ def test_change_of_one_command_may_come_at_once():
         assert [finding.kind for finding in found] == expected
 
 
+def test_change_to_the_first_command_of_a_process_that_knows_none_before_is_not_judged():
+    scene = Scene().command("gravity")
+    scene.judge.begin_sequence()
+    jump = 1.2 * MAX_SLEW_STEP * LIMITS.slew_rate
+    assert scene.judge.on_command(scene.safe + jump, 0.01, HOME) == []
+    assert [each.kind for each in scene.judge.on_command(scene.safe, 0.011, HOME)] == [EFFORT_RATE]
+
+
 @pytest.mark.parametrize(
     ("behaviour", "factor", "expected"),
     [

@@ -15,6 +15,7 @@ from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, Update
@@ -229,6 +230,25 @@ def test_hanging_node_sends_nothing_and_goes_on_with_the_newest_states():
     played.node.resume()
     played.run(1.5)
     assert len(kinds(played, "command")) > count
+    assert not played.violations
+
+
+def test_node_that_hung_while_another_failsafe_was_armed_does_not_command_beside_the_one_that_took_over():
+    """The description changes amid a mode, and another failsafe process is started. Meanwhile the first takes over."""
+    played = world(node=NodeQuality(failsafe_start=0.05, compile_time=0.05))
+    played.want_mode("gravity")
+    played.run(1.0)
+    heavier = ARM.with_body("tool0", SpatialInertia.from_com(0.01, np.zeros(3), np.zeros((3, 3))))
+    played.node.input(lambda runtime, now: runtime.use_description(heavier, now))
+    played.run(1.07)
+    played.node.hang()
+    played.run(1.4)
+    assert played.node.failsafe_commands
+    count = len(kinds(played, "command"))
+    played.node.resume()
+    played.run(1.6)
+    assert played.node.failsafe_commands
+    assert len(kinds(played, "command")) == count
     assert not played.violations
 
 
