@@ -13,8 +13,8 @@ with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, t
     from ros2_dyn.demos.processes import use_localhost_only
 
     use_localhost_only()  # before any node or process is made
-# Numba compiles hundreds of kernels, most of which are called twice; what it makes of them is not for others.
-os.environ["NUMBA_OPT"] = "0"
+# Hundreds of kernels are compiled, most of which are called twice.
+os.environ["CFLAGS"] = "-O0"
 os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
 # Each worker of pytest-xdist inherits the environment of the process that started it, and needs a domain of its own.
 if "ROS_DOMAIN_ID" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import sys
 import tempfile
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+
+from ros2_dyn.kernels.compile_c import compile_c, conditions
+
+MODULE = "ros2_dyn_kernel"
+"""Name of the modules in themselves: each file has one."""
 
 
 def cache_folder() -> Path:
@@ -17,29 +22,26 @@ def cache_folder() -> Path:
     return Path(os.environ.get("ROS2_DYN_CACHE") or default)
 
 
-def import_source(source: str) -> Any:
-    """Import the source from a file that is named by its hash; Numba stores the compiled code beside it.
+def import_c(source: str) -> Any:
+    """Import an extension module from its source; one that was compiled before is at hand.
 
-    It is safe in several processes at once: the file is created atomically, and never written again.
+    It is safe in several processes at once: the file is renamed into its place when it is whole.
+
+    Raises:
+        InputError: the compiler refuses it.
     """
-    maker = Path(__file__).with_name("llvm.py").read_bytes()  # the machine code depends on this file, too
-    name = f"kernel_{hashlib.sha256(source.encode() + maker).hexdigest()[:32]}"
-    path = cache_folder() / f"{name}.py"
+    key = hashlib.sha256(f"{conditions(source.count(chr(10)))}\n{source}".encode()).hexdigest()[:32]
+    path = cache_folder() / f"kernel_{key}{EXTENSION_SUFFIXES[0]}"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(source)
-        try:
-            os.link(temporary, path)  # unlike a rename, a link does not replace an existing file
-        except FileExistsError:
-            pass
-        finally:
-            os.unlink(temporary)
-    spec = importlib.util.spec_from_file_location(name, path)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.stem}.") as folder:
+            file, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
+            file.write_text(source, encoding="utf-8")
+            compile_c(file, library)
+            os.replace(library, path)
+    loader = ExtensionFileLoader(MODULE, str(path))
+    spec = spec_from_file_location(MODULE, path, loader=loader)
     assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where Numba looks up the module of cached code
-    spec.loader.exec_module(module)
+    module = module_from_spec(spec)
+    loader.exec_module(module)
     return module

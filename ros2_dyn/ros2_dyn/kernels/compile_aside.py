@@ -34,6 +34,11 @@ def compiling_aside() -> Iterator[None]:
         _aside.reset(token)
 
 
+def compiles_aside() -> bool:
+    """Return whether kernels are compiled in a process of their own, in this thread, so that there is time."""
+    return _aside.get()
+
+
 def compile_source(source: str) -> CodeType:
     """Return the code of a module."""
     if _aside.get():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from heapq import heappop, heappush
 
 from ros2_dyn.kernels.symbol import FUNCTIONS, Operand, Symbol
@@ -21,11 +22,21 @@ Python has short instructions for 256 variables only, and arrays that are no lon
 class FunctionBody:
     """Assignments that compute a program's values, and the expression for each value."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(
+        self, program: Program, max_names: int | None = MAX_NAMES, functions: Mapping[str, str] | None = None
+    ) -> None:
+        """Write the assignments.
+
+        Args:
+            program: the program.
+            max_names: number of names above which they are reused; None: each is assigned once.
+            functions: names of the functions of `FUNCTIONS`; None: the same.
+        """
         self.lines: list[str] = []
         """Assignments, in order."""
+        self._functions = functions or {name: name for name in FUNCTIONS}
         values = program.values()
-        used = {value.args[0] for value in values if value.op == "input"}
+        used = self.used = {str(value.args[0]) for value in values if value.op == "input"}
         names = {name: [symbol.args[0] for symbol in symbols] for name, symbols in program.inputs.items()}
         self.inputs = {name: symbols for name, symbols in names.items() if name == "q" or used.intersection(symbols)}
         """Names of the input's numbers, by the name of each used input; q is always included, to define the batch."""
@@ -33,7 +44,7 @@ class FunctionBody:
         args = [arg.index for value in values for arg in value.args if _is_symbol(arg)]
         self._uses = Counter(outputs + args)
         self._write(values, reuse_names=False)
-        if len(self.lines) > MAX_NAMES:
+        if max_names is not None and len(self.lines) > max_names:
             self._write(values, reuse_names=True)
 
     def operand(self, value: Operand) -> str:
@@ -80,7 +91,7 @@ class FunctionBody:
         args = [self.operand(arg) for arg in value.args]
         if value.op in INFIX:
             return f"{args[0]} {INFIX[value.op]} {args[1]}"
-        return f"-{args[0]}" if value.op == "neg" else f"{value.op}({args[0]})"
+        return f"-{args[0]}" if value.op == "neg" else f"{self._functions[value.op]}({args[0]})"
 
 
 def _is_symbol(value: Operand) -> bool:

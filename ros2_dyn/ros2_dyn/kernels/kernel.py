@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
+import itertools
 import math
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.kernels.cache import import_source
+from ros2_dyn.kernels.cache import import_c
 from ros2_dyn.kernels.compile_aside import compile_source
-from ros2_dyn.kernels.emit_numba import emit_numba
+from ros2_dyn.kernels.compile_c import why_no_c
+from ros2_dyn.kernels.emit_c import emit_module
 from ros2_dyn.kernels.emit_python import emit_python
 from ros2_dyn.kernels.trace import Program, trace
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
-Backend = Literal["auto", "python", "numpy", "numba"]
+Backend = Literal["auto", "python", "numpy", "c"]
 DEFAULT_INPUTS = ("q", "qd", "qdd", "tau", "gravity")
 """Inputs of a kernel by default."""
+Made = tuple[str, Callable[..., Any]]
+"""Generated code, and the function that it is."""
+MIN_ROWS = 1000
+"""Number of states that are worth a thread."""
 
 
 class Kernel(Protocol):
@@ -37,11 +44,11 @@ class Kernel(Protocol):
     link: str
     """Link of the pose, the Jacobians, the payload and the wrench."""
     backend: str
-    """Backend: python, numpy or numba."""
+    """Backend: python, numpy or c."""
     source: str
     """Generated code."""
-    recipe: tuple[Any, ...]
-    """Arguments of `compile_kernel` that make the same function: it cannot be copied to another process."""
+    recipe: tuple[Callable[..., Kernel], tuple[Any, ...]]
+    """What makes the same kernel, and its arguments: it cannot be copied to another process."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Evaluate the outputs; see `compile_kernel` for the types of each backend."""
@@ -53,6 +60,7 @@ def compile_kernel(
     backend: Backend = "auto",
     inputs: Sequence[str] = DEFAULT_INPUTS,
     link: str | None = None,
+    threads: int | None = None,
 ) -> Kernel:
     """Trace and compile the named outputs for one robot.
 
@@ -66,47 +74,79 @@ def compile_kernel(
             ``"jacobian_dot"``.
         backend: ``"python"`` takes sequences of finite floats, of which it checks the lengths only, and returns nested
             tuples of floats. ``"numpy"`` takes arrays (..., n), and returns arrays with the same leading axes.
-            ``"numba"`` is the same, compiled; it needs Numba, and is fastest with contiguous arrays of float64.
-            ``"auto"`` is numba where it is installed, numpy otherwise.
+            ``"c"`` is the same, by the system's C compiler, and fastest with contiguous arrays of float64. It is
+            cached on disk. ``"auto"`` is c where a compiler and Python's headers are, numpy otherwise.
         inputs: names of the inputs of each call, from the fields of `Inputs`. The others become constants, which makes
             the kernel faster and its source shorter. ``"payload"`` is carried by the link, and ``"wrench"`` acts on it.
         link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
+        threads: largest number of threads that the backend c uses for a batch of thousands; None: all processors.
 
     Raises:
         InputError: an output, an input, the link or the backend is unknown, or the backend is not installed.
     """
     if backend not in get_args(Backend):
         raise InputError("backend", f"expected one of {', '.join(get_args(Backend))}; got '{backend}'")
-    have_numba = importlib.util.find_spec("numba") is not None
     if backend == "auto":
-        backend = "numba" if have_numba else "numpy"
-    if backend == "numba" and not have_numba:
-        raise InputError("backend", "Numba is not installed (pip install numba); expected one of python, numpy")
+        backend = "numpy" if why_no_c() else "c"
     program = trace(model, outputs, inputs, link)
-    make = {"python": _python, "numpy": _numpy, "numba": _numba}[backend]
-    source, function = make(program)
+    if backend == "c":
+        made = _c(program, threads or os.cpu_count() or 1)
+    else:
+        made = _numpy(program) if backend == "numpy" else _python(program)
+    recipe = compile_kernel, (model, tuple(outputs), backend, tuple(inputs), link, threads)
+    return _finish(program, backend, made, model, link, recipe)
+
+
+def compile_scalar_kernel(
+    model: RobotModel,
+    outputs: Sequence[str],
+    inputs: Sequence[str] = DEFAULT_INPUTS,
+    link: str | None = None,
+) -> Kernel:
+    """Compile outputs for sequences of floats, which are returned as nested tuples: as backend ``"python"`` does it.
+
+    They are computed in C where that can be compiled here, with the same numbers.
+
+    Args:
+        model: see `compile_kernel`, as the others.
+        outputs: names of the outputs.
+        inputs: names of the inputs.
+        link: link of the payload, the wrench, the pose and the Jacobians.
+
+    Raises:
+        InputError: an output, an input or the link is unknown.
+    """
+    backend, make = ("python", _python) if why_no_c() else ("c", _scalar_c)
+    program = trace(model, outputs, inputs, link)
+    recipe = compile_scalar_kernel, (model, tuple(outputs), tuple(inputs), link)
+    return _finish(program, backend, make(program), model, link, recipe)
+
+
+def _finish(program: Program, backend: str, made: Made, model: RobotModel, link: str | None, recipe: Any) -> Kernel:
+    """Return a kernel with its attributes."""
+    source, function = made
     about = {
-        "outputs": tuple(outputs),
+        "outputs": tuple(program.outputs),
         "inputs": tuple(program.inputs),
         "link": link or model.default_tip,
         "backend": backend,
         "source": source,
-        "recipe": (model, tuple(outputs), backend, tuple(inputs), link),
-        "__doc__": f"({', '.join(outputs)}) of the robot '{model.name}'.",
+        "recipe": recipe,
+        "__doc__": f"({', '.join(program.outputs)}) of the robot '{model.name}'.",
     }
     for name, value in about.items():  # on the function itself: a wrapper object would take a sixth more time
         setattr(function, name, value)
     return cast(Kernel, function)
 
 
-def _python(program: Program) -> tuple[str, Callable[..., Any]]:
+def _python(program: Program) -> Made:
     source = emit_python(program, "math")
     kernel = _execute(source)
     kernel.__defaults__ = tuple(tuple(default.tolist()) for default in program.defaults.values())
     return source, kernel
 
 
-def _numpy(program: Program) -> tuple[str, Callable[..., Any]]:
+def _numpy(program: Program) -> Made:
     source = emit_python(program, "numpy")
     kernel = _execute(source)
     shapes = [output.shape for output in program.outputs.values()]
@@ -126,35 +166,48 @@ def _stack(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array
     return np.stack([_stack(part, batch, shape[1:]) for part in result], axis=len(batch))
 
 
-def _numba(program: Program) -> tuple[str, Callable[..., Any]]:
-    source = emit_numba(program)
-    module = import_source(source)
-    used = [i for i, name in enumerate(program.inputs) if name in module.INPUTS]
+def _c(program: Program, threads: int) -> Made:
+    source, module = _c_module(program)
     shapes = [output.shape for output in program.outputs.values()]
 
     def general(*inputs: Any) -> Any:
         """Evaluate arrays of any kind, with any leading axes."""
         arrays, batch = _as_arrays(program, inputs)
-        rows = [np.broadcast_to(arrays[i], (*batch, arrays[i].shape[-1])) for i in used]
         m = math.prod(batch)
-        results = [np.empty((m, *(shape or (1,)))) for shape in shapes]
-        module.batch(*(np.array(x.reshape(m, x.shape[-1]), dtype=float, order="C") for x in rows), *results)
+        rows = [_rows(arrays[i], batch, m) for i in module.used]
+        results = [np.empty((m, *shape)) for shape in shapes]
+        _in_threads(module.batch, [*rows, *results], min(threads, m // MIN_ROWS))
         return tuple(result.reshape(*batch, *shape) for result, shape in zip(results, shapes))
 
-    # Written out for the used arguments, because each indirection costs as much as the dynamics.
-    results = [f"out{i}" for i in range(len(shapes))]
-    lines = [
-        f"    {name} = empty({shape[0] if len(shape) == 1 else shape or 1})" for name, shape in zip(results, shapes)
-    ]
-    lines += [
-        "    try:",
-        f"        single({', '.join([*module.INPUTS, *results])})",
-        "    except (TypeError, ValueError):",
-        "        return general({fields})",
-        f"    return ({''.join(f'{name}, ' if shape else f'{name}[0], ' for name, shape in zip(results, shapes))})",
-    ]
-    names = {"single": module.single, "general": general, "empty": np.empty}
-    return source, _with_signature(program, "\n".join(lines), **names)
+    return source, module.make(tuple(program.defaults.values()), general, False)
+
+
+def _rows(array: Array, batch: tuple[int, ...], m: int) -> Array:
+    """Return an input of a batch as contiguous rows (m, size)."""
+    rows = np.broadcast_to(array, (*batch, array.shape[-1])).reshape(m, array.shape[-1])
+    return np.ascontiguousarray(rows, dtype=float)
+
+
+def _in_threads(function: Callable[..., None], arrays: Sequence[Array], threads: int) -> None:
+    """Call a function of arrays with parts of their rows, in threads of their own; it lets go of the interpreter."""
+    if threads <= 1:
+        return function(*arrays)
+    ends = np.linspace(0, len(arrays[0]), threads + 1).astype(int)
+    parts = [[array[begin:end] for array in arrays] for begin, end in itertools.pairwise(ends)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda part: function(*part), parts))
+
+
+def _scalar_c(program: Program) -> Made:
+    source, module = _c_module(program)
+    return source, module.make(tuple(tuple(each.tolist()) for each in program.defaults.values()), None, True)
+
+
+def _c_module(program: Program) -> tuple[str, Any]:
+    if reason := why_no_c():
+        raise InputError("backend", f"{reason}; expected one of python, numpy")
+    source = emit_module(program)
+    return source, import_c(source)
 
 
 def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., Any]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import io
 import pickle
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import Any, NamedTuple
 
 from ros2_dyn.errors import InputError, Ros2DynError
-from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels import compile_kernel, compile_scalar_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.settings import Settings
@@ -92,7 +92,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         if _is_kernel(obj):
-            return compile_kernel, obj.recipe
+            return obj.recipe
         if isinstance(obj, MethodType):
             return bound_method, (obj.__self__, obj.__name__)
         return NotImplemented
@@ -142,7 +142,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _is_kernel(obj: Any) -> bool:
-    return isinstance(obj, FunctionType) and hasattr(obj, "recipe")
+    return not isinstance(obj, type) and hasattr(obj, "recipe")
 
 
 def constant(index: int) -> Any:
@@ -163,5 +163,8 @@ def bound_method(owner: Any, name: str) -> Any:
     return getattr(owner, name)
 
 
-FUNCTIONS = {(each.__module__, each.__name__): each for each in (compile_kernel, empty_runtime, bound_method)}
+FUNCTIONS = {
+    (each.__module__, each.__name__): each
+    for each in (compile_kernel, compile_scalar_kernel, empty_runtime, bound_method)
+}
 """Functions that may be in a file."""

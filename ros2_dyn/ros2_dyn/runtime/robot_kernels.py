@@ -1,11 +1,16 @@
-"""The kernels of one robot. Compiling them takes some ten milliseconds each; those compiled before are at hand."""
+"""The kernels of one robot. Compiling them takes some ten milliseconds each; those compiled before are at hand.
+
+Where they are compiled aside, as in the node, they are compiled to C, which takes a second: the numbers are the same.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels import Kernel, compile_kernel, compile_scalar_kernel
+from ros2_dyn.kernels.compile_aside import compiles_aside
 from ros2_dyn.model import RobotModel
 
 STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches", "momentum", "coriolis_transpose_qd")
@@ -38,20 +43,26 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotK
         tip_link: the link that forces are controlled at.
     """
     state, effort, terms = (
-        compile_kernel(model, outputs, "python", INPUTS, payload_link)
-        for outputs in (STATE_OUTPUTS, ("effort",), ALL_TERMS)
+        _compile(model, outputs, INPUTS, payload_link) for outputs in (STATE_OUTPUTS, ("effort",), ALL_TERMS)
     )
-    mass = compile_kernel(model, ("mass_matrix",), "python", ("q", "payload"), payload_link)
+    mass = _compile(model, ("mass_matrix",), ("q", "payload"), payload_link)
     return RobotKernels(state, effort, terms, mass, link_kernel(model, tip_link))
 
 
 @lru_cache(maxsize=64)
 def link_kernel(model: RobotModel, link: str) -> Kernel:
     """Compile the Jacobian and the pose of a link."""
-    return compile_kernel(model, ("jacobian", "pose"), "python", ("q",), link)
+    return _compile(model, ("jacobian", "pose"), ("q",), link)
 
 
 @lru_cache(maxsize=4)
 def trajectory_kernel(model: RobotModel, payload_link: str) -> Kernel:
     """Compile efforts, gravity and friction of many states at once."""
     return compile_kernel(model, ("effort", "gravity", "friction"), "numpy", INPUTS, payload_link)
+
+
+def _compile(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str) -> Kernel:
+    """Compile a kernel of sequences of floats."""
+    if compiles_aside():
+        return compile_scalar_kernel(model, outputs, inputs, link)
+    return compile_kernel(model, outputs, "python", inputs, link)

@@ -8,6 +8,7 @@ from robots import general_tree, joint, link, random_positions, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import JointDynamics, RobotModel
 
 TREE = general_tree(0)
@@ -83,10 +84,10 @@ def test_urdf_damping_and_friction_are_viscous_and_coulomb_friction():
     assert model.joints[0].dynamics == JointDynamics(viscous=0.5, coulomb=2.0)
 
 
-@pytest.mark.parametrize("backend", ["python", "numpy", "numba"])
+@pytest.mark.parametrize("backend", ["python", "numpy", "c"])
 def test_kernel_of_friction_and_springs_agrees_with_the_book(backend):
-    if backend == "numba":
-        pytest.importorskip("numba", reason="Numba is not installed")
+    if backend == "c" and why_no_c():
+        pytest.skip(why_no_c())
     q, qd, _ = state(4)
     kernel = compile_kernel(TREE, ("friction", "spring"), backend, ("q", "qd"))
     friction, spring = kernel(q, qd)

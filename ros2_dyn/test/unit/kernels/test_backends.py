@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,7 +12,8 @@ from numpy.testing import assert_allclose
 from robots import MOCK_ARM, joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
-from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels import compile_kernel, compile_scalar_kernel
+from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
 
 ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed, 4)) for seed in range(1)}
@@ -32,13 +32,7 @@ BOOK = {
     "jacobian": lambda model, q, qd, qdd, effort: dynamics.jacobian(model, q),
     "regressor": lambda model, q, qd, qdd, effort: dynamics.regressor(model, q, qd, qdd, TILTED),
 }
-COMPILED = ("tau", "mass_matrix", "qdd", "jacobian")
-"""Outputs for Numba: vectors, matrices and every input; all outputs at once take a minute to compile."""
-BACKENDS = (
-    "python",
-    "numpy",
-    pytest.param("numba", marks=pytest.mark.skipif(find_spec("numba") is None, reason="Numba is not installed")),
-)
+BACKENDS = ("python", "numpy", pytest.param("c", marks=pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")))
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +50,7 @@ def assert_close(result, book):
 def test_every_backend_agrees_with_the_book_at_one_state(name, backend):
     model = ROBOTS[name]
     x = [*random_state(model, 1), random_state(model, 2)[0]]
-    kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
+    kernel = compile_kernel(model, tuple(BOOK), backend)
     for output, result in zip(kernel.outputs, kernel(*x, TILTED)):
         assert_close(result, BOOK[output](model, *x))
 
@@ -66,7 +60,7 @@ def test_inputs_of_different_batches_broadcast(backend):
     model = ROBOTS["mock_arm"]
     q, qd, _ = random_state(model, 3, 4, 5)
     qdd, effort = random_state(model, 4, 5)[0], random_state(model, 5)[0]
-    kernel = compile_kernel(model, COMPILED if backend == "numba" else tuple(BOOK), backend)
+    kernel = compile_kernel(model, tuple(BOOK), backend)
     for name, result in zip(kernel.outputs, kernel(q, qd, qdd, effort, TILTED)):
         book = BOOK[name](model, q, qd, qdd, effort)
         assert result.shape[:2] == (4, 5)
@@ -105,22 +99,77 @@ def test_wrong_input_raises_error_that_names_the_input(backend):
         kernel(np.zeros(6), gravity=np.array([9.81]))
 
 
-def test_missing_numba_raises_error_and_auto_falls_back_to_numpy(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="backend: Numba is not installed"):
-        compile_kernel(ROBOTS["mock_arm"], ("tau",), "numba")
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+@pytest.mark.parametrize("name", ROBOTS)
+def test_c_computes_the_same_numbers_as_python_to_the_last_bit(name):
+    """So that a decision does not depend on the backend. Sequences of any kind are taken."""
+    model = ROBOTS[name]
+    python, compiled = compile_kernel(model, tuple(BOOK), "python"), compile_scalar_kernel(model, tuple(BOOK))
+    assert (python.backend, compiled.backend) == ("python", "c")
+    q, qd, qdd, *_ = (x.tolist() for x in (*random_state(model, 1), np.zeros(1)))
+    assert compiled(q, qd, qdd, gravity=TILTED) == python(q, qd, qdd, gravity=TILTED)
+    assert compiled(np.array(q), tuple(qd)) == python(q, qd)
+    assert compiled() == python()
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+def test_scalar_kernel_names_the_argument_that_is_wrong():
+    kernel = compile_scalar_kernel(ROBOTS["mock_arm"], ("tau",))
+    with pytest.raises(ValueError, match="qd: expected 6 numbers, got 5"):
+        kernel([0.0] * 6, [0.0] * 5)
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        kernel(["a"] * 6)
+    with pytest.raises(TypeError, match="qd"):
+        kernel([0.0] * 6, 1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        kernel([0.0] * 6, speed=[0.0] * 6)
+    with pytest.raises(TypeError, match="multiple values for argument 'q'"):
+        kernel([0.0] * 6, q=[0.0] * 6)
+    with pytest.raises(TypeError, match="takes 5 arguments, got 6"):
+        kernel(*[[0.0] * 6] * 6)
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+@pytest.mark.parametrize("size", [1, 2, 7, 64])
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e8])
+def test_batches_of_any_size_and_angle_agree_with_one_state_at_a_time(size, scale):
+    """Sine and cosine are computed side by side up to an angle, and one by one beyond it."""
+    model = ROBOTS["mock_arm"]
+    kernel = compile_kernel(model, ("tau", "jacobian", "potential_energy"), "c", ("q", "qd", "qdd"))
+    q, qd, qdd = random_state(model, 3, size)
+    q[size // 2] *= scale
+    together = kernel(q, qd, qdd)
+    for i in range(size):
+        for one, all_of_them in zip(kernel(q[i], qd[i], qdd[i]), together):
+            assert_close(all_of_them[i], one)
+
+
+def test_without_a_compiler_c_is_refused_and_auto_is_numpy(monkeypatch):
+    monkeypatch.setenv("CC", "no_such_compiler")
+    with pytest.raises(InputError, match="backend: no C compiler is here"):
+        compile_kernel(ROBOTS["mock_arm"], ("tau",), "c")
     assert compile_kernel(ROBOTS["mock_arm"], ("tau",)).backend == "numpy"
+    assert compile_scalar_kernel(ROBOTS["mock_arm"], ("tau",)).backend == "python"
 
 
+def test_a_compiler_that_fails_is_one_clear_line(monkeypatch, tmp_path):
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\ntest \"$1\" = --version && exit 0\necho 'kernel.c:7: error: no space' >&2\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    with pytest.raises(InputError, match=f"backend: {broken} failed with status 3: kernel.c:7: error: no space$"):
+        compile_kernel(ROBOTS["mock_arm"], ("tau",), "c")
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
 def test_four_processes_on_an_empty_cache_agree_and_a_fifth_compiles_nothing(tmp_path):
     """The four start at once; the cache does not change when the fifth runs."""
-    pytest.importorskip("numba", reason="Numba is not installed")
     code = (
         "from ros2_dyn.model import RobotModel; from ros2_dyn.kernels import compile_kernel\n"
-        f"k = compile_kernel(RobotModel.from_urdf_file({str(MOCK_ARM)!r}), ('gravity',), 'numba')\n"
+        f"k = compile_kernel(RobotModel.from_urdf_file({str(MOCK_ARM)!r}), ('gravity',), 'c')\n"
         "print(k([0.1] * 6)[0].tolist())\n"
     )
-    environment = os.environ | {"ROS2_DYN_CACHE": str(tmp_path), "NUMBA_OPT": "3"}
+    environment = os.environ | {"ROS2_DYN_CACHE": str(tmp_path)}
 
     def start():
         return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
@@ -129,6 +178,6 @@ def test_four_processes_on_an_empty_cache_agree_and_a_fifth_compiles_nothing(tmp
     assert len(set(printed)) == 1
     assert_close(json.loads(printed[0]), dynamics.gravity(ROBOTS["mock_arm"], [0.1] * 6))
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    assert sum(path.suffix == ".py" for path in before) == 1
+    assert len(before) == 1
     assert start().communicate(timeout=300)[0] == printed[0]
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from robots import example_robots, random_positions
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio (pip install pin) is not installed")
@@ -43,7 +43,7 @@ FUSED = (
     ("dtau_dq", "dtau_dqd"),
 )
 """Outputs of the kernels: programs of moderate length for any robot."""
-BACKENDS = ("python", "numpy", "numba") if find_spec("numba") else ("python", "numpy")
+BACKENDS = ("python", "numpy") if why_no_c() else ("python", "numpy", "c")
 
 
 FOLDER = example_robots()
