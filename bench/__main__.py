@@ -20,7 +20,7 @@ from robots import chain, robots
 from ros2_dyn.kernels import Backend, compile_kernel
 from ros2_dyn.model import RobotModel
 
-COLUMNS = ("ours: numba", "ours: python", "ours: textbook", "6x6 NumPy", "Pinocchio", "MuJoCo", "Robotics Toolbox (C)")
+COLUMNS = ("ours: c", "ours: python", "ours: textbook", "6x6 NumPy", "Pinocchio", "MuJoCo", "Robotics Toolbox (C)")
 SIZES = (5, 10, 20, 40, 70, 100)
 BATCH = 10_000
 
@@ -80,7 +80,7 @@ def batches() -> dict[str, float]:
     model, theirs = RobotModel.from_urdf(xml), pin.buildModelFromXML(xml)
     data = theirs.createData()
     q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, size=(3, BATCH, model.n))
-    backends: tuple[Backend, ...] = ("numpy", "numba")
+    backends: tuple[Backend, ...] = ("numpy", "c")
     kernels = {f"ours: {backend}": compile_kernel(model, ("tau",), backend, MOTION) for backend in backends}
 
     def loop() -> None:
@@ -114,7 +114,7 @@ def first_results() -> dict[str, float]:
         command = [sys.executable, "-c", FIRST_RESULT, backend]
         return float(subprocess.run(command, input=xml, text=True, check=True, capture_output=True).stdout)
 
-    return {backend: statistics.median(seconds(backend) for _ in range(5)) for backend in ("python", "numba")}
+    return {backend: statistics.median(seconds(backend) for _ in range(5)) for backend in ("python", "c")}
 
 
 def growth(picture: Path) -> dict[str, float]:

@@ -55,7 +55,7 @@ def ours(model: RobotModel, quantity: str, state: np.ndarray) -> dict[str, Funct
         "derivatives": lambda: dynamics.rnea_derivatives(model, q, qd, qdd),
     }
     kernels = {
-        "ours: numba": _bound(compile_kernel(model, outputs, "numba", inputs), arrays),
+        "ours: c": _bound(compile_kernel(model, outputs, "c", inputs), arrays),
         "ours: python": _bound(compile_kernel(model, outputs, "python", inputs), lists),
     }
     return kernels | ({"ours: textbook": textbook[quantity]} if quantity in textbook else {})

@@ -5,10 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import campaign, collision_report, parameters, replay
+from ros2_dyn.cli import campaign, collision_report, export, parameters, replay
 from ros2_dyn.errors import Ros2DynError
 
-COMMANDS = {"collision-report": collision_report, "campaign": campaign, "parameters": parameters, "replay": replay}
+COMMANDS = {
+    "collision-report": collision_report,
+    "campaign": campaign,
+    "export": export,
+    "parameters": parameters,
+    "replay": replay,
+}
 """Modules with a docstring, `add_arguments` and `run`, by the name of their command."""
 
 
