@@ -1,6 +1,7 @@
 """Rigid-body algorithms on NumPy arrays, one per file, written to be read beside RBDA and Craig."""
 
 from ros2_dyn.dynamics.aba import forward_dynamics as forward_dynamics
+from ros2_dyn.dynamics.base_inertia import regroup_inertia as regroup_inertia
 from ros2_dyn.dynamics.christoffel import ClosedForm as ClosedForm
 from ros2_dyn.dynamics.christoffel import christoffel as christoffel
 from ros2_dyn.dynamics.christoffel import closed_form as closed_form

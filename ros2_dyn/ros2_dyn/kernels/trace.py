@@ -84,6 +84,8 @@ OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
     "potential_energy": lambda c: dynamics.potential_energy(c.model, c.x.q, c.x.gravity),
 }
 """Functions of the possible outputs, by name."""
+BEYOND_EFFORTS = {"joint_wrenches", "potential_energy"}
+"""Outputs that depend on more of the inertia than the joints feel."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     """Trace the named outputs into one program, so that they share common subexpressions.
 
     Inputs that are not named become constants of the program: standard gravity, neutral q, and zero for the others.
+    Where only efforts and what follows from them is wanted, the robot is traced with its fewest inertial parameters.
 
     Raises:
         InputError: an output, an input or the link is unknown.
@@ -129,6 +132,8 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     }
     x = constants._replace(**symbols)
     link = model.default_tip if link is None else link
+    if not BEYOND_EFFORTS.intersection(outputs):
+        model = dynamics.regroup_inertia(model, None if "gravity" in inputs else STANDARD_GRAVITY)
     carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
     context = TraceContext(carrying, link, x)
     return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs})

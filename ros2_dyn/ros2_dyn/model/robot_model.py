@@ -206,6 +206,23 @@ class RobotModel:
         loaded = [b._replace(inertia=b.inertia + inertia) if b.link == link else b for b in self.link_specs]
         return RobotModel.from_links(self.name, loaded)
 
+    def with_inertia(self, inertia: Sequence[SpatialInertia]) -> RobotModel:
+        """Return the same robot with other inertias of its bodies.
+
+        Links that are fixed to another one have none of their own then; those of the base stay as they are.
+
+        Args:
+            inertia: one for each body, in its own frame and in the order of the joints.
+        """
+        behind = iter(inertia)
+
+        def of(spec: LinkSpec) -> SpatialInertia:
+            if spec.joint is not None:
+                return next(behind)
+            return spec.inertia if self.links[spec.link].body == BASE else SpatialInertia.zero()
+
+        return RobotModel.from_links(self.name, [spec._replace(inertia=of(spec)) for spec in self.link_specs])
+
     def with_joint_dynamics(self, dynamics: Mapping[str, JointDynamics]) -> RobotModel:
         """Return the same robot with other friction, springs and rotors in some of its joints.
 
