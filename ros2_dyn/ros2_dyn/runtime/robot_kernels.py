@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ros2_dyn.kernels import Kernel, compile_kernel, compile_scalar_kernel
+from ros2_dyn.kernels import Backend, Kernel, compile_kernel, compile_scalar_kernel
 from ros2_dyn.kernels.compile_aside import compiles_aside
 from ros2_dyn.model import RobotModel
 
@@ -58,7 +58,8 @@ def link_kernel(model: RobotModel, link: str) -> Kernel:
 @lru_cache(maxsize=4)
 def trajectory_kernel(model: RobotModel, payload_link: str) -> Kernel:
     """Compile efforts, gravity and friction of many states at once."""
-    return compile_kernel(model, ("effort", "gravity", "friction"), "numpy", INPUTS, payload_link)
+    backend: Backend = "auto" if compiles_aside() else "numpy"
+    return compile_kernel(model, ("effort", "gravity", "friction"), backend, INPUTS, payload_link)
 
 
 def _compile(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str) -> Kernel:
