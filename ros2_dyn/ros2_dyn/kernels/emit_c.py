@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import indent
 
@@ -11,12 +12,22 @@ from ros2_dyn.kernels.trace import Program
 from ros2_dyn.model.spatial import Array
 
 FOLDER = Path(__file__).parent
-MAX_SIDE_BY_SIDE = 5_000
+MAX_SIDE_BY_SIDE = 3_000
 """Assignments above which batches are computed one state at a time: the compiler would take longer than it saves."""
 MAX_LANE_NUMBERS = 2_000
 """Numbers of inputs and outputs above which they are: those of several states would not fit the stack."""
+MAX_LINES = 2_000
+"""Assignments of a function: a compiler's time grows faster than they do, so that a longer program is several."""
+PART_LINES = 500
+"""Assignments of each of these."""
 PROGRAM = """\
 static void {name}(const {number} *const *in, {number} *const *out)
+{{
+{body}
+}}
+"""
+PART = """\
+static __attribute__((noinline)) void {name}(const {number} *const *in, {number} *const *out, {number} *restrict t)
 {{
 {body}
 }}
@@ -53,19 +64,45 @@ def emit_program(program: Program, body: FunctionBody, name: str, lanes: bool = 
         lanes: whether each number is of several states side by side, see ``lanes.h``.
     """
     number = "lanes" if lanes else "double"
-    reads = [
+    writes = _writes(program, body, lanes)
+    if len(body.lines) > MAX_LINES:
+        return _emit_parts([f"{line};" for line in body.lines] + writes, body, name, number)
+    lines = [*_reads(body, number, body.used), *(f"const {number} {line};" for line in body.lines), *writes]
+    return PROGRAM.format(name=name, number=number, body=indent("\n".join(lines), "    "))
+
+
+def _reads(body: FunctionBody, number: str, used: set[str]) -> list[str]:
+    return [
         f"const {number} {symbol} = in[{i}][{k}];"
         for i, symbols in enumerate(body.inputs.values())
         for k, symbol in enumerate(symbols)
-        if symbol in body.used
+        if symbol in used
     ]
-    writes = [
-        f"out[{i}][{k}] = {body.operand(value)}{' + (lanes){0}' if lanes else ''};"
-        for i, output in enumerate(program.outputs.values())
-        for k, value in enumerate(output.flat)
-    ]
-    lines = [*reads, *(f"const {number} {line};" for line in body.lines), *writes]
-    return PROGRAM.format(name=name, number=number, body=indent("\n".join(lines), "    "))
+
+
+def _writes(program: Program, body: FunctionBody, lanes: bool) -> list[str]:
+    """Return the assignments of the outputs; one that is mostly zero is filled with it first."""
+    zero, lines = " + (lanes){0}" if lanes else "", []
+    for i, output in enumerate(program.outputs.values()):
+        values = [body.operand(value) for value in output.flat]
+        sparse = 2 * values.count("0.0") > len(values)
+        if sparse:
+            lines.append(f"for (int k = 0; k < {len(values)}; k++) out[{i}][k] = 0.0{zero};")
+        lines += [f"out[{i}][{k}] = {value}{zero};" for k, value in enumerate(values) if not (sparse and value == "0.0")]
+    return lines
+
+
+def _emit_parts(lines: list[str], body: FunctionBody, name: str, number: str) -> str:
+    """Return a function that calls others, each with a part of the lines; what they compute is in one array."""
+    parts = []
+    for begin in range(0, len(lines), PART_LINES):
+        text = "\n".join(lines[begin : begin + PART_LINES])
+        reads = _reads(body, number, set(re.findall(r"\w+", text)))
+        text = "\n".join([*reads, re.sub(r"\bt(\d+)\b", r"t[\1]", text)])
+        parts.append(PART.format(name=f"{name}_{len(parts)}", number=number, body=indent(text, "    ")))
+    calls = [f"{number} t[{body.names + 1}];", *(f"{name}_{i}(in, out, t);" for i in range(len(parts)))]
+    whole = PROGRAM.format(name=name, number=number, body=indent("\n".join(calls), "    "))
+    return "\n".join([*parts, whole])
 
 
 def emit_module(program: Program) -> str:
@@ -101,8 +138,11 @@ def emit_module(program: Program) -> str:
 
 
 def c_body(program: Program, suffix: str = "") -> FunctionBody:
-    """Return the body for a C compiler, which chooses registers itself; a suffix of the functions that it calls."""
-    return FunctionBody(program, max_names=None, functions={name: name + suffix for name in FUNCTIONS})
+    """Return the body for a C compiler, which chooses registers itself; a suffix of the functions that it calls.
+
+    The names of a program of several functions are used again, so that their array is small.
+    """
+    return FunctionBody(program, max_names=MAX_LINES, functions={name: name + suffix for name in FUNCTIONS})
 
 
 def _shape(output: Array) -> str:

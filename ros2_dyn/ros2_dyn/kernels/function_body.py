@@ -23,17 +23,19 @@ class FunctionBody:
     """Assignments that compute a program's values, and the expression for each value."""
 
     def __init__(
-        self, program: Program, max_names: int | None = MAX_NAMES, functions: Mapping[str, str] | None = None
+        self, program: Program, max_names: int = MAX_NAMES, functions: Mapping[str, str] | None = None
     ) -> None:
         """Write the assignments.
 
         Args:
             program: the program.
-            max_names: number of names above which they are reused; None: each is assigned once.
+            max_names: number of names above which they are reused.
             functions: names of the functions of `FUNCTIONS`; None: the same.
         """
         self.lines: list[str] = []
         """Assignments, in order."""
+        self.names = 0
+        """Number of names that they assign, from t1."""
         self._functions = functions or {name: name for name in FUNCTIONS}
         values = program.values()
         used = self.used = {str(value.args[0]) for value in values if value.op == "input"}
@@ -44,7 +46,7 @@ class FunctionBody:
         args = [arg.index for value in values for arg in value.args if _is_symbol(arg)]
         self._uses = Counter(outputs + args)
         self._write(values, reuse_names=False)
-        if max_names is not None and len(self.lines) > max_names:
+        if len(self.lines) > max_names:
             self._write(values, reuse_names=True)
 
     def operand(self, value: Operand) -> str:
@@ -56,7 +58,7 @@ class FunctionBody:
         self.lines = []
         self._text: dict[int, str] = {}
         self._free: list[int] = []
-        self._names = 0
+        self.names = 0
         unread = self._uses.copy() if reuse_names else Counter[int]()
         size: dict[int, int] = {}
         reads: dict[int, list[int]] = {}  # names that the expression of a value reads
@@ -82,8 +84,8 @@ class FunctionBody:
     def _new_name(self) -> str:
         if self._free:
             return f"t{heappop(self._free)}"
-        self._names += 1
-        return f"t{self._names}"
+        self.names += 1
+        return f"t{self.names}"
 
     def _expression(self, value: Symbol) -> str:
         if value.op == "input":
