@@ -16,10 +16,8 @@ MAX_SIDE_BY_SIDE = 3_000
 """Assignments above which batches are computed one state at a time: the compiler would take longer than it saves."""
 MAX_LANE_NUMBERS = 2_000
 """Numbers of inputs and outputs above which they are: those of several states would not fit the stack."""
-MAX_LINES = 2_000
-"""Assignments of a function: a compiler's time grows faster than they do, so that a longer program is several."""
-PART_LINES = 500
-"""Assignments of each of these."""
+MAX_LINES = 500
+"""Lines of a function: a compiler's time grows faster than they do, so that a longer program is several functions."""
 PROGRAM = """\
 static void {name}(const {number} *const *in, {number} *const *out)
 {{
@@ -95,8 +93,8 @@ def _writes(program: Program, body: FunctionBody, lanes: bool) -> list[str]:
 def _emit_parts(lines: list[str], body: FunctionBody, name: str, number: str) -> str:
     """Return a function that calls others, each with a part of the lines; what they compute is in one array."""
     parts = []
-    for begin in range(0, len(lines), PART_LINES):
-        text = "\n".join(lines[begin : begin + PART_LINES])
+    for begin in range(0, len(lines), MAX_LINES):
+        text = "\n".join(lines[begin : begin + MAX_LINES])
         reads = _reads(body, number, set(re.findall(r"\w+", text)))
         text = "\n".join([*reads, re.sub(r"\bt(\d+)\b", r"t[\1]", text)])
         parts.append(PART.format(name=f"{name}_{len(parts)}", number=number, body=indent(text, "    ")))

@@ -21,7 +21,7 @@ from ros2_dyn.kernels.trace import Program, trace
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
-Backend = Literal["auto", "python", "numpy", "c"]
+Backend = Literal["auto", "python", "numpy", "c", "jax"]
 DEFAULT_INPUTS = ("q", "qd", "qdd", "tau", "gravity")
 """Inputs of a kernel by default."""
 Made = tuple[str, Callable[..., Any]]
@@ -44,7 +44,7 @@ class Kernel(Protocol):
     link: str
     """Link of the pose, the Jacobians, the payload and the wrench."""
     backend: str
-    """Backend: python, numpy or c."""
+    """Backend: python, numpy, c or jax."""
     source: str
     """Generated code."""
     recipe: tuple[Callable[..., Kernel], tuple[Any, ...]]
@@ -75,7 +75,9 @@ def compile_kernel(
         backend: ``"python"`` takes sequences of finite floats, of which it checks the lengths only, and returns nested
             tuples of floats. ``"numpy"`` takes arrays (..., n), and returns arrays with the same leading axes.
             ``"c"`` is the same, by the system's C compiler, and fastest with contiguous arrays of float64. It is
-            cached on disk. ``"auto"`` is c where a compiler and Python's headers are, numpy otherwise.
+            cached on disk. ``"jax"`` takes and returns JAX's arrays, on its device and with its precision (float32,
+            unless ``jax_enable_x64``); it is compiled at the first call of each shape, and JAX's own grad, vmap and jit
+            go through it. It does not look for numbers that are not finite. ``"auto"`` is c where a compiler and Python's headers are, numpy otherwise.
         inputs: names of the inputs of each call, from the fields of `Inputs`. The others become constants, which makes
             the kernel faster and its source shorter. ``"payload"`` is carried by the link, and ``"wrench"`` acts on it.
         link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
@@ -92,7 +94,7 @@ def compile_kernel(
     if backend == "c":
         made = _c(program, threads or os.cpu_count() or 1)
     else:
-        made = _numpy(program) if backend == "numpy" else _python(program)
+        made = {"python": _python, "numpy": _numpy, "jax": _jax}[backend](program)
     recipe = compile_kernel, (model, tuple(outputs), backend, tuple(inputs), link, threads)
     return _finish(program, backend, made, model, link, recipe)
 
@@ -154,16 +156,36 @@ def _numpy(program: Program) -> Made:
     def evaluate(*inputs: Any) -> Any:
         arrays, batch = _as_arrays(program, inputs)
         results = kernel(*(np.moveaxis(x, -1, 0) for x in arrays))
-        return tuple(_stack(result, batch, shape) for result, shape in zip(results, shapes))
+        return tuple(_stack(np, result, batch, shape) for result, shape in zip(results, shapes))
 
     return source, _with_signature(program, "    return evaluate({fields})", evaluate=evaluate)
 
 
-def _stack(result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+def _jax(program: Program) -> Made:
+    try:
+        import jax
+        import jax.numpy as jnp
+    except ImportError as error:
+        raise InputError("backend", f"jax is not installed ({error}): pip install jax") from None
+    source = emit_python(program, "jax.numpy")
+    kernel = _execute(source)
+    shapes = [output.shape for output in program.outputs.values()]
+
+    def evaluate(*inputs: Any) -> Any:
+        arrays = [jnp.asarray(x, dtype=float) for x in inputs]
+        _check_sizes(program, arrays)
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        results = kernel(*(jnp.moveaxis(x, -1, 0) for x in arrays))
+        return tuple(_stack(jnp, result, batch, shape) for result, shape in zip(results, shapes))
+
+    return source, _with_signature(program, "    return evaluate({fields})", evaluate=jax.jit(evaluate))
+
+
+def _stack(np_: Any, result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     """Return an array (*batch, *shape) from nested tuples of numbers and arrays that broadcast to the batch."""
     if not shape:
-        return np.broadcast_to(result, batch)
-    return np.stack([_stack(part, batch, shape[1:]) for part in result], axis=len(batch))
+        return np_.broadcast_to(result, batch)
+    return np_.stack([_stack(np_, part, batch, shape[1:]) for part in result], axis=len(batch))
 
 
 def _c(program: Program, threads: int) -> Made:
@@ -220,16 +242,19 @@ def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., 
 
 def _as_arrays(program: Program, inputs: Sequence[Any]) -> tuple[list[Array], tuple[int, ...]]:
     """Return every input as an array (..., size), and the leading axes to which they broadcast."""
-    arrays = []
-    for (name, symbols), value in zip(program.inputs.items(), inputs):
-        size = len(symbols)
-        array = value if hasattr(value, "__array_function__") else np.asarray(value, dtype=float)
-        if array.ndim == 0 or array.shape[-1] != size:
-            raise InputError(name, f"expected shape (..., {size}), got {array.shape}")
+    arrays = [x if hasattr(x, "__array_function__") else np.asarray(x, dtype=float) for x in inputs]
+    _check_sizes(program, arrays)
+    for name, array in zip(program.inputs, arrays):
         if not np.all(np.isfinite(array)):
             raise InputError(name, f"expected finite numbers, got {array}")
-        arrays.append(array)
     return arrays, np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+
+
+def _check_sizes(program: Program, arrays: Sequence[Any]) -> None:
+    """Raise `InputError` for an array that has not the size of its input."""
+    for (name, symbols), array in zip(program.inputs.items(), arrays):
+        if array.ndim == 0 or array.shape[-1] != len(symbols):
+            raise InputError(name, f"expected shape (..., {len(symbols)}), got {array.shape}")
 
 
 def _execute(source: str, **names: Any) -> Any:
