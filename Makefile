@@ -11,8 +11,8 @@ demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, feed
 test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
 	@$(TEST_ENV) python -m pytest -n $(or $(WORKERS),2) --dist worksteal
 
-bench: ## ours, Pinocchio, MuJoCo and Robotics Toolbox side by side; JSON and a plot under .ros2/bench
-	@$(ENV) --with-benchmarks python bench .ros2/bench
+bench: ## ours, Pinocchio, MuJoCo, Robotics Toolbox and JAX libraries side by side; JSON and a plot under .ros2/bench
+	@XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(ENV) --with-benchmarks python bench .ros2/bench
 
 bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH of the observer, 1/s; SEED
 	@$(ENV) --with-benchmarks python bench/collision .ros2/bench $(or $(BANDWIDTH),25) $(or $(SEED),1)

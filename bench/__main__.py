@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax_peers
 import numpy as np
 import pinocchio as pin
 from matplotlib.figure import Figure
@@ -33,6 +34,7 @@ def main() -> None:
     calls = single_calls(console)
     report = {
         "batch_us_per_state": batches(),
+        "jax": jax_libraries(),
         "first_result_s": first_results(),
         "growth_exponent": growth(folder / "growth.png"),
     }
@@ -93,6 +95,26 @@ def batches() -> dict[str, float]:
     return {name: value / BATCH for name, value in interleaved(candidates | {"Pinocchio, loop": loop}, 7).items()}
 
 
+def jax_libraries() -> dict[str, dict[str, float]]:
+    """Microseconds of inverse dynamics by the libraries on JAX, beside ours in C and Pinocchio, on this machine's CPU."""
+    xml = robots()["6-axis"]
+    model, theirs = RobotModel.from_urdf(xml), pin.buildModelFromXML(xml)
+    data = theirs.createData()
+    state = np.random.default_rng(1).uniform(-1, 1, size=(3, BATCH, model.n))
+    (q, qd, qdd), first = state, state[:, 0]
+    kernel = compile_kernel(model, ("tau",), "c", MOTION)
+    calls = jax_peers.functions(xml, first) | {
+        "Pinocchio": lambda: pin.rnea(theirs, data, *first),
+        "ours: c": lambda: kernel(*first),
+    }
+    batches = jax_peers.functions(xml, state) | {"ours: c": lambda: kernel(q, qd, qdd)}
+    check(calls, "RNEA")
+    return {
+        "call_us": interleaved(calls),
+        "batch_us_per_state": {name: value / BATCH for name, value in interleaved(batches, 7).items()},
+    }
+
+
 FIRST_RESULT = """
 import sys, time
 from ros2_dyn.kernels import compile_kernel
@@ -106,7 +128,7 @@ print(time.perf_counter() - started)
 def first_results() -> dict[str, float]:
     """Seconds from URDF text to the first effort of the seven-axis arm, each time in a new process.
 
-    Numba's kernel is in its cache by now; that Numba itself has to be imported counts.
+    The compiled kernel is in its cache by now.
     """
     xml = robots()["7-axis"]
 

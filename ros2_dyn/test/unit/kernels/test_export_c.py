@@ -55,6 +55,17 @@ def test_example_is_built_without_warnings_and_prints_the_effort_at_rest(tmp_pat
     assert [float(line) for line in printed.split()] == list(expected)
 
 
+@pytest.mark.skipif(not shutil.which("nm"), reason="nm, which lists a compiled file's symbols, is not here")
+def test_compiled_code_calls_sine_and_cosine_alone(tmp_path):
+    """So it cannot allocate, lock or wait. A compiler may call memcpy and memset of its own accord."""
+    export_c(mock_arm(), tmp_path, OUTPUTS)
+    subprocess.run([*compiler(), "-std=c99", "-O2", "-c", "mock_arm_dynamics.c", "-o", "it.o"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["nm", "-u", "it.o"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    called = {line.split()[-1] for line in symbols.splitlines()}
+    assert called & {"sin", "sincos"}
+    assert called <= {"sin", "cos", "sincos", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}
+
+
 def test_header_names_joints_inputs_outputs_and_a_hash_of_the_robot(tmp_path):
     model = mock_arm()
     header, *_ = export_c(model, tmp_path, ("jacobian",), link="wrist_1_link")
