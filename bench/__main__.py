@@ -18,10 +18,21 @@ from rich.table import Table
 from timing import interleaved
 
 from robots import chain, robots
-from ros2_dyn.kernels import Backend, compile_kernel
+from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 
-COLUMNS = ("ours: c", "ours: python", "ours: textbook", "6x6 NumPy", "Pinocchio", "MuJoCo", "Robotics Toolbox (C)")
+COLUMNS = (
+    "ours: c",
+    "ours: python",
+    "ours: textbook",
+    "6x6 NumPy",
+    "Pinocchio",
+    "MuJoCo",
+    "Robotics Toolbox (C)",
+    "ours: jax",
+    "frax",
+    "ADAM",
+)
 SIZES = (5, 10, 20, 40, 70, 100)
 BATCH = 10_000
 
@@ -30,11 +41,10 @@ def main() -> None:
     """Measure all, print it, and write it to the folder given as argument."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    console = Console(width=140)
+    console = Console(width=180)
     calls = single_calls(console)
     report = {
         "batch_us_per_state": batches(),
-        "jax": jax_libraries(),
         "first_result_s": first_results(),
         "growth_exponent": growth(folder / "growth.png"),
     }
@@ -77,13 +87,16 @@ def check(candidates: dict[str, Function], quantity: str) -> None:
 
 
 def batches() -> dict[str, float]:
-    """Microseconds a state of inverse dynamics over a batch, on one core: ours, and Pinocchio in a loop."""
+    """Microseconds a state of inverse dynamics over a batch: ours, those on JAX, and Pinocchio in a loop."""
     xml = robots()["6-axis"]
     model, theirs = RobotModel.from_urdf(xml), pin.buildModelFromXML(xml)
     data = theirs.createData()
-    q, qd, qdd = np.random.default_rng(1).uniform(-1, 1, size=(3, BATCH, model.n))
-    backends: tuple[Backend, ...] = ("numpy", "c")
-    kernels = {f"ours: {backend}": compile_kernel(model, ("tau",), backend, MOTION) for backend in backends}
+    q, qd, qdd = states = np.random.default_rng(1).uniform(-1, 1, size=(3, BATCH, model.n))
+    kernels = {
+        "ours: numpy": compile_kernel(model, ("tau",), "numpy", MOTION),
+        "ours: c": compile_kernel(model, ("tau",), "c", MOTION, threads=1),
+        "ours: c, threads": compile_kernel(model, ("tau",), "c", MOTION),
+    }
 
     def loop() -> None:
         for i in range(BATCH):
@@ -92,27 +105,8 @@ def batches() -> dict[str, float]:
     candidates: dict[str, Function] = {
         name: lambda kernel=kernel: kernel(q, qd, qdd) for name, kernel in kernels.items()
     }
-    return {name: value / BATCH for name, value in interleaved(candidates | {"Pinocchio, loop": loop}, 7).items()}
-
-
-def jax_libraries() -> dict[str, dict[str, float]]:
-    """Microseconds of inverse dynamics by the libraries on JAX, beside ours in C and Pinocchio, on this machine's CPU."""
-    xml = robots()["6-axis"]
-    model, theirs = RobotModel.from_urdf(xml), pin.buildModelFromXML(xml)
-    data = theirs.createData()
-    state = np.random.default_rng(1).uniform(-1, 1, size=(3, BATCH, model.n))
-    (q, qd, qdd), first = state, state[:, 0]
-    kernel = compile_kernel(model, ("tau",), "c", MOTION)
-    calls = jax_peers.functions(xml, first) | {
-        "Pinocchio": lambda: pin.rnea(theirs, data, *first),
-        "ours: c": lambda: kernel(*first),
-    }
-    batches = jax_peers.functions(xml, state) | {"ours: c": lambda: kernel(q, qd, qdd)}
-    check(calls, "RNEA")
-    return {
-        "call_us": interleaved(calls),
-        "batch_us_per_state": {name: value / BATCH for name, value in interleaved(batches, 7).items()},
-    }
+    candidates |= jax_peers.functions(xml, states) | {"Pinocchio, loop": loop}
+    return {name: value / BATCH for name, value in interleaved(candidates, 7).items()}
 
 
 FIRST_RESULT = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import jax_peers
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -37,7 +38,9 @@ def functions(xml: str, name: str, quantity: str) -> dict[str, Function]:
     if quantity == "RNEA":
         textbook = Textbook(model)
         found |= {"6x6 NumPy": lambda: textbook.rnea(*state[:3])}
-    return found | (toolbox(model, state) if quantity == "RNEA" and name == "6-axis" else {})
+    if quantity == "RNEA" and name == "6-axis":
+        found |= toolbox(model, state) | jax_peers.functions(xml, state[:3])
+    return found
 
 
 def ours(model: RobotModel, quantity: str, state: np.ndarray) -> dict[str, Function]:
