@@ -1,4 +1,4 @@
-"""Inverse dynamics by the libraries on JAX, jitted, in float64: functions of a state or of a batch, that wait for it."""
+"""Inverse dynamics by the libraries on JAX, jitted, in float64: functions of one state or of a batch."""
 
 from __future__ import annotations
 
