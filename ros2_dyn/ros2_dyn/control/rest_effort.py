@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
@@ -27,20 +29,25 @@ class RestEffort:
         """Positions, rad or m, shape (n,); None: the arm has not stood still yet."""
         self.effort: Array | None = None
         """Average of the efforts there, N m or N, shape (n,)."""
-        self._anchor: Array | None = None
+        self._anchor: Sequence[float] | None = None
         self._anchored_at = self._at = 0.0
 
-    def observe(self, now: float, q: Array, effort: Array | None) -> bool:
-        """Take a state; return whether its effort is remembered.
+    def stands_still(self, now: float, q: Sequence[float]) -> bool:
+        """Take the positions of a state, rad or m, at a time, s; return whether all joints have stood still a while."""
+        anchor = self._anchor
+        if anchor is None or not all(abs(x - at) < STILL_DISTANCE for x, at in zip(q, anchor)):
+            self._anchor, self._anchored_at = q, now
+        return now - self._anchored_at >= STILL_TIME
+
+    def observe(self, now: float, q: Array, effort: Array) -> bool:
+        """Take a state of an arm that stands still; return whether its effort is remembered.
 
         Args:
             now: time, s.
             q: positions, rad or m, shape (n,).
-            effort: efforts of the joints, N m or N, shape (n,); None where others may carry a part of the arm.
+            effort: efforts of the joints, N m or N, shape (n,); not remembered where one is not finite.
         """
-        if self._anchor is None or not np.all(np.abs(q - self._anchor) < STILL_DISTANCE):
-            self._anchor, self._anchored_at = q, now
-        if effort is None or now - self._anchored_at < STILL_TIME or not np.all(np.isfinite(effort)):
+        if not np.all(np.isfinite(effort)):
             return False
         known = self.effort
         if known is None or self.q is None or not np.all(np.abs(q - self.q) < STILL_DISTANCE):

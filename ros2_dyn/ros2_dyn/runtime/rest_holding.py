@@ -50,14 +50,16 @@ class RestHolding:
 
         Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
         """
-        measured, effort = observed.state.measured, supervisor.last
-        if supervisor.mode not in REST_MODES or supervisor.escalated:
-            effort = None
-        elif effort is None and measured.effort is not None and (any(measured.effort) or self._rest.q is None):
+        measured, now = observed.state.measured, observed.now
+        if not self._rest.stands_still(now, measured.q) or supervisor.mode not in REST_MODES or supervisor.escalated:
+            return
+        effort = supervisor.last
+        if effort is None and measured.effort is not None and (any(measured.effort) or self._rest.q is None):
             terms, settings = observed.terms, robot.settings
             total = total_effort(settings.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity)
             effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
-        self._load_changed &= not self._rest.observe(observed.now, np.array(measured.q), effort)
+        if effort is not None and self._rest.observe(now, np.array(measured.q), effort):
+            self._load_changed = False
 
     def effort(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
         """Return the effort that carries the arm without trust in the model, as it would be commanded, N m or N, (n,).
