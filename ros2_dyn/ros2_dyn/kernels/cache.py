@@ -10,6 +10,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.compile_c import compile_c, conditions
 
 MODULE = "ros2_dyn_kernel"
@@ -28,8 +29,19 @@ def import_c(source: str) -> Any:
     It is safe in several processes at once: the file is renamed into its place when it is whole.
 
     Raises:
-        InputError: the compiler refuses it.
+        InputError: the compiler refuses it, or the cache cannot be used.
     """
+    try:
+        return _load(_compiled(source))
+    except (OSError, ImportError) as error:  # as where nobody may write, or nothing there may be executed
+        advice = "set ROS2_DYN_CACHE to a folder to write to, whose files may be executed"
+        raise InputError(
+            "backend", f"compiled kernels cannot be kept in {cache_folder()} ({error}); {advice}"
+        ) from error
+
+
+def _compiled(source: str) -> Path:
+    """Return the file of an extension module; compile it where it is not at hand."""
     key = hashlib.sha256(f"{conditions(source.count(chr(10)))}\n{source}".encode()).hexdigest()[:32]
     path = cache_folder() / f"kernel_{key}{EXTENSION_SUFFIXES[0]}"
     if not path.exists():
@@ -39,6 +51,11 @@ def import_c(source: str) -> Any:
             file.write_text(source, encoding="utf-8")
             compile_c(file, library)
             os.replace(library, path)
+    return path
+
+
+def _load(path: Path) -> Any:
+    """Import an extension module from its file."""
     loader = ExtensionFileLoader(MODULE, str(path))
     spec = spec_from_file_location(MODULE, path, loader=loader)
     assert spec is not None

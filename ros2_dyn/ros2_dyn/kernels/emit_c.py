@@ -86,7 +86,9 @@ def _writes(program: Program, body: FunctionBody, lanes: bool) -> list[str]:
         sparse = 2 * values.count("0.0") > len(values)
         if sparse:
             lines.append(f"for (int k = 0; k < {len(values)}; k++) out[{i}][k] = 0.0{zero};")
-        lines += [f"out[{i}][{k}] = {value}{zero};" for k, value in enumerate(values) if not (sparse and value == "0.0")]
+        lines += [
+            f"out[{i}][{k}] = {value}{zero};" for k, value in enumerate(values) if not (sparse and value == "0.0")
+        ]
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Protocol, cast, get_args
@@ -77,7 +78,8 @@ def compile_kernel(
             ``"c"`` is the same, by the system's C compiler, and fastest with contiguous arrays of float64. It is
             cached on disk. ``"jax"`` takes and returns JAX's arrays, on its device and with its precision (float32,
             unless ``jax_enable_x64``); it is compiled at the first call of each shape, and JAX's own grad, vmap and jit
-            go through it. It does not look for numbers that are not finite. ``"auto"`` is c where a compiler and Python's headers are, numpy otherwise.
+            go through it. It does not look for numbers that are not finite. ``"auto"`` is c where a compiler and
+            Python's headers are, numpy otherwise.
         inputs: names of the inputs of each call, from the fields of `Inputs`. The others become constants, which makes
             the kernel faster and its source shorter. ``"payload"`` is carried by the link, and ``"wrench"`` acts on it.
         link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
@@ -107,7 +109,7 @@ def compile_scalar_kernel(
 ) -> Kernel:
     """Compile outputs for sequences of floats, which are returned as nested tuples: as backend ``"python"`` does it.
 
-    They are computed in C where that can be compiled here, with the same numbers.
+    They are computed in C where that can be compiled here, with the same numbers. A compiler that fails is warned of.
 
     Args:
         model: see `compile_kernel`, as the others.
@@ -118,10 +120,14 @@ def compile_scalar_kernel(
     Raises:
         InputError: an output, an input or the link is unknown.
     """
-    backend, make = ("python", _python) if why_no_c() else ("c", _scalar_c)
     program = trace(model, outputs, inputs, link)
     recipe = compile_scalar_kernel, (model, tuple(outputs), tuple(inputs), link)
-    return _finish(program, backend, make(program), model, link, recipe)
+    if not why_no_c():
+        try:
+            return _finish(program, "c", _scalar_c(program), model, link, recipe)
+        except InputError as error:
+            warnings.warn(f"{error}; Python computes instead, more slowly", RuntimeWarning, stacklevel=2)
+    return _finish(program, "python", _python(program), model, link, recipe)
 
 
 def _finish(program: Program, backend: str, made: Made, model: RobotModel, link: str | None, recipe: Any) -> Kernel:

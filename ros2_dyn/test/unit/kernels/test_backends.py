@@ -159,6 +159,26 @@ def test_a_compiler_that_fails_is_one_clear_line(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", str(broken))
     with pytest.raises(InputError, match=f"backend: {broken} failed with status 3: kernel.c:7: error: no space$"):
         compile_kernel(ROBOTS["mock_arm"], ("tau",), "c")
+    with pytest.warns(RuntimeWarning, match="no space; Python computes instead"):
+        kernel = compile_scalar_kernel(ROBOTS["mock_arm"], ("gravity",), ("q",))
+    assert kernel([0.3] * 6) == compile_kernel(ROBOTS["mock_arm"], ("gravity",), "python", ("q",))([0.3] * 6)
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+@pytest.mark.parametrize("spoil", ["a file where the folder should be", "a file that is no library"])
+def test_cache_that_cannot_be_used_is_named(monkeypatch, tmp_path, spoil):
+    cache, another = tmp_path / "cache", tmp_path / "another"
+    if spoil == "a file where the folder should be":
+        cache.write_text("")
+    else:
+        monkeypatch.setenv("ROS2_DYN_CACHE", str(another))
+        compile_kernel(ROBOTS["mock_arm"], ("gravity",), "c")
+        cache.mkdir()
+        for library in another.iterdir():
+            (cache / library.name).write_text("")
+    monkeypatch.setenv("ROS2_DYN_CACHE", str(cache))
+    with pytest.raises(InputError, match=f"backend: compiled kernels cannot be kept in {cache} .*set ROS2_DYN_CACHE"):
+        compile_kernel(ROBOTS["mock_arm"], ("gravity",), "c")
 
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")

@@ -59,7 +59,9 @@ def test_example_is_built_without_warnings_and_prints_the_effort_at_rest(tmp_pat
 def test_compiled_code_calls_sine_and_cosine_alone(tmp_path):
     """So it cannot allocate, lock or wait. A compiler may call memcpy and memset of its own accord."""
     export_c(mock_arm(), tmp_path, OUTPUTS)
-    subprocess.run([*compiler(), "-std=c99", "-O2", "-c", "mock_arm_dynamics.c", "-o", "it.o"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [*compiler(), "-std=c99", "-O2", "-c", "mock_arm_dynamics.c", "-o", "it.o"], cwd=tmp_path, check=True
+    )
     symbols = subprocess.run(["nm", "-u", "it.o"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     called = {line.split()[-1] for line in symbols.splitlines()}
     assert called & {"sin", "sincos"}
