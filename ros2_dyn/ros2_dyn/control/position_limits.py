@@ -103,13 +103,16 @@ def positions_beyond(limits: PositionLimits, q: Sequence[float] | Array, allowed
 class WallPlacement:
     """Places soft walls so that a joint that is found behind one is brought back slowly, not pushed with full effort.
 
-    A wall begins where such a joint is, and returns to its place with `RETURN_SPEED`, or as the joint does.
+    A wall begins where such a joint is, and returns to its place with `RETURN_SPEED`, or as the joint does. For a stopped
+    arm it returns only as the joint does: that is to stay where it is, and springs would fight the wall.
     """
 
     def __init__(self) -> None:
         self._behind: tuple[Array, Array] | None = None
 
-    def place(self, q: Array, lower: Array, upper: Array, margin: float, dt: float | None) -> tuple[Array, Array]:
+    def place(
+        self, q: Array, lower: Array, upper: Array, margin: float, dt: float | None, stopped: bool = False
+    ) -> tuple[Array, Array]:
         """Return the lower and upper limits that the walls belong to, rad or m, each of shape (n,).
 
         Args:
@@ -118,6 +121,7 @@ class WallPlacement:
             upper: upper limits, rad or m, shape (n,).
             margin: width of the walls, rad or m.
             dt: time since the last call, s; None: the walls did not act until now.
+            stopped: whether the arm is to stay where it is.
         """
         if ((q > lower + margin) & (q < upper - margin)).all():
             self._behind = None
@@ -127,7 +131,8 @@ class WallPlacement:
         if dt is not None:
             if self._behind is None:  # it has just come from between the walls
                 return lower, upper
-            left = [np.maximum(before - RETURN_SPEED * dt, 0.0) for before in self._behind]
+            returned = 0.0 if stopped else RETURN_SPEED * dt
+            left = [np.maximum(before - returned, 0.0) for before in self._behind]
             behind = np.minimum(left[0], behind[0]), np.minimum(left[1], behind[1])
         self._behind = behind
         return lower - behind[0], upper + behind[1]

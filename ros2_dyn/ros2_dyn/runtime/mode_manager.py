@@ -190,8 +190,8 @@ class ModeManager:
         assert self._robot is not None
         dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
         acting = dt if self.mode in WALLED_MODES else None
-        robot = self._robot
-        return self._walls.place(arm.q, robot.lower, robot.upper, settings.soft_limit_margin, acting)
+        robot, stopped = self._robot, self.mode == "stopped"
+        return self._walls.place(arm.q, robot.lower, robot.upper, settings.soft_limit_margin, acting, stopped)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""

@@ -157,6 +157,27 @@ def test_a_wall_begins_where_the_joint_is_and_returns_slowly_or_with_the_joint()
     assert place(0.0, 0.01) == pytest.approx(1.0)
 
 
+def test_a_wall_of_a_stopped_arm_returns_with_the_joint_alone():
+    walls, lower, upper = WallPlacement(), np.array([-1.0]), np.array([1.0])
+    place = lambda q, dt: float(walls.place(np.array([q]), lower, upper, 0.2, dt, stopped=True)[1][0])  # noqa: E731
+    assert place(1.1, None) == pytest.approx(1.3)
+    assert place(1.1, 1.0) == pytest.approx(1.3)
+    assert place(0.9, 1.0) == pytest.approx(1.1)
+    assert place(1.1, 1.0) == pytest.approx(1.1)
+
+
+def test_an_arm_that_is_stopped_behind_a_soft_wall_stays_where_it_is():
+    """Its elbow is in the middle of the wall. The wall would bring it back at 0.1 rad/s, against the springs."""
+    world = ArmWorld(arm=FRICTIONLESS, home=at_elbow(LIMIT - 0.1))
+    world.at(0.6, lambda: world.node.input(lambda runtime, now: runtime.on_clock_jump("by 1 s", now)))
+    world.play("gravity", 0.9)
+    assert world.modes()[-1] == "stopped"
+    before = float(world.arm.q[ELBOW])
+    world.run(2.5)
+    assert world.modes()[-1] == "stopped"
+    assert float(world.arm.q[ELBOW]) == pytest.approx(before, abs=0.005)
+
+
 # --- limits that the description does not give
 
 
