@@ -94,7 +94,7 @@ def _writes(program: Program, body: FunctionBody, lanes: bool) -> list[str]:
 
 def _emit_parts(lines: list[str], body: FunctionBody, name: str, number: str) -> str:
     """Return a function that calls others, each with a part of the lines; what they compute is in one array."""
-    parts = []
+    parts: list[str] = []
     for begin in range(0, len(lines), MAX_LINES):
         text = "\n".join(lines[begin : begin + MAX_LINES])
         reads = _reads(body, number, set(re.findall(r"\w+", text)))

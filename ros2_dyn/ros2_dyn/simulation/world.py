@@ -208,10 +208,10 @@ class World:
         if kind == "mode":
             self._on_mode(details[0])
         if kind == "failsafe":
-            self._failsafe_ramps = details[0] == "takes over"
+            commanded, self._failsafe_ramps = self._failsafe_ramps, details[0] == "takes over"
             if details[0] == "killed":
                 self.motion_judge.on_failsafe_lost(self.now, self.node.can_take_back)
-                if not self.node.can_take_back:
+                if commanded and not self.node.can_take_back:
                     self._begin_sequence()
             self._advance()
             self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)

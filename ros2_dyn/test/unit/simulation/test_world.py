@@ -252,6 +252,17 @@ def test_node_that_hung_while_another_failsafe_was_armed_does_not_command_beside
     assert not played.violations
 
 
+def test_step_of_a_node_that_hung_while_its_failsafe_died_is_judged():
+    """The failsafe process did not command, so that the node goes on from a command that it knows."""
+    played = world()
+    played.want_mode("gravity")
+    played.run(1.0)
+    played.node.hang()
+    played.node.lose_failsafe()
+    played.node.resume()
+    assert STEP in played.judge.on_command([0.9 * x for x in ARM.effort_limit], played.now)
+
+
 def test_command_that_is_ready_after_its_state_expired_is_not_published():
     played = world(node=NodeQuality(latency=0.085))
     played.want_mode("gravity")
