@@ -23,6 +23,14 @@ STATES_WITHIN_TIMEOUT = 4
 """Number of states that have to come within the state timeout, so that a single one may be lost."""
 
 
+def check_description(mode: Mode, findings: Iterable[Finding]) -> None:
+    """Check that the robot description holds nothing that no body or joint is like."""
+    errors = [str(each) for each in findings if each.severity == "error"]
+    if errors:
+        more = f" ({len(errors) - 1} more: ros2_dyn audit shows them)" if errors[1:] else ""
+        raise ModeRefused(mode, f"the robot description is wrong: {errors[0]}{more}")
+
+
 def check_limits(mode: Mode, model: RobotModel, command_joints: Sequence[str]) -> None:
     """Check that the robot has limits, and the joints that are to be commanded."""
     for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):

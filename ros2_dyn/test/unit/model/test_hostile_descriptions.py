@@ -74,7 +74,7 @@ def test_what_is_too_large_is_refused_before_any_element_is_made(xml, monkeypatc
 
 @pytest.mark.parametrize("xml", [" " * (MAX_TEXT + 1), '<!DOCTYPE r [<!ENTITY a "">]>'])
 def test_long_texts_and_entities_are_refused_before_the_text_is_parsed(xml, monkeypatch):
-    monkeypatch.setattr(ros2_dyn.model.urdf, "_robot_element", pytest.fail)
+    monkeypatch.setattr(ros2_dyn.model.urdf, "robot_element", pytest.fail)
     with pytest.raises(ModelError):
         RobotModel.from_urdf(xml)
 
