@@ -38,4 +38,6 @@ def _check_limits(joint: Joint, element: str) -> Iterator[Finding]:
         yield Finding("warning", "position_limits_missing", element, "it has no position limits", advice)
     elif joint.type in ("revolute", "prismatic") and joint.lower == joint.upper:
         problem = f"its position limits are both {joint.lower:g}: it cannot move"
-        yield Finding("warning", "position_limits_equal", element, problem, "give <limit lower upper>, or make it fixed")
+        yield Finding(
+            "warning", "position_limits_equal", element, problem, "give <limit lower upper>, or make it fixed"
+        )

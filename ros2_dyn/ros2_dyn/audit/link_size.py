@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -51,20 +51,27 @@ def link_sizes(robot: Element, folder: Path | None) -> tuple[dict[str, Box], lis
     sizes: dict[str, Box] = {}
     unread: list[str] = []
     for link in robot.findall("link"):
-        corners: list[Array] = []
-        for geometry in (*link.iter("collision"), *link.iter("visual")):
-            try:
-                corners += _corners(geometry, folder)
-            except (OSError, ValueError, TypeError, ImportError, AttributeError, KeyError, IndexError):
-                unread.append(link.get("name", "?"))
-                break
-        else:
-            if corners:
-                sizes[link.get("name", "?")] = Box(np.min(corners, axis=0), np.max(corners, axis=0))
+        drawn = [elements for kind in ("collision", "visual") if (elements := link.findall(kind))]
+        boxes = [box for elements in drawn if (box := _box_around(elements, folder)) is not None]
+        if boxes:  # either kind may leave out a part of the link
+            lower, upper = (np.array(corners) for corners in zip(*boxes))
+            sizes[link.get("name", "?")] = Box(np.min(lower, axis=0), np.max(upper, axis=0))
+        elif drawn:
+            unread.append(link.get("name", "?"))
     if not unread:
         return sizes, []
-    problem = f"the meshes of {len(unread)} links cannot be read, as that of '{unread[0]}': sizes were not checked there"
-    return sizes, [Finding("note", "mesh_unread", "robot", problem, "pip install trimesh, and keep the meshes in place")]
+    problem = f"the geometry of {len(unread)} links cannot be read, as that of '{unread[0]}': sizes were not checked"
+    advice = "pip install trimesh pycollada, and keep the meshes where the URDF says"
+    return sizes, [Finding("note", "geometry_unread", "robot", problem, advice)]
+
+
+def _box_around(elements: Sequence[Element], folder: Path | None) -> Box | None:
+    """Return the box around visual or collision elements; None where one of them cannot be read."""
+    try:
+        corners = [corner for element in elements for corner in _corners(element, folder)]
+    except Exception:  # of any reader of meshes: a link without a size is not checked, and no more
+        return None
+    return Box(np.min(corners, axis=0), np.max(corners, axis=0)) if corners else None
 
 
 def _corners(element: Element, folder: Path | None) -> Iterator[Array]:
@@ -72,16 +79,21 @@ def _corners(element: Element, folder: Path | None) -> Iterator[Array]:
     origin, shape = element.find("origin"), element.find("geometry/*")
     if shape is None:
         return
-    xyz, rpy = ([float(x) for x in origin.get(key, "0 0 0").split()] if origin is not None else [0.0] * 3 for key in ("xyz", "rpy"))
-    R = rotation_from_rpy(np.array(rpy))
-    yield from np.array(xyz) + _box(shape, folder).corners @ R.T
+    pose = {} if origin is None else origin.attrib
+    xyz, rpy = (_vector(pose.get(key, "0 0 0")) for key in ("xyz", "rpy"))
+    yield from xyz + _box(shape, folder).corners @ rotation_from_rpy(rpy).T
+
+
+def _vector(text: str) -> Array:
+    x, y, z = map(float, text.split())
+    return np.array([x, y, z])
 
 
 def _box(shape: Element, folder: Path | None) -> Box:
     if shape.tag == "mesh":
         return _mesh_box(shape, folder)
     if shape.tag == "box":
-        half = np.array([float(x) for x in shape.attrib["size"].split()]) / 2
+        half = _vector(shape.attrib["size"]) / 2
     elif shape.tag == "sphere":
         half = np.full(3, float(shape.attrib["radius"]))
     else:  # a cylinder or capsule
@@ -93,8 +105,8 @@ def _box(shape: Element, folder: Path | None) -> Box:
 def _mesh_box(mesh: Element, folder: Path | None) -> Box:
     import trimesh  # optional
 
-    scale = np.array([float(x) for x in mesh.get("scale", "1 1 1").split()])
-    bounds = trimesh.load(find_mesh(mesh.attrib["filename"], folder), force="mesh", process=False).bounds * scale
+    scene = trimesh.load_scene(find_mesh(mesh.attrib["filename"], folder), process=False)
+    bounds = scene.bounds * _vector(mesh.get("scale", "1 1 1"))
     return Box(np.min(bounds, axis=0), np.max(bounds, axis=0))
 
 

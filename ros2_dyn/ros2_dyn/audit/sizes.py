@@ -12,6 +12,8 @@ from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.robot_model import RobotModel
 from ros2_dyn.model.spatial import Array, skew
 
+MIN_MASS = 0.05
+"""Mass, kg, below which a link does not matter: sensors and frames are given any inertia."""
 MARGIN = 0.05
 """A centre of mass may lie outside the box by this part of its diagonal: covers and cables are not drawn."""
 TOO_LARGE = 1.05
@@ -24,7 +26,7 @@ def check_sizes(model: RobotModel, sizes: Mapping[str, Box]) -> Iterator[Finding
     """Yield the links whose centre of mass or inertia does not fit the box around them."""
     for spec in model.link_specs:
         box, inertia = sizes.get(spec.link), spec.inertia
-        if box is not None and inertia.mass > 0 and box.diagonal > 0:
+        if box is not None and inertia.mass >= MIN_MASS and box.diagonal > 0:
             yield from _check_centre(f"link '{spec.link}'", inertia, box)
             yield from _check_inertia(f"link '{spec.link}'", inertia, box)
 
@@ -41,7 +43,9 @@ def _check_inertia(element: str, inertia: SpatialInertia, box: Box) -> Iterator[
     mass, largest = float(inertia.mass), float(np.linalg.eigvalsh(inertia.I_com)[2])
     radius = np.sqrt(max(largest, 0.0) / mass)
     if largest > TOO_LARGE * mass * box.farthest(inertia.com) ** 2:
-        problem = f"its moment of inertia {largest:.3g} kg m^2 is more than {mass:.3g} kg within {box.diagonal:.3g} m have"
+        problem = (
+            f"its moment of inertia {largest:.3g} kg m^2 is more than {mass:.3g} kg within {box.diagonal:.3g} m have"
+        )
         if _fits(_about_origin(inertia), mass, box, inertia.com):
             advice = "it would fit if it were given about the link's origin; URDF has it about the centre of mass"
             yield Finding("warning", "reference_point", element, problem, advice)

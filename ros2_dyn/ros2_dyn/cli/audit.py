@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
 from ros2_dyn.audit import audit_file
 from ros2_dyn.model import Finding
@@ -39,14 +39,6 @@ def _print(findings: Sequence[Finding]) -> None:
     if not findings:
         console.print("nothing is odd")
         return
-    table = Table("", "element", "found", "what to do", box=None, pad_edge=False)
     for each in findings:
-        colour = COLOURS[each.severity]
-        table.add_row(f"[{colour}]{each.severity}[/]", *map(_plain, (each.element, each.problem, each.advice)))
-    console.print(table)
-    counts = [f"{sum(each.severity == kind for each in findings)} {kind}s" for kind in COLOURS]
-    console.print(", ".join(counts))
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
+        console.print(f"[{COLOURS[each.severity]}]{each.severity:7}[/]", escape(str(each)))
+    console.print(", ".join(f"{sum(each.severity == kind for each in findings)} {kind}s" for kind in COLOURS))

@@ -16,7 +16,7 @@ COMMANDS = {
     "parameters": parameters,
     "replay": replay,
 }
-"""Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by the name of their command."""
+"""Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by their command."""
 
 
 def main(arguments: list[str] | None = None) -> int:

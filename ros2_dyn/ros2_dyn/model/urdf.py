@@ -87,9 +87,7 @@ def _by_name(elements: Iterator[Any]) -> dict[str, Any]:
     return named
 
 
-def _walk(
-    links: dict[str, urdf.Link], joints: dict[str, urdf.Joint], found: list[Finding]
-) -> Iterator[LinkSpec]:
+def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint], found: list[Finding]) -> Iterator[LinkSpec]:
     """Yield the links from the root outwards, without recursion, because chains may be long."""
     parent_joint: dict[str, urdf.Joint] = {}
     child_joints: defaultdict[str, list[urdf.Joint]] = defaultdict(list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import hypot, inf, isfinite
 
 from ros2_dyn.control.effort_limiter import CommandLimits
@@ -11,7 +11,7 @@ from ros2_dyn.control.modes import CONTACT_MODES, Mode
 from ros2_dyn.control.position_limits import PositionLimits, positions_beyond
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import Finding, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import MAX_FREE_SPEED
 from ros2_dyn.runtime.model_monitor import ModelDifference
