@@ -36,6 +36,8 @@ KEPT: dict[str, tuple[str, str]] = {
     "dynamics": ("damping friction", ""),
     "mimic": ("joint! multiplier offset", ""),
 }
+MIMICKED = ("revolute", "continuous", "prismatic")
+"""Types of the joints that others can mimic."""
 
 
 def read(xml: str) -> tuple[str, list[LinkSpec], tuple[Finding, ...]]:
@@ -190,26 +192,25 @@ def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint], found: list[
 def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint], found: list[Finding]) -> tuple[Any, ...]:
     """Return the independent joint that this one mimics, directly or through others, with multiplier and offset.
 
-    A joint that mimics none has none of them, and one that mimics itself in the end is read as if it mimicked none.
+    It is empty for a joint that mimics none, and for one that cannot mimic what it names: that is a joint of its own.
     """
-    first, multiplier, offset = joint, 1.0, 0.0
-    passed: list[str] = []
+    first, multiplier, offset, passed = joint, 1.0, 0.0, [joint.name]
     while joint.mimic is not None:
-        label = f"joint '{joint.name}'"
-        passed.append(joint.name)
         factor, shift = (
             default if x is None else x for x, default in ((joint.mimic.multiplier, 1), (joint.mimic.offset, 0))
         )
         if not (np.isfinite(factor) and np.isfinite(shift)):
-            raise ModelError(label, f"its <mimic> has multiplier {factor} and offset {shift}, expected finite numbers")
-        if joint.mimic.joint not in joints:
-            raise ModelError(label, f"it mimics '{joint.mimic.joint}', which does not exist")
-        multiplier, offset = multiplier * factor, offset + multiplier * shift
-        joint = joints[joint.mimic.joint]
-        if joint.name in passed:
-            problem = f"it mimics '{joint.name}', which mimics it: it is taken as a joint of its own"
-            found.append(Finding("error", "mimic_loop", label, problem, "let one of them mimic none"))
+            problem = f"its <mimic> has multiplier {factor} and offset {shift}, expected finite numbers"
+            raise ModelError(f"joint '{joint.name}'", problem)
+        other = joints.get(joint.mimic.joint)
+        if other is None or other.name in passed or other.type not in MIMICKED:
+            why = "does not exist" if other is None else "mimics it" if other.name in passed else f"is {other.type}"
+            problem = f"it mimics '{joint.mimic.joint}', which {why}: it is taken as a joint of its own"
+            found.append(Finding("error", "mimic_impossible", f"joint '{first.name}'", problem, "remove its <mimic>"))
             return ()
+        multiplier, offset = multiplier * factor, offset + multiplier * shift
+        passed.append(other.name)
+        joint = other
     return (joint.name, multiplier, offset) if joint is not first else ()
 
 

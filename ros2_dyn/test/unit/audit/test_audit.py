@@ -49,7 +49,7 @@ WRONG = {
     "position_limits_missing": (edit('lower="-3" upper="3" ', ""), "warning", "joint 'hinge'"),
     "position_limits_equal": (edit('lower="-3" upper="3" ', 'lower="1" upper="1" '), "warning", "joint 'hinge'"),
     "limits_upside_down": (edit('lower="-3" upper="3"', 'lower="3" upper="-3"'), "error", "joint 'hinge'"),
-    "mimic_loop": (edit("</joint>", '<mimic joint="hinge"/></joint>'), "error", "joint 'hinge'"),
+    "mimic_impossible": (edit("</joint>", '<mimic joint="hinge"/></joint>'), "error", "joint 'hinge'"),
     "given_twice": (edit("</joint>", '<axis xyz="1 0 0"/></joint>'), "warning", "joint 'hinge'"),
     "xml_declaration": ('\n<?xml version="1.0"?>' + RIGHT, "warning", "robot description"),
     "unit_degrees": (edit('lower="-3" upper="3"', 'lower="-170" upper="170"'), "warning", "joint 'hinge'"),

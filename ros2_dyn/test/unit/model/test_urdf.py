@@ -112,16 +112,6 @@ WRONG = {
         "joint 'hinge': the name is used twice",
     ),
     "joint type": (edit('"revolute"', '"revolut"'), "joint 'hinge': Invalid joint type: revolut"),
-    "mimics nothing": (
-        edit("</joint>", '<mimic joint="other"/></joint>'),
-        "joint 'hinge': it mimics 'other', which does not exist",
-    ),
-    "mimics a fixed joint": (
-        edit("</robot>", joint("weld", "fixed", "arm", "end") + link("end") + "</robot>").replace(
-            "</joint>", '<mimic joint="weld"/></joint>', 1
-        ),
-        "joint 'hinge': it mimics 'weld'; expected a joint with one degree of freedom that mimics no other",
-    ),
     "infinite mimic": (
         edit("</joint>", '<mimic joint="hinge" multiplier="inf"/></joint>'),
         "joint 'hinge': its <mimic> has multiplier inf and offset 0, expected finite numbers",
@@ -157,7 +147,8 @@ READ_ANYWAY = {
         "link 'arm'",
     ),
     "limits upside down": (edit('lower="-3" upper="3"', 'lower="3" upper="-3"'), "limits_upside_down", "joint 'hinge'"),
-    "mimics itself": (edit("</joint>", '<mimic joint="hinge"/></joint>'), "mimic_loop", "joint 'hinge'"),
+    "mimics itself": (edit("</joint>", '<mimic joint="hinge"/></joint>'), "mimic_impossible", "joint 'hinge'"),
+    "mimics nothing": (edit("</joint>", '<mimic joint="other"/></joint>'), "mimic_impossible", "joint 'hinge'"),
 }
 """What other parsers accept: the robot is that of the right URDF, and a finding says what is odd."""
 
@@ -169,6 +160,16 @@ def test_what_other_parsers_accept_is_read_and_found_odd(case):
     assert model == RobotModel.from_urdf(ONE_JOINT)
     assert [(each.code, each.element) for each in model.findings] == [(code, element)]
     assert pickle.loads(pickle.dumps(model)).findings == model.findings
+
+
+@pytest.mark.parametrize("type", ["fixed", "floating"])
+def test_joint_that_mimics_one_without_a_position_of_its_own_is_a_joint_of_its_own(type):
+    end = joint("weld", type, "arm", "end") + link("end", 1.0)
+    model = RobotModel.from_urdf(robot(*LINKS, HINGE.replace("</joint>", '<mimic joint="weld"/></joint>'), end))
+    assert model.joints[0].mimics is None
+    assert [each.problem for each in model.findings] == [
+        f"it mimics 'weld', which is {type}: it is taken as a joint of its own"
+    ]
 
 
 @pytest.mark.parametrize("case", WRONG)
