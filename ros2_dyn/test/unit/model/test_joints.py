@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-
 from dataclasses import replace
 
 import numpy as np
