@@ -1,0 +1,1 @@
+"""A robot's parameters from its motion: inertial parameters that a body can have, and friction."""
