@@ -30,6 +30,12 @@ class JointDynamics:
     """Stiffness of a spring that pulls the joint to `rest`, N m/rad."""
     rest: float = 0.0
     """Position at which the spring is relaxed, rad."""
+    load: float = 0.0
+    """Coulomb friction that the load of the gear adds, as a share of the effort that gravity needs in the joint."""
+    offset: float = 0.0
+    """Effort that is always there, of either sign: of friction that differs by direction, for example, N m."""
+    presliding: tuple[tuple[float, float], ...] = ()
+    """Maxwell-slip elements: springs that slip. Displacement from which on each slips, rad, and its effort then, N m."""
     armature: float = 0.0
     """Rotor inertia times the gear ratio squared, kg m^2. The gyroscopic effect of the rotor is neglected."""
 
@@ -41,13 +47,16 @@ class JointDynamics:
         """
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is None:
+            if value is None or field.name == "presliding":
                 continue
-            minimum = -float("inf") if field.name == "rest" else 0.0
+            minimum = -float("inf") if field.name in ("rest", "offset") else 0.0
             if not (isfinite(value) and value >= minimum):
                 raise InputError(field.name, f"expected a finite number, not negative, got {value}")
         if not (self.stribeck_velocity > 0 and self.transition_velocity > 0):
             raise InputError("stribeck_velocity, transition_velocity", "expected positive numbers, got 0")
+        for distance, effort in self.presliding:
+            if not (isfinite(distance) and isfinite(effort) and distance > 0 and effort >= 0):
+                raise InputError("presliding", f"expected finite pairs, positive and not negative, got {self.presliding}")
 
     @property
     def breakaway(self) -> float:

@@ -23,6 +23,7 @@ def test_rooms_import_each_other_in_one_direction():
         "dynamics",
         "kernels",
         "estimation",
+        "identification",
         "control",
         "runtime",
         "simulation",
