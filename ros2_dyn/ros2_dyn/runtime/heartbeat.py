@@ -9,8 +9,8 @@ HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
 """Silence of a process that commands, as a fraction of the state timeout, from which on it is held up."""
 MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
 """Shortest silence of a process that is held up, s."""
-LONG_SILENCE = 0.5
-"""Silence that is remembered when a beat ends it, as a fraction of that from which on the process is held up."""
+LONG_SILENCE = 0.15
+"""Silence, s, of which the rest is remembered when a beat ends it. A busy machine makes shorter ones now and then."""
 MAX_LOOK = 2 * RAMP_DOWN_PERIOD
 """Silence that one look can add, s: where the watcher itself was held up, the other may have been, too."""
 
@@ -18,8 +18,9 @@ MAX_LOOK = 2 * RAMP_DOWN_PERIOD
 class Heartbeat:
     """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`.
 
-    A process that gets the processor now and then beats, and still holds its commands for too long. What a silence
-    exceeds `LONG_SILENCE` by is therefore added to the next one, less the time for which the process works between.
+    A process that gets the processor now and then beats, and still holds its commands for too long where the state
+    timeout is long. What a silence exceeds `LONG_SILENCE` by is therefore added to the next one, less the time for which
+    the process works between.
     """
 
     def __init__(self, state_timeout: float) -> None:
@@ -60,6 +61,10 @@ class Heartbeat:
         if beats == self._beats:
             self._silence += passed
             return
-        excess = max(self._silence - LONG_SILENCE * self.timeout, 0.0)
+        excess = max(self._silence - LONG_SILENCE, 0.0)
         self._remembered = max(self._remembered + excess - passed, 0.0)
         self._beats, self.beat_at, self._silence = beats, now, 0.0
+
+    def forget(self) -> None:
+        """Forget all silence so far: the process had nothing to command."""
+        self._silence = self._remembered = 0.0
