@@ -20,6 +20,7 @@ setup(
     python_requires=">=3.10",
     install_requires=["numpy", "pyyaml", "rich", "scipy", "urdf-parser-py"],
     extras_require={
+        "audit": ["pycollada", "trimesh"],
         "report": ["matplotlib", "rosbags"],
         "black_box": ["mcap"],
         "cluster": ["distributed"],

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import campaign, collision_report, export, parameters, replay
+from ros2_dyn.cli import audit, campaign, collision_report, export, parameters, replay
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
+    "audit": audit,
     "collision-report": collision_report,
     "campaign": campaign,
     "export": export,
     "parameters": parameters,
     "replay": replay,
 }
-"""Modules with a docstring, `add_arguments` and `run`, by the name of their command."""
+"""Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by their command."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,11 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
         command.set_defaults(run=module.run)
     chosen = parser.parse_args(arguments)
     try:
-        chosen.run(chosen)
+        return chosen.run(chosen) or 0
     except Ros2DynError as error:
         print(f"ros2_dyn: {error}", file=sys.stderr)
         return 1
-    return 0
 
 
 if __name__ == "__main__":

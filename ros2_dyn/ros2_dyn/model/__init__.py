@@ -1,7 +1,7 @@
 """The robot as frozen data, made from a URDF or a table of Denavit-Hartenberg parameters."""
 
-from ros2_dyn.model.audit import audit as audit
 from ros2_dyn.model.dh import DHRow as DHRow
+from ros2_dyn.model.finding import Finding as Finding
 from ros2_dyn.model.joint_dynamics import JointDynamics as JointDynamics
 from ros2_dyn.model.payload import Payload as Payload
 from ros2_dyn.model.robot_model import BASE as BASE

@@ -51,7 +51,7 @@ class SpatialInertia:
     @property
     def com(self) -> Array:
         """Centre of mass, m, shape (3,); the origin for a massless body."""
-        return self.h / self.mass if self.mass > 0 else np.zeros(3)
+        return self.h / self.mass if self.mass != 0 else np.zeros(3)
 
     @property
     def I_com(self) -> Array:

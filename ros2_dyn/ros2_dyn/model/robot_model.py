@@ -17,6 +17,7 @@ from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import chain, dh, urdf
 from ros2_dyn.model.description_bounds import MAX_LINKS, read_text
 from ros2_dyn.model.dh import DHRow
+from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
 from ros2_dyn.model.joint_dynamics import JointDynamics
@@ -67,6 +68,8 @@ class RobotModel:
     """Frame of every link, in the order of the tree."""
     link_specs: tuple[LinkSpec, ...]
     """Links and joints that the model was made from, the root first, parents before children."""
+    findings: tuple[Finding, ...] = ()
+    """What was odd in the URDF that it was made from, and how that was read; see `ros2_dyn.audit` for more."""
 
     @classmethod
     def from_urdf_file(cls, path: str | Path) -> RobotModel:
@@ -83,6 +86,8 @@ class RobotModel:
     @classmethod
     def from_urdf(cls, xml: str) -> RobotModel:
         """Make the model from the text of a URDF.
+
+        What other parsers accept is accepted, such as limits that are upside down; `findings` name it.
 
         Raises:
             ModelError: the URDF is wrong; the error names the link or joint and its fault.
@@ -104,12 +109,13 @@ class RobotModel:
         return cls.from_links(name, dh.read(rows, modified))
 
     @classmethod
-    def from_links(cls, name: str, specs: Iterable[LinkSpec]) -> RobotModel:
+    def from_links(cls, name: str, specs: Iterable[LinkSpec], findings: Iterable[Finding] = ()) -> RobotModel:
         """Make the model from its links: number the bodies, and lump links behind fixed joints into them.
 
         Args:
             name: name of the robot.
             specs: the links, the root first, parents before children; joints are numbered in this order.
+            findings: what was odd in their source.
 
         Raises:
             ModelError: there is no movable joint, a joint mimics one that it cannot mimic, or there are too many links.
@@ -150,6 +156,7 @@ class RobotModel:
             inertia[BASE],
             MappingProxyType(links),
             specs,
+            tuple(findings),
         )
 
     def chain(self, base: str, tip: str, positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
@@ -271,7 +278,7 @@ class RobotModel:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Support copies, and transfer to other processes."""
-        return RobotModel.from_links, (self.name, self.link_specs)
+        return RobotModel.from_links, (self.name, self.link_specs, self.findings)
 
     @cached_property
     def n(self) -> int:

@@ -13,6 +13,7 @@ from urdf_parser_py.xml_reflection.core import ParseError
 
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model.description_bounds import check_elements, check_text
+from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint, JointType
 from ros2_dyn.model.joint_dynamics import JointDynamics
@@ -35,25 +36,40 @@ KEPT: dict[str, tuple[str, str]] = {
     "dynamics": ("damping friction", ""),
     "mimic": ("joint! multiplier offset", ""),
 }
+MIMICKED = ("revolute", "continuous", "prismatic")
+"""Types of the joints that others can mimic."""
 
 
-def read(xml: str) -> tuple[str, list[LinkSpec]]:
-    """Return the robot's name and its links, depth first, children in document order.
+def read(xml: str) -> tuple[str, list[LinkSpec], tuple[Finding, ...]]:
+    """Return the robot's name, its links, depth first, children in document order, and what was odd in the text.
+
+    What other parsers accept is read as they read it, and found to be odd.
 
     Raises:
         ModelError: the text is no URDF, one of its elements is wrong, its links are not one tree, or it is too large.
     """
     check_text(xml)
-    robot = _robot_element(xml)
+    found: list[Finding] = []
+    robot = robot_element(xml, found)
     check_elements(robot)
-    links = _by_name(_parse_element(element, urdf.Link) for element in robot.findall("link"))
-    joints = _by_name(_parse_element(element, urdf.Joint) for element in robot.findall("joint"))
-    return robot.get("name", "robot"), list(_walk(links, joints))
+    links = _by_name(_parse_element(element, urdf.Link, found) for element in robot.findall("link"))
+    joints = _by_name(_parse_element(element, urdf.Joint, found) for element in robot.findall("joint"))
+    specs = list(_walk(links, joints, found))
+    return robot.get("name", "robot"), specs, tuple(found)
 
 
-def _robot_element(xml: str) -> ElementTree.Element:
+def robot_element(xml: str, found: list[Finding]) -> ElementTree.Element:
+    """Return the root element of a description; note what is odd around it.
+
+    Raises:
+        ModelError: the text is no URDF.
+    """
+    text = xml.lstrip("\ufeff \t\r\n")
+    if text != xml and text.startswith("<?xml"):
+        problem = f"{len(xml) - len(text)} characters stand before the XML declaration, which has to come first"
+        found.append(Finding("warning", "xml_declaration", "robot description", problem, "remove them"))
     try:
-        robot = ElementTree.fromstring(xml)
+        robot = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         hint = " (a xacro file has to be expanded first)" if "xacro:" in xml else ""
         raise ModelError("robot description", f"not well-formed XML: {error}{hint}") from error
@@ -73,7 +89,7 @@ def _by_name(elements: Iterator[Any]) -> dict[str, Any]:
     return named
 
 
-def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterator[LinkSpec]:
+def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint], found: list[Finding]) -> Iterator[LinkSpec]:
     """Yield the links from the root outwards, without recursion, because chains may be long."""
     parent_joint: dict[str, urdf.Joint] = {}
     child_joints: defaultdict[str, list[urdf.Joint]] = defaultdict(list)
@@ -94,7 +110,7 @@ def _walk(links: dict[str, urdf.Link], joints: dict[str, urdf.Joint]) -> Iterato
     while pending:
         joint = pending.pop()
         X = _origin(joint.origin, f"joint '{joint.name}'")
-        moving = None if joint.type == "fixed" else _moving_joint(joint, joints)
+        moving = None if joint.type == "fixed" else _moving_joint(joint, joints, found)
         yield LinkSpec(joint.child, joint.parent, X, moving, _inertia(links[joint.child]))
         pending += child_joints[joint.child][::-1]
         seen += 1
@@ -110,15 +126,15 @@ def _root(roots: list[str]) -> str:
     return roots[0]
 
 
-def _parse_element(element: ElementTree.Element, kind: type) -> Any:
+def _parse_element(element: ElementTree.Element, kind: type, found: list[Finding]) -> Any:
     label = f"{element.tag} '{element.get('name', '?')}'"
     try:
-        return kind.from_xml_string(ElementTree.tostring(_strip(element, label)))  # type: ignore[attr-defined]
+        return kind.from_xml_string(ElementTree.tostring(_strip(element, label, found)))  # type: ignore[attr-defined]
     except (ParseError, ValueError, TypeError, AttributeError, AssertionError) as error:
         raise ModelError(label, " ".join(str(getattr(error, "e", error)).split())) from error
 
 
-def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
+def _strip(element: ElementTree.Element, label: str, findings: list[Finding]) -> ElementTree.Element:
     """Return a copy with the elements and attributes of KEPT only."""
     attributes, children = (words.split() for words in KEPT[element.tag])
     stripped = ElementTree.Element(element.tag)
@@ -134,8 +150,9 @@ def _strip(element: ElementTree.Element, label: str) -> ElementTree.Element:
     for tag in children:
         found = element.findall(tag)
         if len(found) > 1:
-            raise ModelError(label, f"<{tag}> is given {len(found)} times, expected once")
-        stripped.extend([_strip(child, label) for child in found])
+            problem = f"<{tag}> is given {len(found)} times: the first counts"
+            findings.append(Finding("warning", "given_twice", label, problem, "remove the others"))
+        stripped.extend([_strip(child, label, findings) for child in found[:1]])
     return stripped
 
 
@@ -146,13 +163,10 @@ def _inertia(link: urdf.Link) -> SpatialInertia:
         return SpatialInertia.zero()
     mass = link.inertial.mass
     I_com = np.zeros((3, 3)) if link.inertial.inertia is None else np.array(link.inertial.inertia.to_matrix())
-    if not (np.isfinite(mass) and mass >= 0):
-        raise ModelError(label, f"mass is {mass}, expected a finite number of kg, not negative")
+    if not np.isfinite(mass):
+        raise ModelError(label, f"mass is {mass}, expected a finite number of kg")
     if not np.all(np.isfinite(I_com)):
         raise ModelError(label, "its <inertia> is not finite")
-    principal = np.linalg.eigvalsh(I_com)
-    if principal[0] < -1e-6:  # smaller values come from rounding in the file
-        raise ModelError(label, f"its <inertia> has a negative principal moment, {principal[0]:.3g} kg m^2")
     X = _origin(link.inertial.origin, label)
     return SpatialInertia.from_com(mass, np.zeros(3), I_com).in_parent(X)
 
@@ -166,37 +180,38 @@ def _origin(pose: urdf.Pose | None, label: str) -> Transform:
     return Transform(rotation_from_rpy(rpy).T, xyz)
 
 
-def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> Joint:
+def _moving_joint(joint: urdf.Joint, joints: dict[str, urdf.Joint], found: list[Finding]) -> Joint:
     label = f"joint '{joint.name}'"
     if joint.type not in get_args(JointType):
         raise ModelError(label, f"its type is '{joint.type}', expected one of fixed, {', '.join(get_args(JointType))}")
     axis = np.array([0.0, 0.0, 1.0]) if joint.type == "floating" else _axis(joint, label)
-    if joint.mimic is None:
-        return Joint(joint.name, joint.type, axis, *_limits(joint, label), _joint_dynamics(joint, label))
-    return Joint(
-        joint.name, joint.type, axis, *_limits(joint, label), _joint_dynamics(joint, label), *_mimic(joint, joints)
-    )
+    limits, dynamics = _limits(joint, label, found), _joint_dynamics(joint, label)
+    return Joint(joint.name, joint.type, axis, *limits, dynamics, *_mimic(joint, joints, found))
 
 
-def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint]) -> tuple[str, float, float]:
-    """Return the independent joint that this one mimics, directly or through others, with multiplier and offset."""
-    multiplier, offset = 1.0, 0.0
-    passed = []
+def _mimic(joint: urdf.Joint, joints: dict[str, urdf.Joint], found: list[Finding]) -> tuple[Any, ...]:
+    """Return the independent joint that this one mimics, directly or through others, with multiplier and offset.
+
+    It is empty for a joint that mimics none, and for one that cannot mimic what it names: that is a joint of its own.
+    """
+    first, multiplier, offset, passed = joint, 1.0, 0.0, [joint.name]
     while joint.mimic is not None:
-        label = f"joint '{joint.name}'"
-        passed.append(joint.name)
         factor, shift = (
             default if x is None else x for x, default in ((joint.mimic.multiplier, 1), (joint.mimic.offset, 0))
         )
         if not (np.isfinite(factor) and np.isfinite(shift)):
-            raise ModelError(label, f"its <mimic> has multiplier {factor} and offset {shift}, expected finite numbers")
-        if joint.mimic.joint not in joints:
-            raise ModelError(label, f"it mimics '{joint.mimic.joint}', which does not exist")
+            problem = f"its <mimic> has multiplier {factor} and offset {shift}, expected finite numbers"
+            raise ModelError(f"joint '{joint.name}'", problem)
+        other = joints.get(joint.mimic.joint)
+        if other is None or other.name in passed or other.type not in MIMICKED:
+            why = "does not exist" if other is None else "mimics it" if other.name in passed else f"is {other.type}"
+            problem = f"it mimics '{joint.mimic.joint}', which {why}: it is taken as a joint of its own"
+            found.append(Finding("error", "mimic_impossible", f"joint '{first.name}'", problem, "remove its <mimic>"))
+            return ()
         multiplier, offset = multiplier * factor, offset + multiplier * shift
-        joint = joints[joint.mimic.joint]
-        if joint.name in passed:
-            raise ModelError(label, f"it mimics '{joint.name}', which mimics it")
-    return joint.name, multiplier, offset
+        passed.append(other.name)
+        joint = other
+    return (joint.name, multiplier, offset) if joint is not first else ()
 
 
 def _joint_dynamics(joint: urdf.Joint, label: str) -> JointDynamics:
@@ -217,14 +232,18 @@ def _axis(joint: urdf.Joint, label: str) -> Array:
     return axis / length
 
 
-def _limits(joint: urdf.Joint, label: str) -> tuple[float, float, float, float]:
+def _limits(joint: urdf.Joint, label: str, found: list[Finding]) -> tuple[float, float, float, float]:
     if joint.limit is None:
         return -np.inf, np.inf, np.inf, np.inf
     limit = joint.limit
     turns_freely = joint.type == "continuous"
     lower, upper = (-np.inf, np.inf) if turns_freely else (limit.lower, limit.upper)
-    if not lower <= upper:
-        raise ModelError(label, f"its <limit> has lower {lower} above upper {upper}")
+    if np.isnan(lower) or np.isnan(upper):
+        raise ModelError(label, f"its <limit> has lower {lower} and upper {upper}, expected numbers")
+    if lower > upper:
+        problem = f"its <limit> has lower {lower} above upper {upper}: they are read the other way round"
+        found.append(Finding("error", "limits_upside_down", label, problem, "swap them"))
+        lower, upper = upper, lower
     for name, value in (("effort", limit.effort), ("velocity", limit.velocity)):
         if not value >= 0:
             raise ModelError(label, f"its <limit> has {name} {value}, expected a number, not negative")

@@ -14,7 +14,7 @@ from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
-from ros2_dyn.model import RobotModel, audit
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.mode_manager import ModeManager
@@ -494,7 +494,7 @@ class ArmRuntime:
         self._pipeline = StatePipeline(robot, before)
         self._modes.use(robot, now)
         self._rearms = self.commands
-        self.warnings = audit(robot.model)
+        self.warnings = [str(each) for each in robot.findings if each.severity != "note"]
         names, model = ", ".join(robot.model.joint_names), robot.model.name
         text = f"using '{model}' with the joints {names}, tip link '{robot.tip_link}'"
         self._events.append(Event("robot used", text, "info"))

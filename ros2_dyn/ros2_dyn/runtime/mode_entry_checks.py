@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import hypot, inf, isfinite
 
 from ros2_dyn.control.effort_limiter import CommandLimits
@@ -11,7 +11,7 @@ from ros2_dyn.control.modes import CONTACT_MODES, Mode
 from ros2_dyn.control.position_limits import PositionLimits, positions_beyond
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import Finding, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import MAX_FREE_SPEED
 from ros2_dyn.runtime.model_monitor import ModelDifference
@@ -21,6 +21,14 @@ FAILSAFE_SUFFIX = "_failsafe"
 """End of the name of a failsafe process's node; the rest is that of the node which it guards."""
 STATES_WITHIN_TIMEOUT = 4
 """Number of states that have to come within the state timeout, so that a single one may be lost."""
+
+
+def check_description(mode: Mode, findings: Iterable[Finding]) -> None:
+    """Check that the robot description holds nothing that no body or joint is like."""
+    errors = [str(each) for each in findings if each.severity == "error"]
+    if errors:
+        more = f" ({len(errors) - 1} more: ros2_dyn audit shows them)" if errors[1:] else ""
+        raise ModeRefused(mode, f"the robot description is wrong: {errors[0]}{more}")
 
 
 def check_limits(mode: Mode, model: RobotModel, command_joints: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ from ros2_dyn.runtime.loop_observer import LoopObserver
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_delay,
+    check_description,
     check_enabled,
     check_limits,
     check_margins,
@@ -363,6 +364,7 @@ class ModeManager:
         if robot is None or supervisor is None:
             raise ModeRefused(mode, "no robot_description has been received")
         settings = robot.settings
+        check_description(mode, robot.findings)
         check_limits(mode, robot.model, settings.command_joints)
         if latest is None:
             raise ModeRefused(mode, "no usable state on joint_states yet")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
@@ -58,6 +59,8 @@ class RobotDynamics:
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
+        self.findings = [*description.findings, *audit_model(model)]
+        """What is odd in the description."""
         self.lower, self.upper = model.lower, model.upper
         """Position limits, rad or m, shape (n,)."""
         self.effort_limit = settings.effort_scale * model.effort_limit

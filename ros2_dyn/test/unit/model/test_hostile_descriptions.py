@@ -4,9 +4,10 @@ import pytest
 
 import ros2_dyn.model.urdf
 from robots import joint, link, robot
+from ros2_dyn.audit import audit_model
 from ros2_dyn.errors import MAX_TEXT as MAX_ERROR
 from ros2_dyn.errors import ModelError, shorten
-from ros2_dyn.model import RobotModel, audit
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.description_bounds import MAX_LINKS, MAX_NAME, MAX_TEXT
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.link_spec import LinkSpec
@@ -74,7 +75,7 @@ def test_what_is_too_large_is_refused_before_any_element_is_made(xml, monkeypatc
 
 @pytest.mark.parametrize("xml", [" " * (MAX_TEXT + 1), '<!DOCTYPE r [<!ENTITY a "">]>'])
 def test_long_texts_and_entities_are_refused_before_the_text_is_parsed(xml, monkeypatch):
-    monkeypatch.setattr(ros2_dyn.model.urdf, "_robot_element", pytest.fail)
+    monkeypatch.setattr(ros2_dyn.model.urdf, "robot_element", pytest.fail)
     with pytest.raises(ModelError):
         RobotModel.from_urdf(xml)
 
@@ -93,7 +94,8 @@ def test_largest_robot_is_loaded_and_the_runtime_asks_for_the_joints_of_its_arm(
     """Its tip and its warnings are found in linear time: the square of 1000 took 27 s."""
     xml = chain(MAX_LINKS - 1)
     model = RobotModel.from_urdf(xml)
-    assert (model.n, model.default_tip, audit(model)) == (999, "l999", [])
+    assert (model.n, model.default_tip) == (999, "l999")
+    assert [each.code for each in audit_model(model)] == ["inertia_placeholder"]
     runtime = ArmRuntime()
     update = run_work(runtime, runtime.use_description(xml, 0.0), 0.0)
     assert f"999 joints move, expected at most {MAX_JOINTS}; name those of the arm" in update.events[0].text
@@ -107,9 +109,8 @@ def test_joints_that_move_no_mass_are_named():
     massless = [link(name) for name in "cde"]
     hinges = (joint(f"to_{child}", "revolute", parent, child) for parent, child in ("ab", "bc", "cd", "be"))
     model = RobotModel.from_urdf(robot(link("a"), link("b", 1.0, inertia=(1, 0, 0, 1, 0, 1)), *massless, *hinges))
-    assert [text for text in audit(model) if "mass" in text] == [
-        f"joint 'to_{name}' moves no mass" for name in ("c", "d", "e")
-    ]
+    found = [each.element for each in audit_model(model) if each.code == "moves_no_mass"]
+    assert found == [f"joint 'to_{name}'" for name in ("c", "d", "e")]
 
 
 def test_shortened_text_keeps_its_beginning_and_its_end():

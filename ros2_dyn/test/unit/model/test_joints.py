@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -194,12 +195,15 @@ def test_q_with_a_wrong_rotation_raises_error_that_names_the_joint(tree):
 
 
 def test_mimic_of_a_planar_joint_raises_error():
+    """A URDF that has it is read without; links that are made by a program are not."""
     xml = robot(link("a"), link("b", 1.0), link("c", 1.0), joint("slide", "planar", "a", "b"))
-    follower = joint("turn", "revolute", "b", "c").replace("</joint>", '<mimic joint="slide"/></joint>')
+    turn = joint("turn", "revolute", "b", "c")
+    root, first, last = RobotModel.from_urdf(xml.replace("</robot>", turn + "</robot>")).link_specs
+    follower = last._replace(joint=replace(last.joint, mimics="slide"))
     with pytest.raises(
         ModelError, match="joint 'turn': it mimics 'slide'; expected a joint with one degree of freedom"
     ):
-        RobotModel.from_urdf(xml.replace("</robot>", follower + "</robot>"))
+        RobotModel.from_links("robot", (root, first, follower))
 
 
 def test_models_of_equal_content_are_equal_and_others_differ(tree):

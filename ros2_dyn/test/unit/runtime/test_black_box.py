@@ -277,7 +277,7 @@ class Hostile:
         return os.system, ("touch hostile",)
 
 
-@pytest.mark.parametrize("value", [Hostile(), print, os, ArmRuntime.__init__.__globals__["audit"]])
+@pytest.mark.parametrize("value", [Hostile(), print, os, ArmRuntime.__init__.__globals__["rejection"]])
 def test_file_can_make_nothing_but_parts_of_a_runtime(value):
     try:
         data = pickle.dumps(value)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from robots import joint, link, robot
+from ros2_dyn.audit import audit_model
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import CommandLink
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
+    check_description,
     check_limits,
     check_margins,
     check_state_stream,
@@ -64,6 +66,16 @@ def test_a_robot_without_limits_or_without_a_commanded_joint_is_refused(xml, joi
 
 def test_a_robot_with_limits_is_not_refused():
     check_limits("gravity", RobotModel.from_urdf(XML), ("a",))
+
+
+def test_a_description_with_an_error_is_refused_and_one_with_warnings_is_not():
+    upside_down = RobotModel.from_urdf(XML.replace('lower="-3" upper="3"', 'lower="3" upper="-3"'))
+    text = "the robot description is wrong: joint 'a': its <limit> has lower 3.0 above upper -3.0: they are read"
+    assert refusal(check_description, "gravity", upside_down.findings).startswith(text)
+    assert "(2 more: ros2_dyn audit shows them)" in refusal(check_description, "gravity", 3 * upside_down.findings)
+    findings = audit_model(RobotModel.from_urdf(XML))
+    assert [each.severity for each in findings] == ["warning"]
+    check_description("gravity", findings)
 
 
 # --- states

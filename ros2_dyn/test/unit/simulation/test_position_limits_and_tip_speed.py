@@ -7,10 +7,11 @@ from numpy.testing import assert_allclose
 from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld
 from control_states import made_up
 from robots import joint, link, robot
+from ros2_dyn.audit import audit_model
 from ros2_dyn.control.position_limits import PositionLimits, WallPlacement, limit_ahead, positions_beyond
 from ros2_dyn.control.tip_speed import tip_speed_brake
 from ros2_dyn.dynamics import jacobian
-from ros2_dyn.model import RobotModel, audit
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import DesiredSample
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
@@ -186,7 +187,7 @@ def test_a_limit_without_lower_and_upper_is_no_position_limit_and_is_warned_of(t
     xml = robot(link("base"), link("body", 1.0), joint("a", type, "base", "body"))
     model = RobotModel.from_urdf(xml.replace('lower="-3" upper="3" ', ""))
     assert (model.lower[0], model.upper[0]) == (-np.inf, np.inf)
-    assert "joint 'a' has no position limits" in audit(model)
-    assert "joint 'a' has no position limits" not in audit(RobotModel.from_urdf(xml))
+    assert "position_limits_missing" in [each.code for each in audit_model(model)]
+    assert "position_limits_missing" not in [each.code for each in audit_model(RobotModel.from_urdf(xml))]
     half = RobotModel.from_urdf(xml.replace('lower="-3" ', ""))
     assert (half.lower[0], half.upper[0]) == (0.0, 3.0)

@@ -1,0 +1,60 @@
+"""All checks of a robot description, from its text or from the model alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ros2_dyn.audit.generations import check_generations
+from ros2_dyn.audit.inertials import check_inertials
+from ros2_dyn.audit.joints import check_joints
+from ros2_dyn.audit.link_size import link_sizes
+from ros2_dyn.audit.masses import check_masses
+from ros2_dyn.audit.sizes import check_sizes
+from ros2_dyn.audit.units import check_origins, check_units
+from ros2_dyn.errors import ModelError
+from ros2_dyn.model import RobotModel, urdf
+from ros2_dyn.model.description_bounds import read_text
+from ros2_dyn.model.finding import Finding
+
+SEVERITIES = ("error", "warning", "note")
+"""The worst first."""
+
+
+def audit_file(path: str | Path) -> list[Finding]:
+    """Return what is odd in a URDF file, the worst first; see `audit`."""
+    try:
+        return audit(read_text(path), Path(path).resolve().parent)
+    except (OSError, UnicodeDecodeError) as error:
+        return [Finding("error", "unreadable", f"file '{path}'", f"cannot be read: {error}")]
+
+
+def audit(xml: str, folder: Path | None = None) -> list[Finding]:
+    """Return what is odd in the text of a URDF, the worst first; nothing is raised.
+
+    Args:
+        xml: the text.
+        folder: where the URDF lies, for relative paths of meshes, and for ``package://`` where the package is above it.
+    """
+    try:
+        model = RobotModel.from_urdf(xml)
+    except ModelError as error:
+        advice = "mend this first: nothing else was checked"
+        return [Finding("error", "unreadable", error.element, error.problem, advice)]
+    robot = urdf.robot_element(xml, [])
+    sizes, unknown = link_sizes(robot, folder)
+    found = [*model.findings, *audit_model(model)]
+    found += check_sizes(model, sizes)
+    found += check_masses(model, sizes)
+    found += check_origins(robot)
+    found += check_generations(robot)
+    return sorted(found + unknown, key=_severity)
+
+
+def audit_model(model: RobotModel) -> list[Finding]:
+    """Return what is odd in a model, the worst first, apart from its `findings`: all that does not need the text."""
+    found = [*check_inertials(model), *check_joints(model), *check_units(model)]
+    return sorted(found, key=_severity)
+
+
+def _severity(finding: Finding) -> int:
+    return SEVERITIES.index(finding.severity)
