@@ -103,8 +103,8 @@ def positions_beyond(limits: PositionLimits, q: Sequence[float] | Array, allowed
 class WallPlacement:
     """Places soft walls so that a joint that is found behind one is brought back slowly, not pushed with full effort.
 
-    A wall begins where such a joint is, and returns to its place with `RETURN_SPEED`, or as the joint does. For a stopped
-    arm it returns only as the joint does: that is to stay where it is, and springs would fight the wall.
+    A wall begins where such a joint is, and returns to its place with `RETURN_SPEED`, or as the joint does. For a
+    stopped arm it returns only as the joint does: that is to stay where it is, and springs would fight the wall.
     """
 
     def __init__(self) -> None:

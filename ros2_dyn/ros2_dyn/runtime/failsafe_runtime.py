@@ -119,6 +119,7 @@ class FailsafeRuntime:
     def _why_take_over(self, signs: NodeSigns) -> str:
         """Return why the node has to be replaced now; empty where it has not."""
         if signs.command is None:
+            self._heart.forget()
             self.ended = signs.ending or not signs.alive
             return ""
         if not signs.alive:

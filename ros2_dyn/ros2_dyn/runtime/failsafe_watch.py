@@ -46,6 +46,7 @@ class FailsafeWatch:
         """
         self._heart.look(signs.beats, now, steady)
         if signs.command is None:
+            self._heart.forget()
             return ""
         if not signs.alive:
             return "the failsafe process has ended while it commanded"

@@ -9,12 +9,19 @@ HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
 """Silence of a process that commands, as a fraction of the state timeout, from which on it is held up."""
 MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
 """Shortest silence of a process that is held up, s."""
+LONG_SILENCE = 0.15
+"""Silence, s, of which the rest is remembered when a beat ends it. A busy machine makes shorter ones now and then."""
 MAX_LOOK = 2 * RAMP_DOWN_PERIOD
 """Silence that one look can add, s: where the watcher itself was held up, the other may have been, too."""
 
 
 class Heartbeat:
-    """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`."""
+    """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`.
+
+    A process that gets the processor now and then beats, and still holds its commands for too long where the state
+    timeout is long. What a silence exceeds `LONG_SILENCE` by is therefore added to the next one, less the time for which
+    the process works between.
+    """
 
     def __init__(self, state_timeout: float) -> None:
         """Begin.
@@ -26,10 +33,14 @@ class Heartbeat:
         """Silence from which on the process is held up, s."""
         self.beat_at = 0.0
         """When the number was seen to change last, s."""
-        self.silence = 0.0
-        """Time without a change, s, of which each look counts `MAX_LOOK` at most."""
+        self._silence = self._remembered = 0.0
         self._beats = -1
         self._looked_at = 0.0, 0.0
+
+    @property
+    def silence(self) -> float:
+        """Time without a change, s, of which each look counts `MAX_LOOK` at most, and what is remembered."""
+        return self._silence + self._remembered
 
     @property
     def held_up(self) -> bool:
@@ -46,7 +57,14 @@ class Heartbeat:
         """
         steady = now if steady is None else steady
         before, self._looked_at = self._looked_at, (now, steady)
-        if beats != self._beats:
-            self._beats, self.beat_at, self.silence = beats, now, 0.0
-        else:
-            self.silence += min(now - before[0], steady - before[1], MAX_LOOK)
+        passed = max(min(now - before[0], steady - before[1], MAX_LOOK), 0.0)
+        if beats == self._beats:
+            self._silence += passed
+            return
+        excess = max(self._silence - LONG_SILENCE, 0.0)
+        self._remembered = max(self._remembered + excess - passed, 0.0)
+        self._beats, self.beat_at, self._silence = beats, now, 0.0
+
+    def forget(self) -> None:
+        """Forget all silence so far: the process had nothing to command."""
+        self._silence = self._remembered = 0.0
