@@ -64,11 +64,12 @@ def arm_state(
         InputError: a shape is wrong, a value is not finite, or the robot lacks the link.
     """
     loaded = model if payload is None else model.carrying(payload)
+    weight = gravity_effort(loaded, q, gravity)
     return ArmState(
         np.asarray(q, dtype=float),
         np.asarray(qd, dtype=float),
-        gravity_effort(loaded, q, gravity),
-        friction(model, qd),
+        weight,
+        friction(model, qd, weight),
         mass_matrix(loaded, q),
         jacobian(model, q, link),
         forward_kinematics(model, q, link),

@@ -10,7 +10,9 @@ from ros2_dyn.dynamics.crba import mass_matrix as mass_matrix
 from ros2_dyn.dynamics.energy import kinetic_energy as kinetic_energy
 from ros2_dyn.dynamics.energy import potential_energy as potential_energy
 from ros2_dyn.dynamics.external import ExternalWrench as ExternalWrench
+from ros2_dyn.dynamics.friction import carried_load as carried_load
 from ros2_dyn.dynamics.friction import friction as friction
+from ros2_dyn.dynamics.friction import friction_offset as friction_offset
 from ros2_dyn.dynamics.friction_regressor import friction_parameters as friction_parameters
 from ros2_dyn.dynamics.friction_regressor import friction_regressor as friction_regressor
 from ros2_dyn.dynamics.kinematics import forward_kinematics as forward_kinematics
@@ -22,6 +24,7 @@ from ros2_dyn.dynamics.motion import link_acceleration as link_acceleration
 from ros2_dyn.dynamics.motion import link_velocity as link_velocity
 from ros2_dyn.dynamics.newton_euler_3d import classical_acceleration as classical_acceleration
 from ros2_dyn.dynamics.newton_euler_3d import luh_walker_paul as luh_walker_paul
+from ros2_dyn.dynamics.presliding import Presliding as Presliding
 from ros2_dyn.dynamics.regressor import inertial_parameters as inertial_parameters
 from ros2_dyn.dynamics.regressor import regressor as regressor
 from ros2_dyn.dynamics.rnea import coriolis as coriolis

@@ -1,4 +1,7 @@
-"""Friction in the joints: viscous, Coulomb and Stribeck (Armstrong-Helouvry, Dupont and Canudas de Wit 1994)."""
+"""Friction of moving joints: viscous, Coulomb and Stribeck (Armstrong-Helouvry, Dupont and Canudas de Wit 1994), and load.
+
+What depends on the motion before is in `presliding`.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,64 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import zeros
+from ros2_dyn.dynamics.rnea import gravity as weight
+from ros2_dyn.errors import InputError
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.model.spatial import Array
 
 
-def friction(model: RobotModel, qd: ArrayLike) -> Array:
+def friction(model: RobotModel, qd: ArrayLike, carried: ArrayLike | None = None) -> Array:
     """Return the joint efforts that overcome friction, which are additional to those of `rnea`.
 
     The parameters are those of each joint's `JointDynamics`:
-    ``viscous qd + (coulomb + (static - coulomb) exp(-(qd/stribeck_velocity)^2)) tanh(qd/transition_velocity)``
+    ``viscous qd + (coulomb + load |carried| + (static - coulomb) exp(-(qd/stribeck_velocity)^2))
+    tanh(qd/transition_velocity) + offset``
 
     Args:
         model: the robot.
         qd: joint velocities, rad/s or m/s, shape (..., n).
+        carried: efforts that carry the arm's weight, N m or N, shape (..., n), see `carried_load`.
 
     Returns:
-        Efforts, N m or N, shape (..., n), with the signs of qd, zero at rest.
+        Efforts, N m or N, shape (..., n), with the signs of qd and zero at rest, apart from the offsets.
 
     Raises:
-        InputError: the shape is wrong or a value is not finite.
+        InputError: the shape is wrong, a value is not finite, or a joint's load is needed and not given.
     """
-    (qd,) = joint_vectors(model, qd=qd)
-    tau = zeros((model.n,), qd)
+    if carried is None:
+        if loaded := [joint.name for joint in model.joints if joint.dynamics.load]:
+            raise InputError("carried", f"friction of {', '.join(loaded)} depends on the load: give gravity's efforts")
+        carried = np.zeros(model.n)
+    qd, carried = joint_vectors(model, qd=qd, carried=carried)
+    tau = zeros((model.n,), qd, carried)
     for joint, where in zip(model.joints, model.v_slices):
         dynamics, speed = joint.dynamics, joint.multiplier * qd[..., where]
         sliding, sticking = dry_friction(dynamics, speed)
         effort = dynamics.viscous * speed + dynamics.coulomb * sliding + dynamics.breakaway * sticking
+        if dynamics.load:
+            effort = effort + dynamics.load * np.abs(carried[..., where]) * (sliding + sticking)
+        if dynamics.offset:
+            effort = effort + dynamics.offset
         tau[..., where] += joint.multiplier * effort
+    return tau
+
+
+def carried_load(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array | None:
+    """Return the efforts that carry the arm's weight, N m or N, shape (..., n); None where no friction depends on them.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (..., nq).
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
+    """
+    return weight(model, q, gravity) if any(joint.dynamics.load for joint in model.joints) else None
+
+
+def friction_offset(model: RobotModel) -> Array:
+    """Return the part of `friction` that does not depend on the motion, N m or N, shape (n,)."""
+    tau = np.zeros(model.n)
+    for joint, where in zip(model.joints, model.v_slices):
+        tau[where] += joint.multiplier * joint.dynamics.offset
     return tau
 
 

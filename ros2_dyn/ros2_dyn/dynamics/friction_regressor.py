@@ -8,11 +8,16 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics.friction import dry_friction
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import zeros
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.model.spatial import Array
 
+COLUMNS = 8
+"""Parameters of a joint."""
 
-def friction_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+
+def friction_regressor(
+    model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, carried: ArrayLike | None = None
+) -> Array:
     """Return the matrix Y with ``friction + spring + armature qdd = Y @ friction_parameters(model)``.
 
     Together with `regressor` it makes the effort linear in all parameters that can be identified. The Stribeck and
@@ -23,37 +28,39 @@ def friction_regressor(model: RobotModel, q: ArrayLike, qd: ArrayLike, qdd: Arra
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (..., n).
+        carried: efforts that carry the arm's weight, N m or N, shape (..., n); None: no friction depends on them.
 
     Returns:
-        Shape (..., n, 6 j) for the j joints of one degree of freedom; columns in the order of `friction_parameters`.
+        Shape (..., n, 8 j) for the j joints of one degree of freedom; columns in the order of `friction_parameters`.
 
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
-    q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
+    carried = np.zeros(model.n) if carried is None else carried
+    q, qd, qdd, carried = joint_vectors(model, q=q, qd=qd, qdd=qdd, carried=carried)
     simple = [i for i, joint in enumerate(model.joints) if joint.dof == 1]
-    Y = zeros((model.n, 6 * len(simple)), q, qd, qdd)
+    Y = zeros((model.n, COLUMNS * len(simple)), q, qd, qdd, carried)
     for k, i in enumerate(simple):
         joint, row = model.joints[i], model.v_slices[i].start
         position = joint.position(q[..., model.q_slices[i]])[..., 0]
         speed, acceleration = (joint.multiplier * x[..., row] for x in (qd, qdd))
-        columns: list[Array] = [speed, *dry_friction(joint.dynamics, speed), position, np.array(-1.0), acceleration]
-        for column, value in enumerate(columns, start=6 * k):
+        sliding, sticking = dry_friction(joint.dynamics, speed)
+        load = np.abs(carried[..., row]) * (sliding + sticking)
+        columns = [speed, sliding, sticking, position, np.array(-1.0), acceleration, load, np.array(1.0)]
+        for column, value in enumerate(columns, start=COLUMNS * k):
             Y[..., row, column] += joint.multiplier * value
     return Y
 
 
 def friction_parameters(model: RobotModel) -> Array:
-    """Return the parameters of each joint's `JointDynamics`, shape (6 j,).
+    """Return the parameters of each joint's `JointDynamics`, shape (8 j,).
 
     They are, for each of the j joints of one degree of freedom: viscous, Coulomb and static friction, stiffness,
-    stiffness times rest, and armature.
+    stiffness times rest, armature, load and offset.
     """
     joints = [joint.dynamics for joint in model.joints if joint.dof == 1]
-    return np.array(
-        [
-            value
-            for d in joints
-            for value in (d.viscous, d.coulomb, d.breakaway, d.stiffness, d.stiffness * d.rest, d.armature)
-        ]
-    )
+    return np.array([value for d in joints for value in _parameters(d)])
+
+
+def _parameters(d: JointDynamics) -> tuple[float, ...]:
+    return (d.viscous, d.coulomb, d.breakaway, d.stiffness, d.stiffness * d.rest, d.armature, d.load, d.offset)

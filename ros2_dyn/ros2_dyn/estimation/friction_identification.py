@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ros2_dyn.dynamics import friction_regressor, rnea
+from ros2_dyn.dynamics.friction_regressor import COLUMNS
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.model import RobotModel
@@ -65,7 +66,7 @@ def identify_friction(model: RobotModel, recording: Recording, transition_veloci
     Y = friction_regressor(links, motion.q, motion.qd, qdd)
     identified = {}
     for k, joint in enumerate(links.joints):
-        columns = [6 * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
+        columns = [COLUMNS * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
         found = lsq_linear(Y[:, k, columns], excess[:, k], bounds=(0, np.inf)).x
         # Rounded, because YAML files of ROS do not take denormal numbers such as 1e-320.
         viscous, coulomb, armature = (round(float(x), 9) for x in found)

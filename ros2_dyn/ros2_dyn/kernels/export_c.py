@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ros2_dyn.kernels.emit_c import c_body, emit_program
+from ros2_dyn.kernels.symbol import FUNCTIONS
 from ros2_dyn.kernels.trace import Program, trace
 from ros2_dyn.model import RobotModel
 
@@ -125,7 +126,7 @@ def export_c(
         + [f"double out_{each}[{output.size}]" for each, output in program.outputs.items()]
     )
     unused = "".join(f"    (void){each};\n" for each in program.inputs if each not in body.inputs)
-    calls = sorted({value.op for value in program.values()} & {"sin", "cos", "exp", "tanh"})
+    calls = sorted({value.op for value in program.values()}.intersection(FUNCTIONS))
     header = HEADER.format(
         about=f"{', '.join(outputs)} of the robot '{model.name}', by ros2_dyn.",
         robot=f"'{model.name}'",

@@ -27,6 +27,8 @@ static inline __attribute__((always_inline)) lanes sine_of_lanes(lanes x, int qu
 static inline __attribute__((always_inline)) lanes sin_of_lanes(lanes x) { return sine_of_lanes(x, 0); }
 static inline __attribute__((always_inline)) lanes cos_of_lanes(lanes x) { return sine_of_lanes(x, 1); }
 
+static inline lanes fabs_of_lanes(lanes x) { return (lanes)((lane_bits)x & 0x7fffffffffffffff); }
+
 static inline lanes exp_of_lanes(lanes x)
 {
     for (int lane = 0; lane < LANES; lane++)

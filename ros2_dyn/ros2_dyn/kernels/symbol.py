@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 Operand = Any  # a Symbol, or a number
-FUNCTIONS = ("cos", "exp", "sin", "tanh")
+FUNCTIONS = ("cos", "exp", "fabs", "sin", "tanh")
 """Functions that a program may call. NumPy functions of these names call methods of Symbol."""
 
 
@@ -63,6 +63,9 @@ class Symbol:
 
     def __neg__(self) -> Operand:
         return self.args[0] if self.op == "neg" else self.tape.symbol("neg", self)
+
+    def __abs__(self) -> Operand:
+        return self.tape.symbol("fabs", self)
 
     def cos(self) -> Operand:
         """Record a cosine, for np.cos."""

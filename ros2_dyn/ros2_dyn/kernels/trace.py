@@ -55,6 +55,10 @@ class TraceContext(NamedTuple):
         """Wrench in the form of the argument `external` of `dynamics.rnea`."""
         return {self.link: self.x.wrench}
 
+    def friction(self) -> Array:
+        """Return the efforts that overcome friction, apart from presliding, which depends on the motion before."""
+        return dynamics.friction(self.model, self.x.qd, dynamics.carried_load(self.model, self.x.q, self.x.gravity))
+
     def derivatives(self) -> dynamics.RneaDerivatives:
         """Return the derivatives of those efforts."""
         return dynamics.rnea_derivatives(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
@@ -65,8 +69,8 @@ OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
     "gravity": lambda c: dynamics.gravity(c.model, c.x.q, c.x.gravity),
     "coriolis": lambda c: dynamics.coriolis(c.model, c.x.q, c.x.qd),
     "bias": lambda c: dynamics.rnea(c.model, c.x.q, c.x.qd, np.zeros(c.model.n), c.x.gravity),  # h = c + g
-    "effort": lambda c: c.rnea() + dynamics.friction(c.model, c.x.qd) + dynamics.spring(c.model, c.x.q),
-    "friction": lambda c: dynamics.friction(c.model, c.x.qd),
+    "effort": lambda c: c.rnea() + c.friction() + dynamics.spring(c.model, c.x.q),
+    "friction": lambda c: c.friction(),
     "spring": lambda c: dynamics.spring(c.model, c.x.q),
     "mass_matrix": lambda c: dynamics.mass_matrix(c.model, c.x.q),
     "coriolis_matrix": lambda c: dynamics.coriolis_matrix(c.model, c.x.q, c.x.qd),

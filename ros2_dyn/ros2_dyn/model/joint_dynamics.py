@@ -31,11 +31,14 @@ class JointDynamics:
     rest: float = 0.0
     """Position at which the spring is relaxed, rad."""
     load: float = 0.0
-    """Coulomb friction that the load of the gear adds, as a share of the effort that gravity needs in the joint."""
+    """Coulomb friction that the gear's load adds, as a share of the effort that gravity needs in the joint."""
     offset: float = 0.0
     """Effort that is always there, of either sign: of friction that differs by direction, for example, N m."""
     presliding: tuple[tuple[float, float], ...] = ()
-    """Maxwell-slip elements: springs that slip. Displacement from which on each slips, rad, and its effort then, N m."""
+    """Maxwell-slip elements: springs that slip. Displacement from which on each slips, rad, and its effort then, N m.
+
+    Observers and the simulated arm follow them. Commanded efforts do not include them.
+    """
     armature: float = 0.0
     """Rotor inertia times the gear ratio squared, kg m^2. The gyroscopic effect of the rotor is neglected."""
 
@@ -56,7 +59,7 @@ class JointDynamics:
             raise InputError("stribeck_velocity, transition_velocity", "expected positive numbers, got 0")
         for distance, effort in self.presliding:
             if not (isfinite(distance) and isfinite(effort) and distance > 0 and effort >= 0):
-                raise InputError("presliding", f"expected finite pairs, positive and not negative, got {self.presliding}")
+                raise InputError("presliding", f"expected distances above 0 and efforts, got {self.presliding}")
 
     @property
     def breakaway(self) -> float:

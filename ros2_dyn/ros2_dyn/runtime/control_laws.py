@@ -130,10 +130,11 @@ class ControlLaws:
         computed_torque = settings.tracking_law == "computed_torque"
         own = np.zeros(len(q_d))
         if robot_adds_friction(settings.command_effort):
-            own = joint_friction(robot.model, measured.qd if computed_torque else qd_d)
+            own = joint_friction(robot.model, measured.qd if computed_torque else qd_d, seen.arm.gravity)
         if computed_torque:
             qdd = (np.array(desired.qdd) + correction).tolist()
             return settings.feed_forward_gain * (robot.effort(measured.q, measured.qd, qdd, seen.now) - own)
+        own = own + robot.presliding.tau  # a spring that is pushed away by what it is measured to be lets go of the arm
         return settings.feed_forward_gain * (seen.terms.inverse_dynamics - own) + correction
 
     def _bearable_gains(self, seen: LawInput, stiffness: list[float], damping: list[float]) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
@@ -68,6 +69,8 @@ class RobotDynamics:
         self.tip_link = settings.tip_link or model.default_tip
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
+        self.presliding = Presliding(model)
+        """Friction that depends on the motion before."""
         self._zero = [0.0] * model.n
         self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
 
@@ -89,6 +92,8 @@ class RobotDynamics:
             if desired is not None and not (desired.q is None and desired.qd is None):
                 tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
                 terms = terms._replace(inverse_dynamics=tau)
+            self.presliding.update(q)
+            terms = self._with_presliding(terms)
             finite = all(isfinite(sum(term)) for term in terms[:4])
         except (OverflowError, ValueError):
             finite = False
@@ -111,8 +116,16 @@ class RobotDynamics:
         return tau
 
     def terms_at(self, state: MeasuredState, now: float) -> Terms:
-        """Return the terms at a measured state without acceleration."""
-        return Terms(*self.kernels.state(state.q, state.qd, self._zero, self.settings.gravity, self.payload.at(now)))
+        """Return the terms at the last measured state without acceleration."""
+        values = self.kernels.state(state.q, state.qd, self._zero, self.settings.gravity, self.payload.at(now))
+        return self._with_presliding(Terms(*values))
+
+    def _with_presliding(self, terms: Terms) -> Terms:
+        """Return the terms with the friction of the last measured state."""
+        if not self.presliding:
+            return terms
+        whole, friction = (_sum(x, self.presliding.tau) for x in (terms.inverse_dynamics, terms.friction))
+        return terms._replace(inverse_dynamics=whole, friction=friction)
 
     def all_terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
         """Return every term of the equation of motion at a state, by name: `ALL_TERMS`."""
@@ -156,6 +169,10 @@ class RobotDynamics:
     def can_carry(self, link: str) -> bool:
         """Return whether the robot has a link, and a joint moves it."""
         return link in self.model.link_names and self.model.link_frame(link).body != BASE
+
+
+def _sum(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:
+    return tuple(x + y for x, y in zip(a, b))
 
 
 def checked_model(description: RobotModel, settings: Settings) -> RobotModel:

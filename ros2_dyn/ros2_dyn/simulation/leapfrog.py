@@ -35,7 +35,7 @@ class LeapfrogKernel(Protocol):
             qd: velocities at its start, rad/s or m/s.
             speed: estimated velocities in the middle of the step, none of them zero, rad/s or m/s.
             damping: damping by the efforts, N m s/rad or N s/m.
-            tau: efforts in the middle of the step, without friction, N m or N.
+            tau: efforts in the middle of the step, without friction but for presliding, N m or N.
         """
 
 
@@ -56,8 +56,9 @@ def compile_leapfrog(model: RobotModel, step: float) -> LeapfrogKernel:
     inputs = input_symbols(dict.fromkeys(("q", "qd", "speed", "damping", "tau"), n))
     q, qd, speed, damping, tau = inputs.values()
     M = dynamics.mass_matrix(model, q)
-    h = dynamics.rnea(model, q, speed, np.zeros(n)) + dynamics.spring(model, q)
-    friction = dynamics.friction(model, speed) / speed
+    offset = dynamics.friction_offset(model)
+    h = dynamics.rnea(model, q, speed, np.zeros(n)) + dynamics.spring(model, q) + offset
+    friction = (dynamics.friction(model, speed, dynamics.carried_load(model, q)) - offset) / speed
     z = step * (friction + damping) / np.diagonal(M)
     implicit = M + np.diag(step * (friction + damping) * (1 + z) / (2 + z))
     net = tau - h - friction * qd + damping * (speed - qd)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.dynamics import Presliding, friction_offset
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
@@ -114,7 +115,11 @@ class SimulatedArm:
         """Go on with another model of the same joints, in the same state: a payload was taken up or lost."""
         self.model = model
         self._kernel, self._friction = _compile_dynamics(model)
-        self._has_friction = any(self._friction([1.0] * model.n)[0])
+        self._offset = friction_offset(model)
+        loaded = any(joint.dynamics.load for joint in model.joints)
+        self._has_friction = loaded or bool(np.any(self._friction_over_speed(model.neutral, np.ones(model.n))))
+        self._presliding = Presliding(model)
+        self._stuck = np.zeros(model.n)  # of presliding, at this step
         self._contact_efforts = ContactEfforts(model)
         self._leapfrog = compile_leapfrog(model, self.step) if self._integrator == "leapfrog" else None
 
@@ -125,6 +130,8 @@ class SimulatedArm:
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(self.model.n) if qd is None else np.array(qd, dtype=float)
         self._qdd: tuple[float, ...] = (0.0,) * self.model.n  # of the last step of leapfrog
+        self._presliding.restart()
+        self._follow_presliding(self.q.tolist())
 
     def motion(self) -> Motion:
         """Return the motion at this instant.
@@ -154,6 +161,7 @@ class SimulatedArm:
             return
         for _ in range(steps):
             self._remove_ended_contacts()
+            self._follow_presliding(self.q.tolist())
             now = (self.t, self.q, self.qd, self.step)
             if np.any(self.law.damping) or (self._has_friction and not self.law.compensates_friction):
                 self.q, self.qd = rosenbrock(self._acceleration, self._damping_rate(), *now)
@@ -175,6 +183,9 @@ class SimulatedArm:
                 self.q, self.qd = np.array(q), np.array(qd)
                 raise _too_fast(self.t)
             tau = self._efforts_in_the_middle(self.t + half, q, speed) if held is None or self.contacts else held
+            if self._presliding:
+                self._follow_presliding(q)
+                tau = tau - self._stuck
             self._qdd = kernel(q, qd, speed, damping, tau.tolist())[0]
             qd = [v + self.step * a for v, a in zip(qd, self._qdd)]
             q = [x + half * v for x, v in zip(q, qd)]
@@ -207,7 +218,7 @@ class SimulatedArm:
         M, h = self._mass_matrix_and_bias(*state)
         tau = self.law(t, q, qd, M, h)
         external = self._contact_efforts(self.contacts, t, q, qd)
-        return M, tau + external - h, tau, external
+        return M, tau + external - h - self._stuck, tau, external
 
     def _mass_matrix_and_bias(self, q: list[float], qd: list[float]) -> tuple[Array, Array]:
         M, h = self._kernel(q, qd)
@@ -220,15 +231,21 @@ class SimulatedArm:
         """
         speed = np.where(abs(self.qd) < 1e-9, 1e-9, self.qd)
         M, _ = self._mass_matrix_and_bias(self.q.tolist(), self.qd.tolist())
-        friction = np.array(self._friction(speed.tolist())[0]) / speed
-        return np.linalg.solve(M, np.diag(friction + self.law.damping))
+        return np.linalg.solve(M, np.diag(self._friction_over_speed(self.q, speed) + self.law.damping))
+
+    def _friction_over_speed(self, q: Array, speed: Array) -> Array:
+        return (np.array(self._friction(q.tolist(), speed.tolist())[0]) - self._offset) / speed
+
+    def _follow_presliding(self, q: list[float]) -> None:
+        if self._presliding:
+            self._stuck = np.array(self._presliding.update(q))
 
 
 @lru_cache(maxsize=256)
 def _compile_dynamics(model: RobotModel) -> tuple[Kernel, Kernel]:
     """Compile mass matrix and effort, and the friction."""
     whole = compile_kernel(model, ("mass_matrix", "effort"), "python", ("q", "qd"))
-    return whole, compile_kernel(model, ("friction",), "python", ("qd",))
+    return whole, compile_kernel(model, ("friction",), "python", ("q", "qd"))
 
 
 def _too_fast(t: float) -> DivergenceError:
