@@ -125,6 +125,8 @@ class RobotCard:
     def check(self, model: RobotModel) -> None:
         """Check that the card is one of a robot.
 
+        An inertia that no body has is refused, unless it is the description's own: that is for `ros2_dyn.audit`.
+
         Raises:
             ModelError: the robot lacks a link or joint, moves otherwise, or no body is like a link of the card.
         """
@@ -140,9 +142,10 @@ class RobotCard:
             if told and digests.get(link) != self.kinematics.get(link):
                 problem = f"its frame or its joint is not the one that the card of '{self.robot}' was made for"
                 raise ModelError(f"link '{link}'", f"{problem}; use the description that it was identified with")
-        for link, inertial in self.links.items():
-            if problem := inertial.problem():
-                raise ModelError(f"link '{link}'", f"{problem}, in the card of '{self.robot}'")
+        for spec in model.link_specs:
+            inertial = self.links.get(spec.link, Inertial())
+            if (problem := inertial.problem()) and inertial != Inertial.of(spec.inertia):
+                raise ModelError(f"link '{spec.link}'", f"{problem}, in the card of '{self.robot}'")
 
     def apply(self, model: RobotModel) -> RobotModel:
         """Return the robot with the inertias and joint dynamics of the card.

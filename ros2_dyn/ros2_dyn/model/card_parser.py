@@ -13,8 +13,8 @@ from ros2_dyn.model.inertial import MOMENTS, Inertial
 from ros2_dyn.model.joint_dynamics import JointDynamics
 from ros2_dyn.model.strict_yaml import complete, mapping, number, numbers, parse_yaml, sequence, string, vector
 
-MAX_TEXT = 500_000
-"""Characters of a card; one of six joints has 4000."""
+MAX_TEXT = 200_000
+"""Characters of a card; one of six joints has 4000, one of a humanoid with hands less than 60 000."""
 MAX_LINE = 2000
 """Characters of a text in it."""
 

@@ -178,6 +178,17 @@ def test_inertia_that_no_body_has_is_refused(inertial, problem):
     assert problem in text
 
 
+def test_inertia_that_no_body_has_stays_where_it_is_the_descriptions_own():
+    model = RobotModel.from_urdf(XML.replace('ixx="0.013079"', 'ixx="1.3"'))
+    known = model.with_joint_dynamics({"elbow_joint": JointDynamics(2.0)})
+    card = RobotCard.of(known, model)
+    assert card.links["shoulder_link"].problem()
+    assert card.apply(model).joints[2].dynamics.viscous == 2.0
+    assert "link 'shoulder_link'" in refusal(card, mock_arm())
+    with pytest.raises(ModelError, match="link 'shoulder_link': no body has"):
+        RobotCard.of(known, mock_arm())
+
+
 def test_flat_plate_and_point_mass_can_exist():
     assert Inertial(1.0, (0, 0, 0), (1.0, 0, 0, 1.0, 0, 2.0)).problem() == ""
     assert Inertial(1.0).problem() == ""

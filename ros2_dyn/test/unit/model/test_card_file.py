@@ -158,6 +158,8 @@ HOSTILE = {
     "ten million laughs": "a: &a [x, x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdef", "bcdefg")),
     "python object": "!!python/object/apply:os.system ['true']",
     "many names": "ros2_dyn_card: 1\njoints: {" + ", ".join(f"j{i}: {{}}" for i in range(2000)) + "}",
+    "50 000 items": "- a\n" * 50_000,
+    "20 000 lists": "[" + "[a]," * 20_000 + "]",
     "long name": f"ros2_dyn_card: 1\nrobot: {'a' * 100_000}",
     "long key": f"ros2_dyn_card: 1\n{'a' * 1000}: 1",
     "long number": f"ros2_dyn_card: 1\nrobot: r\neffort_gain: {{a: {'9' * 100_000}}}",
