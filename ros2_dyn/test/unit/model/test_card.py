@@ -149,6 +149,23 @@ def test_length_that_differs_by_a_hundredth_of_a_millimetre_is_another_robot():
         assert refusal(card, other).startswith(f"link '{spec.link}'")
 
 
+def bracket(*fixed: str) -> RobotModel:
+    """Return two joints with fixed links in between."""
+    hinges = [joint("j", "revolute", "base", "a"), joint("k", "revolute", "g", "c", (0, 0, 1), (1, 0, 0))]
+    return RobotModel.from_urdf(robot(*map(link, ("base", "a", "g")), link("c", 1.0, inertia=BOX), *hinges, *fixed))
+
+
+def test_digests_tell_where_a_joint_is_and_not_how_the_links_in_between_are_cut():
+    half = (0, 0, np.pi / 2)
+    whole = bracket(joint("f", "fixed", "a", "g", (0.1, 0.2, 0.0), (0, 0, np.pi)))
+    cut = [joint("f1", "fixed", "a", "f", (0.0, 0.2, 0.0), half), joint("f2", "fixed", "f", "g", (0, -0.1, 0), half)]
+    parts, moved = (bracket(link("f"), *each) for each in (cut, [cut[0].replace('"0.0 0.2', '"0.1 0.2'), cut[1]]))
+    known, same, other = (kinematics_digests(each, {"j", "k"}) for each in (whole, parts, moved))
+    assert (same["a"], same["c"]) == (known["a"], known["c"])
+    assert other["a"] == known["a"]
+    assert other["c"] != known["c"]
+
+
 def test_digests_are_the_same_where_rounding_of_the_last_bit_differs():
     model = RobotModel.from_urdf(random_tree(3))
     names = set(model.joint_names)
