@@ -24,6 +24,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "urdf_file", default_value="", description="Robot as a URDF or xacro file, instead of the topic."
     ),
+    DeclareLaunchArgument("robot_card", default_value="", description="Robot card: what was identified of the arm."),
     DeclareLaunchArgument(
         "joint_states", default_value="joint_states", description="Topic of the measured joint states."
     ),
@@ -62,7 +63,8 @@ RVIZ_TOPICS = [
 
 def nodes(context: LaunchContext) -> list[Node]:
     """Return the requested nodes. A robot description that is no launch argument is left to the parameter file."""
-    texts = {name: LaunchConfiguration(name).perform(context) for name in ("robot_description", "urdf_file")}
+    names = ("robot_description", "urdf_file", "robot_card")
+    texts = {name: LaunchConfiguration(name).perform(context) for name in names}
     sim_time = {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
     namespace, joint_states = LaunchConfiguration("namespace"), ("joint_states", LaunchConfiguration("joint_states"))
     started = [

@@ -152,7 +152,7 @@ def show(report: CollisionReport, console: Console) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("bag", type=Path, help="rosbag2 folder, or .db3 or .mcap file, with sensor_msgs/JointState")
-    parser.add_argument("--urdf", type=Path, required=True, help="the robot, as URDF")
+    parser.add_argument("--urdf", type=Path, required=True, help="the robot, as URDF or robot card")
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
     parser.add_argument("--bag-joints", nargs="+", help="what the bag calls them, in the same order, if otherwise")
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
@@ -178,7 +178,8 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: what `read_recording` and `collision_report` raise.
         ModelError: the URDF is wrong.
     """
-    model = RobotModel.from_urdf_file(arguments.urdf)
+    model = RobotModel.from_file(arguments.urdf)
+    card = model.card
     if arguments.joints:
         model = model.reduced(arguments.joints)
     names = arguments.bag_joints or model.joint_names
@@ -188,6 +189,8 @@ def run(arguments: argparse.Namespace) -> None:
         in_bag = dict(zip(arguments.joints, arguments.bag_joints))
         names = [in_bag[name] for name in model.joint_names]
     recording = read_recording(arguments.bag, names, arguments.topic)
+    if card is not None:
+        recording = recording._replace(effort=recording.effort * card.gains(model.joint_names))
     steps = [Step(joint, float(effort), float(start)) for joint, effort, start in arguments.inject]
     report = collision_report(
         model,

@@ -11,7 +11,7 @@ from ros2_dyn.model import RobotModel
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot, or a robot card")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder that is written to")
     parser.add_argument("--outputs", nargs="+", default=["tau", "gravity"], help="what is computed (tau gravity)")
     parser.add_argument("--inputs", nargs="+", help="the function's arguments (those of q qd qdd tau that are needed)")
@@ -25,6 +25,6 @@ def run(arguments: argparse.Namespace) -> None:
         ModelError: the description is no robot.
         InputError: an output, an input or the link is unknown.
     """
-    model = RobotModel.from_urdf_file(arguments.urdf)
+    model = RobotModel.from_file(arguments.urdf)
     for path in export_c(model, arguments.output, arguments.outputs, arguments.inputs, arguments.link):
         print(path)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import audit, campaign, collision_report, export, parameters, replay
+from ros2_dyn.cli import audit, campaign, card, collision_report, export, parameters, replay
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
     "audit": audit,
+    "card": card,
     "collision-report": collision_report,
     "campaign": campaign,
     "export": export,

@@ -11,7 +11,6 @@ import platform
 import zlib
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
-from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from ros2_dyn.runtime import checkpoint
 from ros2_dyn.runtime.checkpoint import Checkpoint
 from ros2_dyn.runtime.decision_record import Record, Recording, read_record
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.version import own_version
 
 REPLAY, SETTINGS = "replay", "settings.json"
 """Names of attachments."""
@@ -57,12 +57,8 @@ class About(NamedTuple):
 
 def describe_machine() -> dict[str, str]:
     """Return the versions that a decision may depend on."""
-    try:
-        own = version("ros2_dyn")
-    except PackageNotFoundError:
-        own = "unknown"
     return {
-        "ros2_dyn": own,
+        "ros2_dyn": own_version(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "processor": platform.machine(),

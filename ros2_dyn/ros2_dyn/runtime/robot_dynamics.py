@@ -14,6 +14,7 @@ from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.runtime.card_settings import check_mounting, effort_gains
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
 from ros2_dyn.runtime.settings import Settings
@@ -60,10 +61,12 @@ class RobotDynamics:
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
-        self.findings = [*description.findings, *audit_model(model)]
+        self.findings = [*description.findings, *audit_model(model), *check_mounting(description.card, settings)]
         """What is odd in the description."""
         self.lower, self.upper = model.lower, model.upper
         """Position limits, rad or m, shape (n,)."""
+        self.effort_gain = effort_gains(description.card, settings, model)
+        """Factor from the driver's unit of effort to N m or N, shape (n,)."""
         self.effort_limit = settings.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip

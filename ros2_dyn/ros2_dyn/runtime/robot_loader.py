@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import RobotCard, RobotModel
+from ros2_dyn.model.card import with_card
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.settings import Settings
@@ -26,9 +27,14 @@ class Loaded(NamedTuple):
 class RobotLoader:
     """Makes robots, one after the other."""
 
-    def __init__(self, then: Callable[[WorkDone, float], Update]) -> None:
-        """Create it; `then` is how the runtime goes on with a robot."""
-        self._then = then
+    def __init__(self, then: Callable[[WorkDone, float], Update], card: RobotCard | None = None) -> None:
+        """Create it.
+
+        Args:
+            then: how the runtime goes on with a robot.
+            card: the robot card that is applied to each description; None: none.
+        """
+        self._then, self._card = then, card
         self._newest: Work | None = None
 
     @property
@@ -44,7 +50,8 @@ class RobotLoader:
             settings: all parameters.
             payload: what it carries, if it can.
         """
-        self._newest = Work("robot", lambda: load_robot(description, settings, payload), self._then)
+        card = self._card
+        self._newest = Work("robot", lambda: load_robot(description, settings, payload, card), self._then)
         return self._newest
 
     def finish(self, done: WorkDone, current: RobotDynamics | None, settings: Settings) -> Loaded:
@@ -72,13 +79,18 @@ class RobotLoader:
         return Loaded(robot)
 
 
-def load_robot(description: RobotModel | str, settings: Settings, payload: PayloadRamp | None) -> RobotDynamics:
+def load_robot(
+    description: RobotModel | str, settings: Settings, payload: PayloadRamp | None, card: RobotCard | None = None
+) -> RobotDynamics:
     """Return a robot, with its payload where it can carry that.
+
+    A card that does not fit is an error among the robot's findings, which refuses every mode.
 
     Raises:
         Ros2DynError: as `RobotDynamics`, or the URDF is wrong.
     """
     model = RobotModel.from_urdf(description) if isinstance(description, str) else description
+    model = with_card(model, card)
     robot = RobotDynamics(model, settings)
     carries = payload is not None and _carries(robot, payload)
     return RobotDynamics(model, settings, payload) if carries else robot

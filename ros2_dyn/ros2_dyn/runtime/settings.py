@@ -45,7 +45,15 @@ class Settings:
         "", "Robot as URDF text. Empty: from `urdf_file`, or else from the topic `robot_description`.", read_only=True
     )
     urdf_file: str = _robot(
-        "", "Path of a URDF file, or of a xacro file, whose name ends in .xacro. Empty: none.", read_only=True
+        "",
+        "Path of a URDF file, of a xacro file (.xacro), or of a robot card (.yaml) that names its URDF. Empty: none.",
+        read_only=True,
+    )
+    robot_card: str = _robot(
+        "",
+        "Path of a robot card: inertias, friction, rotors and `effort_gain` that were identified of the arm. They "
+        "replace the description's; parameters that are set replace the card's. Empty: none.",
+        read_only=True,
     )
     joints: tuple[str, ...] = _robot(
         (),
@@ -60,7 +68,8 @@ class Settings:
     )
     gravity: tuple[float, ...] = _robot(
         STANDARD_GRAVITY,
-        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling.",
+        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling. "
+        "That of a `robot_card` is not taken, since it is the mounting's: a warning tells the difference.",
         locked=True,
     )
     viscous_friction: tuple[float, ...] = _robot(
@@ -79,14 +88,16 @@ class Settings:
     )
     armature: tuple[float, ...] = _robot(
         (),
-        "Rotor inertia times the gear ratio squared of each joint in `joints`, kg m^2 or kg. Not set: 0.",
+        "Rotor inertia times the gear ratio squared of each joint in `joints`, kg m^2 or kg. Not set: that of the "
+        "`robot_card`, or 0.",
         per_joint=True,
         example=[1.2, 1.2],
         locked=True,
     )
     transition_velocity: float = _robot(
         0.01,
-        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise.",
+        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise. "
+        "Joints of a `robot_card` have that of the card.",
         low=1e-6,
         high=10.0,
         locked=True,
@@ -116,7 +127,8 @@ class Settings:
     )
     effort_gain: tuple[float, ...] = _states(
         (),
-        "Factor from the driver's unit of effort to N m or N of each joint in `joints`, for example N m/A. Not set: 1.",
+        "Factor from the driver's unit of effort to N m or N of each joint in `joints`, for example N m/A. Not set: "
+        "that of the `robot_card`, or 1.",
         per_joint=True,
         signed=True,
         example=[10.3, 10.3],
@@ -500,8 +512,12 @@ class Settings:
         drives = {}
         for joint in model.joints:
             if joint.mimics is None and joint.dof == 1:
-                own = {key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name}
-                drives[joint.name] = replace(joint.dynamics, transition_velocity=self.transition_velocity, **own)
+                own: dict[str, Any] = {
+                    key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name
+                }
+                if description.card is None or joint.name not in description.card.joints:
+                    own["transition_velocity"] = self.transition_velocity
+                drives[joint.name] = replace(joint.dynamics, **own)
         return model.with_joint_dynamics(drives)
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
@@ -512,7 +528,8 @@ class Settings:
     def of_a_stop(self) -> Settings:
         """Return the parameters that a stop depends on; the others have their defaults."""
         kept = {name: getattr(self, name) for name, about in ABOUT.items() if about.group in STOP_GROUPS}
-        return Settings(**kept | {"robot_description": "", "urdf_file": "", "detect_collisions": False})
+        dropped = {"robot_description": "", "urdf_file": "", "robot_card": "", "detect_collisions": False}
+        return Settings(**kept | dropped)
 
     def check_unlocked(self, new: Settings, mode: str) -> None:
         """Check that no parameter changes which is locked while a mode commands.

@@ -54,8 +54,9 @@ class StatePipeline:
     def __init__(self, robot: RobotDynamics, before: StatePipeline | None = None) -> None:
         """Make the stages of a robot; those of the one before go on where nothing changes for them."""
         model, settings = robot.model, robot.settings
-        gain = tuple(settings.in_order(settings.effort_gain, model, 1.0))
-        options = AssemblerOptions(settings.merge_timeout, settings.estimate_velocity, settings.velocity_cutoff, gain)
+        options = AssemblerOptions(
+            settings.merge_timeout, settings.estimate_velocity, settings.velocity_cutoff, robot.effort_gain
+        )
         self.robot = robot
         self.order = JointOrder(model.joint_names)
         self.synchronizer = StateSynchronizer(settings.desired_timeout)
