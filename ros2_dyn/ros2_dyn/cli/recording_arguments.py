@@ -61,7 +61,8 @@ def recording_began(path: Path) -> datetime | None:
     if not (path.is_dir() or path.suffix in (".db3", ".mcap")):
         return None
     from rosbags.highlevel import AnyReader  # `read_recording` says what is to be done where it is missing
+    from rosbags.typesys import Stores, get_typestore
 
-    with AnyReader([path]) as reader:
+    with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
         began = datetime.fromtimestamp(1e-9 * reader.start_time, timezone.utc)
     return began if began.year >= FIRST_YEAR else None

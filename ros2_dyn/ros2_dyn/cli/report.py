@@ -17,7 +17,7 @@ from ros2_dyn.report.effort_report import Options, effort_report
 from ros2_dyn.report.page import write_page
 from ros2_dyn.report.pdf import write_pdf
 from ros2_dyn.report.tables import Table, contact_tables, effort_tables
-from ros2_dyn.report.text import heading
+from ros2_dyn.report.text import contact_notes, heading
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
     console = Console()
     for table in (*effort_tables(report), *contact_tables(report)):
         console.print(_drawn(table))
-    if report.no_contact:
-        console.print("no thresholds:", escape(report.no_contact))
+    for note in contact_notes(report):
+        console.print(note, markup=False)
     told = heading(report, arguments.recording, recording, recording_began(arguments.recording))
     write_page(report, told, page)
     write_pdf(report, told, page.with_suffix(".pdf"))
@@ -81,7 +81,7 @@ def _identified(arguments: argparse.Namespace) -> RobotModel | None:
 def _drawn(table: Table) -> rich_table.Table:
     drawn = rich_table.Table(title=escape(table.title))
     for i, name in enumerate(table.header):
-        drawn.add_column(escape(name), justify="right" if i > 1 else "left", no_wrap=i == 0)
+        drawn.add_column(escape(name), justify="right" if i else "left", no_wrap=i == 0)
     for row in table.rows:
         drawn.add_row(*map(escape, row))
     return drawn

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.report.effort_report import LABELS, EffortReport
+from ros2_dyn.report.effort_report import LABELS, PUBLISHED, EffortReport
 
 POINTS = 80_000
 """Points of all curves of a report together. A page of 6 MB has room for as many beside the library that draws them."""
@@ -24,7 +24,7 @@ COLOURS = {
     "rest": "#8a8a8a",
 }
 """Colours that the colour-blind can tell apart (Okabe and Ito 2008)."""
-BEST, EARLIER = "#0072b2", ("#e69f00", "#56b4e9")
+BEST, EARLIER = "#0072b2", ("#56b4e9", "#882255")
 """Colours of the descriptions: of the best one, and of those before it."""
 
 
@@ -64,12 +64,13 @@ def contact_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
     """Yield the external effort that the observer finds on a joint, and its thresholds, with each description."""
     points = points_of_a_curve(report)
     for variant, colour in zip(report.variants, _colours(report)):
+        shown = variant.name != PUBLISHED  # its thresholds are so wide that nothing else could be seen beside them
         if variant.contact is not None:
             t, residual = variant.contact.recording.t, variant.contact.residuals[:, joint]
             e, first, last = variant.contact.thresholds.constant[joint], t[0], t[-1]
             times, bounds = np.array([first, last, last, first, last]), np.array([e, e, np.nan, -e, -e])
-            yield Curve(f"external effort, {variant.name}", *decimated(t, residual, points), colour)
-            yield Curve(f"threshold, {variant.name}", times, bounds, colour, dash="dash")
+            yield Curve(f"external effort, {variant.name}", *decimated(t, residual, points), colour, shown=shown)
+            yield Curve(f"threshold, {variant.name}", times, bounds, colour, dash="dash", shown=shown)
 
 
 def points_of_a_curve(report: EffortReport) -> int:

@@ -13,7 +13,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.report.curves import Curve, contact_curves, effort_curves
 from ros2_dyn.report.effort_report import EffortReport
 from ros2_dyn.report.tables import Table, contact_tables, effort_tables
-from ros2_dyn.report.text import CONTACT, PARTS, Heading, notes
+from ros2_dyn.report.text import CONTACT, PARTS, Heading, contact_notes, notes
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 1200px; margin: 0 auto;
@@ -25,20 +25,26 @@ p { max-width: 46rem; }
 .facts, .notes { color: #555; }
 .table { overflow-x: auto; margin: 0 0 1.5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
+.caption { font-weight: 600; margin: 0.5rem 0; }
 th, td { padding: 0.3rem 0.7rem; text-align: right; border-bottom: 1px solid #ddd; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
 td { white-space: nowrap; }
-tbody th { font-weight: 400; max-width: 14rem; overflow-wrap: anywhere; }
+tbody th { font-weight: 400; min-width: 6.5rem; max-width: 14rem; overflow-wrap: anywhere; }
 @media (max-width: 600px) { body { padding: 0.75rem; } th, td { padding: 0.3rem 0.4rem; font-size: 0.85rem; }
-  tbody th { max-width: 7.5rem; } }
+}
 """
 TOUCH = """
 if (matchMedia("(pointer: coarse)").matches)
   for (const plot of document.querySelectorAll(".plotly-graph-div")) Plotly.relayout(plot, {dragmode: false});
 """
 """A finger that scrolls past a plot does not zoom it."""
-CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
+CONFIG = {
+    "responsive": True,
+    "displaylogo": False,
+    "showSendToCloud": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d"],
+}
+"""Of the plots; a page that is opened from a disk sends nothing anywhere."""
 
 
 def write_page(report: EffortReport, heading: Heading, path: Path) -> None:
@@ -70,8 +76,7 @@ def _page(report: EffortReport, heading: Heading, library: str) -> Iterator[str]
     for i, name in enumerate(report.model.joint_names):
         yield f"<h3>{escape(name)}</h3>" + _plot(f"effort-{i}", effort_curves(report, i), report.units[i], report, 380)
     yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
-    if report.no_contact:
-        yield f"<p>No thresholds: {escape(report.no_contact)}</p>"
+    yield from (f"<p>{escape(note)}</p>" for note in contact_notes(report))
     yield from map(_table, contact_tables(report))
     if any(variant.contact for variant in report.variants):
         for i, name in enumerate(report.model.joint_names):
@@ -86,8 +91,10 @@ def _table(table: Table) -> str:
         f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
         for name, *cells in table.rows
     )
-    caption = f"<caption>{escape(table.title)}</caption>"
-    return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    title = escape(table.title)
+    caption = f'<p class="caption">{title}</p>'  # beside the box, for it must not scroll with a wide table
+    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'{caption}<div class="table"><table aria-label="{title}">{body}</table></div>'
 
 
 def _plot(name: str, curves: Iterable[Curve], unit: str, shaded: EffortReport | None, height: int) -> str:
@@ -112,10 +119,10 @@ def _layout(unit: str, height: int) -> dict[str, Any]:
     return {
         "template": "none",
         "height": height,
-        "margin": {"l": 50, "r": 10, "t": 10, "b": 40},
+        "margin": {"l": 60, "r": 10, "t": 30, "b": 40},
         "font": {"family": "system-ui, sans-serif", "size": 13},
         "hovermode": "x unified",
-        "xaxis": grid | {"title": {"text": "s"}},
+        "xaxis": grid | {"ticksuffix": " s"},
         "yaxis": grid | {"title": {"text": unit}},
-        "legend": {"orientation": "h", "y": -0.18, "yanchor": "top"},
+        "legend": {"orientation": "h", "y": -0.12, "yanchor": "top"},
     }

@@ -11,7 +11,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.report.curves import Curve, contact_curves, effort_curves
 from ros2_dyn.report.effort_report import EffortReport
 from ros2_dyn.report.tables import Table, contact_tables, effort_tables
-from ros2_dyn.report.text import Heading, notes
+from ros2_dyn.report.text import Heading, contact_notes, notes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 A4 = (11.69, 8.27)
 """Width and height of a page, inches."""
+MARGIN = 0.04
+"""Empty share of a page at each side."""
 
 
 def write_pdf(report: EffortReport, heading: Heading, path: Path) -> None:
@@ -41,18 +43,21 @@ def write_pdf(report: EffortReport, heading: Heading, path: Path) -> None:
 
 def figures(report: EffortReport, heading: Heading) -> Iterator[Figure]:
     """Yield the pages: efforts in numbers, contacts in numbers, and the curves of each joint."""
-    text = "\n".join(textwrap.fill(line, 150) for line in (heading.facts, "", *notes(report)))
-    yield _tables(effort_tables(report), heading.title, text)
+    yield _tables(effort_tables(report), f"{heading.title}\n{heading.facts}", _lines(notes(report)))
     if contacts := contact_tables(report):
-        yield _tables(contacts, "Contact", report.no_contact)
+        yield _tables(contacts, "Contact", _lines(contact_notes(report)))
     for i in range(report.model.n):
         yield _joint(report, i)
+
+
+def _lines(paragraphs: Iterable[str]) -> str:
+    return "\n".join(textwrap.fill(paragraph, 150) for paragraph in paragraphs)
 
 
 def _tables(tables: Sequence[Table], title: str, text: str) -> Figure:
     """Return a page of tables below each other, with text beneath."""
     figure = _page()
-    figure.suptitle(title, fontsize=14, x=0.05, ha="left", parse_math=False)
+    figure.suptitle(title, fontsize=12, x=MARGIN, ha="left", parse_math=False)
     lines = [len(table.rows) + 4 for table in tables]
     places = figure.subplots(len(tables) + 1, 1, height_ratios=[*lines, text.count("\n") + 3], squeeze=False)[:, 0]
     for axes, table in zip(places, tables):
@@ -72,12 +77,12 @@ def _tables(tables: Sequence[Table], title: str, text: str) -> Figure:
 def _joint(report: EffortReport, joint: int) -> Figure:
     """Return the page of a joint: its efforts above, contacts below."""
     figure = _page()
-    figure.suptitle(report.model.joint_names[joint], fontsize=14, x=0.05, ha="left", parse_math=False)
+    figure.suptitle(report.model.joint_names[joint], fontsize=12, x=MARGIN, ha="left", parse_math=False)
     efforts, contacts = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     _draw(efforts, effort_curves(report, joint))
     efforts.axvspan(report.t[0], report.t[report.judged][0], color="0.95", zorder=0)
     efforts.set_title("effort; what is grey is not judged", fontsize=9, loc="left")
-    _draw(contacts, contact_curves(report, joint))
+    _draw(contacts, (curve for curve in contact_curves(report, joint) if curve.shown))
     contacts.set_title("external effort and thresholds", fontsize=9, loc="left")
     contacts.set_xlabel("s")
     for axes in (efforts, contacts):
@@ -96,5 +101,7 @@ def _draw(axes: Axes, curves: Iterable[Curve]) -> None:
 
 def _page() -> Figure:
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    return Figure(figsize=A4, layout="constrained")
+    figure = Figure(figsize=A4, layout=ConstrainedLayoutEngine(rect=(MARGIN, MARGIN, 1 - 2 * MARGIN, 1 - 2 * MARGIN)))
+    return figure

@@ -23,12 +23,14 @@ def effort_tables(report: EffortReport) -> tuple[Table, Table]:
     """Return the RMS of what each description leaves of the effort, and that of each part of the best one."""
     split = report.best.split
     measured = report.rms(split.measured)
-    errors = {f"error, {variant.name}": report.rms(variant.split.rest) for variant in report.variants}
+    errors = {variant.name: report.rms(variant.split.rest) for variant in report.variants}
     unexplained = {"unexplained, %": 100 * report.rms(split.rest) / np.where(measured > 0, measured, np.nan)}
     parts = {LABELS[part]: report.rms(getattr(split, part)) for part in report.parts}
     return (
-        _table(report, "Effort that the model does not explain, RMS", {"measured": measured} | errors | unexplained),
-        _table(report, f"Parts of the effort, {report.best.name}, RMS", parts | {"rest": report.rms(split.rest)}),
+        _table(
+            report, "RMS of the effort, and of each error", {"measured": measured} | errors | unexplained
+        ),
+        _table(report, f"RMS of the parts of the effort, {report.best.name}", parts | {"rest": report.rms(split.rest)}),
     )
 
 
@@ -46,13 +48,18 @@ def contact_tables(report: EffortReport) -> tuple[Table, ...]:
 
 
 def _table(report: EffortReport, title: str, columns: Mapping[str, Array]) -> Table:
-    rows = zip(report.model.joint_names, report.units, *([number(x) for x in column] for column in columns.values()))
-    return Table(title, ("joint", "unit", *columns), tuple(rows))
+    """Return a table; the unit is in the title where all joints have the same."""
+    names, units = report.model.joint_names, report.units
+    numbers = [[number(x) for x in column] for column in columns.values()]
+    if len(set(units)) == 1:
+        return Table(f"{title}, {units[0]}", ("joint", *columns), tuple(zip(names, *numbers)))
+    return Table(title, ("joint", "unit", *columns), tuple(zip(names, units, *numbers)))
 
 
 def number(value: float) -> str:
     """Return a number with some three digits and without an exponent."""
     if not np.isfinite(value):
         return "none"
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
-    return f"{value:.{digits}f}"
+    rounded = float(f"{value:.3g}")
+    digits = 0 if abs(rounded) >= 100 else 1 if abs(rounded) >= 10 else 2 if abs(rounded) >= 1 else 3
+    return f"{rounded:.{digits}f}"

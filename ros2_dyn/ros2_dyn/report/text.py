@@ -32,7 +32,7 @@ def heading(report: EffortReport, path: Path, recording: Recording, began: datet
     """Return the title, and the recording's name, time and size."""
     seconds, states = float(recording.t[-1]), len(recording.t)
     if began is None:
-        when = "time not known"
+        when = "date not recorded"
     else:
         ended = began + timedelta(seconds=seconds)
         when = f"{began:%Y-%m-%d %H:%M:%S} to {ended:%Y-%m-%d %H:%M:%S} UTC"
@@ -51,10 +51,19 @@ def notes(report: EffortReport) -> Iterator[str]:
     if options.low_pass is not None:
         yield f"The measured effort and all its parts were low-passed at {options.low_pass:g} Hz without delay."
     names = {variant.name for variant in report.variants}
-    yield f"'{PUBLISHED}': the robot description. '{FITTED}': with friction and rotor inertia fitted to the first part."
+    yield f"'{PUBLISHED}': the robot description. '{FITTED}': with friction and armature fitted to the first part."
     if IDENTIFIED in names:
-        yield f"'{IDENTIFIED}': the identified description. Its errors are too small if it was fitted to this recording."
+        yield f"'{IDENTIFIED}': the identified description. Its errors are too small if it was fitted to these data."
     points = points_of_a_curve(report)
     if len(report.t) > points:
         step = 2 * (report.t[-1] - report.t[0]) / points
         yield f"Curves show the least and the greatest value of each {step:.2f} s; numbers are those of all states."
+
+
+def contact_notes(report: EffortReport) -> Iterator[str]:
+    """Yield what the detector did where nothing touched the arm, and why it may have no thresholds."""
+    alarms = [f"{len(each.contact.alarms)} {each.name}" for each in report.variants if each.contact is not None]
+    if alarms:
+        yield f"False alarms in the part that is judged: {', '.join(alarms)}."
+    if report.no_contact:
+        yield f"No thresholds: {report.no_contact}"
