@@ -64,11 +64,11 @@ def run(arguments: argparse.Namespace) -> None:
     for table in (*effort_tables(report), *contact_tables(report)):
         console.print(_drawn(table))
     for note in contact_notes(report):
-        console.print(note, markup=False)
+        console.print(note, markup=False, soft_wrap=True)
     told = heading(report, arguments.recording, recording, recording_began(arguments.recording))
     write_page(report, told, page)
     write_pdf(report, told, page.with_suffix(".pdf"))
-    console.print(f"written: {page}, {page.with_suffix('.pdf')}", markup=False)
+    console.print(f"written: {page}, {page.with_suffix('.pdf')}", markup=False, soft_wrap=True)
 
 
 def _identified(arguments: argparse.Namespace) -> RobotModel | None:

@@ -27,9 +27,7 @@ def effort_tables(report: EffortReport) -> tuple[Table, Table]:
     unexplained = {"unexplained, %": 100 * report.rms(split.rest) / np.where(measured > 0, measured, np.nan)}
     parts = {LABELS[part]: report.rms(getattr(split, part)) for part in report.parts}
     return (
-        _table(
-            report, "RMS of the effort, and of each error", {"measured": measured} | errors | unexplained
-        ),
+        _table(report, "RMS of the effort, and of each error", {"measured": measured} | errors | unexplained),
         _table(report, f"RMS of the parts of the effort, {report.best.name}", parts | {"rest": report.rms(split.rest)}),
     )
 
