@@ -30,7 +30,7 @@ NOVEMBER = 1_794_000_000
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("recorded") / "bag"
-    write_bag(path, recorded_motion(rate=125.0, noise=1.0), MODEL.joint_names, NOVEMBER)
+    write_bag(path, recorded_motion(rate=50.0, noise=1.0), MODEL.joint_names, NOVEMBER)
     return path
 
 

@@ -122,7 +122,7 @@ def test_options_that_cannot_be_are_refused(options, problem):
 
 
 def test_an_identified_robot_with_other_joints_is_refused():
-    with pytest.raises(InputError, match="identified: expected the joints shoulder_pan_joint, .* got elbow_joint"):
+    with pytest.raises(InputError, match=r"identified: expected the joints shoulder_pan_joint, .* got elbow_joint"):
         effort_report(MODEL, recorded_motion(rate=125.0), MODEL.reduced(["elbow_joint"]))
 
 
