@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.report.curves import Curve, contact_curves, effort_curves
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 A4 = (11.69, 8.27)
 """Width and height of a page, inches."""
-MARGIN = 0.04
-"""Empty share of a page at each side."""
+MARGIN = 0.05
+"""Empty share of a page at its sides."""
 
 
 def write_pdf(report: EffortReport, heading: Heading, path: Path) -> None:
@@ -56,37 +56,38 @@ def _lines(paragraphs: Iterable[str]) -> str:
 
 def _tables(tables: Sequence[Table], title: str, text: str) -> Figure:
     """Return a page of tables below each other, with text beneath."""
-    figure = _page()
-    figure.suptitle(title, fontsize=12, x=MARGIN, ha="left", parse_math=False)
-    lines = [len(table.rows) + 4 for table in tables]
-    places = figure.subplots(len(tables) + 1, 1, height_ratios=[*lines, text.count("\n") + 3], squeeze=False)[:, 0]
+    figure = _page(title)
+    heights = [*(len(table.rows) + 4 for table in tables), text.count("\n") + 3]
+    sides = {"left": MARGIN, "right": 1 - MARGIN, "bottom": MARGIN, "top": 0.86}
+    places = figure.subplots(len(heights), 1, height_ratios=heights, gridspec_kw=sides)
     for axes, table in zip(places, tables):
         axes.axis("off")
         axes.set_title(table.title, fontsize=11, loc="left")
-        drawn = axes.table(
-            [list(row) for row in table.rows], colLabels=table.header, loc="upper center", edges="horizontal"
-        )
+        rows = [list(row) for row in table.rows]
+        drawn = axes.table(rows, colLabels=table.header, loc="upper center", edges="horizontal")
         drawn.auto_set_font_size(False)
         for (_, column), cell in drawn.get_celld().items():
-            cell.get_text().set(parse_math=False, fontsize=9, ha="left" if column == 0 else "right")
+            cell.get_text().set(parse_math=False, fontsize=9, ha="right" if column else "left")
     places[-1].axis("off")
     places[-1].text(0, 1, text, fontsize=8, va="top", parse_math=False)
     return figure
 
 
 def _joint(report: EffortReport, joint: int) -> Figure:
-    """Return the page of a joint: its efforts above, contacts below."""
-    figure = _page()
-    figure.suptitle(report.model.joint_names[joint], fontsize=12, x=MARGIN, ha="left", parse_math=False)
-    efforts, contacts = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
-    _draw(efforts, effort_curves(report, joint))
-    efforts.axvspan(report.t[0], report.t[report.judged][0], color="0.95", zorder=0)
-    efforts.set_title("effort; what is grey is not judged", fontsize=9, loc="left")
-    _draw(contacts, (curve for curve in contact_curves(report, joint) if curve.shown))
-    contacts.set_title("external effort and thresholds", fontsize=9, loc="left")
-    contacts.set_xlabel("s")
-    for axes in (efforts, contacts):
+    """Return the page of a joint: its efforts, and below them contacts where there are thresholds."""
+    figure = _page(report.model.joint_names[joint])
+    plots = {"effort; what is grey is not judged": list(effort_curves(report, joint))}
+    if external := [curve for curve in contact_curves(report, joint) if curve.shown]:
+        plots["external effort and thresholds"] = external
+    sides: dict[str, Any] = {"left": 0.08, "right": 0.8, "bottom": 0.07, "top": 0.9}
+    sides |= {"height_ratios": (3, 2)[: len(plots)]}
+    places = figure.subplots(len(plots), 1, sharex=True, squeeze=False, gridspec_kw=sides)
+    for axes, (title, curves) in zip(places[:, 0], plots.items()):
+        _draw(axes, curves)
+        axes.set_title(title, fontsize=9, loc="left")
         axes.set_ylabel(report.units[joint])
+    places[0, 0].axvspan(report.t[0], report.t[report.judged][0], color="0.95", zorder=0)
+    places[-1, 0].set_xlabel("s")
     return figure
 
 
@@ -94,14 +95,13 @@ def _draw(axes: Axes, curves: Iterable[Curve]) -> None:
     for curve in curves:
         style = {"solid": "-", "dash": "--", "dot": ":"}[curve.dash]
         axes.plot(curve.t, curve.values, style, color=curve.colour, linewidth=0.6 * curve.width, label=curve.label)
-    if axes.lines:
-        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     axes.grid(color="0.9", linewidth=0.5)
 
 
-def _page() -> Figure:
+def _page(title: str) -> Figure:
     from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=A4, layout=ConstrainedLayoutEngine(rect=(MARGIN, MARGIN, 1 - 2 * MARGIN, 1 - 2 * MARGIN)))
+    figure = Figure(figsize=A4)
+    figure.suptitle(title, fontsize=12, x=MARGIN, ha="left", parse_math=False)
     return figure
