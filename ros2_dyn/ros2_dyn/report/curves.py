@@ -32,6 +32,7 @@ class Curve(NamedTuple):
     """A curve over time."""
 
     label: str
+    """Curves of one plot with the same label belong together."""
     t: Array
     """Time since the recording began, s, shape (k,)."""
     values: Array
@@ -39,7 +40,7 @@ class Curve(NamedTuple):
     colour: str
     width: float = 1.2
     dash: str = "solid"
-    """Solid, dash or dot, as both Plotly and Matplotlib call them."""
+    """Solid or dash."""
     shown: bool = True
     """Whether the page shows it before the reader asks for it."""
 
@@ -50,18 +51,21 @@ def effort_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
     points = points_of_a_curve(report)
     yield Curve("measured", *decimated(t, split.measured[:, joint], points), COLOURS["measured"], 2.0)
     for variant, colour in zip(report.variants, _colours(report)):
-        name, model = f"model, {variant.name}", decimated(t, variant.split.model[:, joint], points)
+        model = decimated(t, variant.split.model[:, joint], points)
         if variant is report.best:
-            yield Curve(name, *model, colour, 2.0)
+            yield Curve("model", *model, colour, 2.0)
         else:
-            yield Curve(name, *model, colour, dash="dash", shown=False)
+            yield Curve(variant.name, *model, colour, dash="dash", shown=False)
     for part in (*report.parts, "rest"):
         label = LABELS.get(part, part)
         yield Curve(label, *decimated(t, getattr(split, part)[:, joint], points), COLOURS[part])
 
 
 def contact_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
-    """Yield the external effort that the observer finds on a joint, and its thresholds, with each description."""
+    """Yield the external effort that the observer finds on a joint, and dashed its thresholds, with each description.
+
+    Both have the description's label, and are shown and hidden together.
+    """
     points = points_of_a_curve(report)
     for variant, colour in zip(report.variants, _colours(report)):
         shown = variant.name != PUBLISHED  # its thresholds are so wide that nothing else could be seen beside them
@@ -69,8 +73,8 @@ def contact_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
             t, residual = variant.contact.recording.t, variant.contact.residuals[:, joint]
             e, first, last = variant.contact.thresholds.constant[joint], t[0], t[-1]
             times, bounds = np.array([first, last, last, first, last]), np.array([e, e, np.nan, -e, -e])
-            yield Curve(f"external effort, {variant.name}", *decimated(t, residual, points), colour, shown=shown)
-            yield Curve(f"threshold, {variant.name}", times, bounds, colour, dash="dash", shown=shown)
+            yield Curve(variant.name, *decimated(t, residual, points), colour, shown=shown)
+            yield Curve(variant.name, times, bounds, colour, dash="dash", shown=shown)
 
 
 def points_of_a_curve(report: EffortReport) -> int:

@@ -13,7 +13,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.report.curves import Curve, contact_curves, effort_curves
 from ros2_dyn.report.effort_report import EffortReport
 from ros2_dyn.report.tables import Table, contact_tables, effort_tables
-from ros2_dyn.report.text import CONTACT, PARTS, Heading, contact_notes, notes
+from ros2_dyn.report.text import CONTACT, Heading, contact_notes, notes, parts_note
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 1200px; margin: 0 auto;
@@ -72,7 +72,7 @@ def _page(report: EffortReport, heading: Heading, library: str) -> Iterator[str]
     yield f'<p class="facts">{escape(heading.facts)}</p>'
     yield from map(_table, effort_tables(report))
     yield from (f'<p class="notes">{escape(note)}</p>' for note in notes(report))
-    yield f"<h2>Effort of each joint</h2><p>{escape(PARTS)}</p>"
+    yield f"<h2>Effort of each joint</h2><p>{escape(parts_note(report))}</p>"
     for i, name in enumerate(report.model.joint_names):
         yield f"<h3>{escape(name)}</h3>" + _plot(f"effort-{i}", effort_curves(report, i), report.units[i], report, 380)
     yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
@@ -102,12 +102,15 @@ def _plot(name: str, curves: Iterable[Curve], unit: str, shaded: EffortReport | 
     import plotly.graph_objects as go
 
     figure = go.Figure(layout=_layout(unit, height))
+    labels: set[str] = set()
     for curve in curves:
         line = {"color": curve.colour, "width": curve.width, "dash": curve.dash}
         # In single precision, since a page holds each number as text.
         t, values = curve.t.astype(np.float32), curve.values.astype(np.float32)
         shown = True if curve.shown else "legendonly"
-        figure.add_scatter(x=t, y=values, name=curve.label, mode="lines", line=line, visible=shown)
+        group = {"legendgroup": curve.label, "showlegend": curve.label not in labels}
+        figure.add_scatter(x=t, y=values, name=curve.label, mode="lines", line=line, visible=shown, **group)
+        labels.add(curve.label)
     if shaded is not None:
         since = shaded.t[int(np.argmax(shaded.judged))]
         figure.add_vrect(shaded.t[0], since, fillcolor="#000", opacity=0.05, line_width=0, layer="below")
@@ -124,5 +127,5 @@ def _layout(unit: str, height: int) -> dict[str, Any]:
         "hovermode": "x unified",
         "xaxis": grid | {"ticksuffix": " s"},
         "yaxis": grid | {"title": {"text": unit}},
-        "legend": {"orientation": "h", "y": -0.12, "yanchor": "top"},
+        "legend": {"orientation": "h", "x": 0, "y": -0.12, "yanchor": "top"},
     }

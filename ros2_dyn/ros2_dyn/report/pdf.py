@@ -76,9 +76,9 @@ def _tables(tables: Sequence[Table], title: str, text: str) -> Figure:
 def _joint(report: EffortReport, joint: int) -> Figure:
     """Return the page of a joint: its efforts, and below them contacts where there are thresholds."""
     figure = _page(report.model.joint_names[joint])
-    plots = {"effort; what is grey is not judged": list(effort_curves(report, joint))}
+    plots = {f"effort; model: {report.best.name}; what is grey is not judged": list(effort_curves(report, joint))}
     if external := [curve for curve in contact_curves(report, joint) if curve.shown]:
-        plots["external effort and thresholds"] = external
+        plots["external effort, and dashed its thresholds"] = external
     sides: dict[str, Any] = {"left": 0.08, "right": 0.8, "bottom": 0.07, "top": 0.9}
     sides |= {"height_ratios": (3, 2)[: len(plots)]}
     places = figure.subplots(len(plots), 1, sharex=True, squeeze=False, gridspec_kw=sides)
@@ -92,9 +92,12 @@ def _joint(report: EffortReport, joint: int) -> Figure:
 
 
 def _draw(axes: Axes, curves: Iterable[Curve]) -> None:
+    labels: set[str] = set()
     for curve in curves:
-        style = {"solid": "-", "dash": "--", "dot": ":"}[curve.dash]
-        axes.plot(curve.t, curve.values, style, color=curve.colour, linewidth=0.6 * curve.width, label=curve.label)
+        style = {"solid": "-", "dash": "--"}[curve.dash]
+        label = "_nolegend_" if curve.label in labels else curve.label
+        axes.plot(curve.t, curve.values, style, color=curve.colour, linewidth=0.6 * curve.width, label=label)
+        labels.add(curve.label)
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     axes.grid(color="0.9", linewidth=0.5)
 

@@ -11,13 +11,9 @@ from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.report.curves import points_of_a_curve
 from ros2_dyn.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, TRIM, EffortReport
 
-PARTS = (
-    "The measured effort, the model's, its parts, and the rest that it does not explain. Click on a name to hide or to "
-    "show a curve, twice to see it alone. The grey part is not judged."
-)
 CONTACT = (
     "The external effort is what the momentum observer finds. Nothing touched the arm, so that it shows errors of the "
-    "model. A contact is detected where it exceeds a threshold, which is calibrated on the first part of the recording."
+    "model. A contact is detected where it exceeds a threshold, which is calibrated on the first part of the recording; thresholds are dashed."
 )
 
 
@@ -57,7 +53,15 @@ def notes(report: EffortReport) -> Iterator[str]:
     points = points_of_a_curve(report)
     if len(report.t) > points:
         step = 2 * (report.t[-1] - report.t[0]) / points
-        yield f"Curves show the least and the greatest value of each {step:.2f} s; numbers are those of all states."
+        yield f"Curves show the least and the greatest value of each {step:.2f} s; numbers are computed before."
+
+
+def parts_note(report: EffortReport) -> str:
+    """Return how the plots of efforts are read."""
+    return (
+        f"The measured effort, the model's ({report.best.name}), its parts, and the rest that it does not explain. "
+        "Click on a name to hide or to show a curve, twice to see it alone. The grey part is not judged."
+    )
 
 
 def contact_notes(report: EffortReport) -> Iterator[str]:

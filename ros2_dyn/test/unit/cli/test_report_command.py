@@ -46,7 +46,7 @@ def test_a_bag_becomes_a_page_and_a_pdf(bag, tmp_path, capsys):
     page = output.read_text(encoding="utf-8")
     began = datetime.fromtimestamp(NOVEMBER, timezone.utc)
     assert f"bag, {began:%Y-%m-%d %H:%M:%S} to" in page
-    assert "model, identified" in page
+    assert "model&#x27;s (identified)" in page
     assert output.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
 
 

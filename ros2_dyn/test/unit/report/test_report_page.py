@@ -91,8 +91,9 @@ def test_the_page_has_two_plots_for_each_joint(page, report):
     assert plots == [f"effort-{i}" for i in range(n)] + [f"contact-{i}" for i in range(n)]
     rest = without_library(page)
     assert len(re.findall(r"Plotly\.newPlot\(", rest)) == 2 * n
-    for label in ("measured", "model, identified", "inertia", "Coriolis", "gravity", "friction", "rest"):
+    for label in ("measured", "model", "inertia", "Coriolis", "gravity", "friction", "rest"):
         assert rest.count(f'"name":"{label}"') == n
+    assert rest.count('"showlegend":false') == 3 * n  # thresholds belong to their external efforts
 
 
 def test_names_are_text_and_no_markup(page, report):
