@@ -13,7 +13,8 @@ from ros2_dyn.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, TRIM, E
 
 CONTACT = (
     "The external effort is what the momentum observer finds. Nothing touched the arm, so that it shows errors of the "
-    "model. A contact is detected where it exceeds a threshold, which is calibrated on the first part of the recording; thresholds are dashed."
+    "model. A contact is detected where it exceeds a threshold, dashed, which is calibrated on the first part of the "
+    "recording."
 )
 
 

@@ -51,8 +51,10 @@ def test_tables_hold_the_report_s_numbers(report):
     for i, (row, part) in enumerate(zip(errors.rows, parts.rows)):
         assert row[0] == part[0] == MODEL.joint_names[i]
         best = report.variants[-1].split
-        rms = [np.sqrt(np.mean(x[report.judged, i] ** 2)) for x in (best.measured, best.rest, best.gravity)]
-        assert_allclose([float(row[1]), float(row[4]), float(part[3])], rms, rtol=0.005, atol=0.0005)
+        parts = (best.inertia, best.coriolis, best.gravity, best.friction, best.rest)
+        rms = [np.sqrt(np.mean(x[report.judged, i] ** 2)) for x in (best.measured, best.rest, *parts)]
+        found = [float(x) for x in (row[1], row[4], *part[1:])]
+        assert_allclose(found, rms, rtol=0.005, atol=0.0005)
         assert float(row[5]) == pytest.approx(100 * rms[1] / rms[0], rel=0.005)
     smallest, thresholds = contact_tables(report)
     for i, (row, level) in enumerate(zip(smallest.rows, thresholds.rows)):
