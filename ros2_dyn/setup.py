@@ -21,7 +21,7 @@ setup(
     install_requires=["numpy", "pyyaml", "rich", "scipy", "urdf-parser-py"],
     extras_require={
         "audit": ["pycollada", "trimesh"],
-        "report": ["matplotlib", "rosbags"],
+        "report": ["matplotlib", "plotly>=6", "rosbags"],
         "black_box": ["mcap"],
         "cluster": ["distributed"],
         "test": ["pytest"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import audit, campaign, card, collision_report, export, parameters, replay
+from ros2_dyn.cli import audit, campaign, card, collision_report, export, parameters, replay, report
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
@@ -16,6 +16,7 @@ COMMANDS = {
     "export": export,
     "parameters": parameters,
     "replay": replay,
+    "report": report,
 }
 """Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by their command."""
 

@@ -1,6 +1,6 @@
-"""Friction of moving joints: viscous, Coulomb and Stribeck (Armstrong-Helouvry, Dupont and Canudas de Wit 1994), and load.
+"""Friction of moving joints: viscous, Coulomb and Stribeck (Armstrong-Helouvry, Dupont and Canudas de Wit 1994).
 
-What depends on the motion before is in `presliding`.
+Coulomb friction can grow with the load of the joint. What depends on the motion before is in `presliding`.
 """
 
 from __future__ import annotations

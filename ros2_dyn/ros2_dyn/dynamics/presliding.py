@@ -1,14 +1,18 @@
 """Friction before a joint slides: Maxwell-slip elements (Iwan 1966; Al-Bender, Lampaert and Swevers 2005).
 
-An element is a spring that slips where its effort reaches a limit. It gives back what it has stored and no more, so that
-a joint that turns back is pushed on its way at first. That is why a turn of the motion looks as if the effort were late.
+An element is a spring that slips where its effort reaches a limit. It gives back what it has stored and no more, so
+that a joint that turns back is pushed on its way at first. That is why efforts seem to be late at a turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from ros2_dyn.dynamics.friction import carried_load, friction
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
 
 
 class Presliding:
@@ -45,3 +49,20 @@ class Presliding:
             tau[row] += multiplier * effort * stretched / distance
         self.tau = tau
         return tau
+
+
+def presliding(model: RobotModel, q: Array) -> Array:
+    """Return the efforts that overcome the elements along a motion, N m or N, shape (m, n); q of shape (m, nq)."""
+    elements = Presliding(model)
+    return np.array([elements.update(x) for x in q.tolist()]) if elements else np.zeros((len(q), model.n))
+
+
+def friction_along(model: RobotModel, q: Array, qd: Array) -> Array:
+    """Return the efforts that overcome all friction along a motion, N m or N, shape (m, n).
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (m, nq).
+        qd: joint velocities, rad/s or m/s, shape (m, n).
+    """
+    return friction(model, qd, carried_load(model, q)) + presliding(model, q)

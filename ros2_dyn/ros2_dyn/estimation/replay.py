@@ -7,9 +7,8 @@ from math import exp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics import friction as friction_of
-from ros2_dyn.dynamics import gravity, rnea
-from ros2_dyn.dynamics.presliding import Presliding
+from ros2_dyn.dynamics import rnea
+from ros2_dyn.dynamics.presliding import friction_along, presliding
 from ros2_dyn.estimation.calibration import Calibration
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative
@@ -33,7 +32,7 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, observer:
         return _observe_directly(model, recording, bandwidth)
     kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd"))
     terms = [*kernel(recording.q, recording.qd)]
-    terms[-1] = terms[-1] + _presliding(model, recording)
+    terms[-1] = terms[-1] + presliding(model, recording.q)
     momentum = MomentumObserver(bandwidth)
     residuals = []
     for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
@@ -46,7 +45,7 @@ def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float)
     filtered = FilteredDerivative(10.0, [False] * model.n)
     found = [filtered.update(t, qd) for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
     qdd = np.array([[0.0] * model.n if estimate is None else estimate for estimate in found])
-    expected = rnea(model, recording.q, recording.qd, qdd) + _friction(model, recording)
+    expected = rnea(model, recording.q, recording.qd, qdd) + friction_along(model, recording.q, recording.qd)
     unknown = [estimate is None for estimate in found]
     expected[unknown] = recording.effort[unknown]
     force = DirectObserver(bandwidth)
@@ -55,16 +54,6 @@ def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float)
         force.observe(t, tau, e)
         residuals.append(force.value)
     return np.array(residuals)
-
-
-def _friction(model: RobotModel, recording: Recording) -> Array:
-    """Return the efforts that overcome friction at each state, N m or N, shape (m, n)."""
-    return friction_of(model, recording.qd, gravity(model, recording.q)) + _presliding(model, recording)
-
-
-def _presliding(model: RobotModel, recording: Recording) -> Array:
-    elements = Presliding(model)
-    return np.array([elements.update(q) for q in recording.q.tolist()])
 
 
 def calibrate(

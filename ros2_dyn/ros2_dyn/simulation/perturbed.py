@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,8 +100,6 @@ def _with_numbers(model: RobotModel, **given: Sequence[float] | None) -> RobotMo
         if numbers is not None and len(numbers) > 0:
             if len(numbers) != len(drives):
                 raise InputError(name, f"expected {len(drives)} numbers, got {len(numbers)}")
-            field = name.removesuffix("_friction")
-            drives = {
-                joint: replace(drive, **{field: number}) for (joint, drive), number in zip(drives.items(), numbers)
-            }
+            fields: list[dict[str, Any]] = [{name.removesuffix("_friction"): number} for number in numbers]
+            drives = {joint: replace(drive, **own) for (joint, drive), own in zip(drives.items(), fields)}
     return model.with_joint_dynamics(drives)

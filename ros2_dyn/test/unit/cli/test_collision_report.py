@@ -7,60 +7,19 @@ import pytest
 from numpy.testing import assert_allclose
 
 from real_arms import REAL_ARMS, real_arm
-from robots import mock_arm
+from recorded_motion import DRIVES, MODEL, TRUE, write_bag
+from recorded_motion import recorded_motion as motion
 from ros2_dyn.cli.collision_report import Step, collision_report
 from ros2_dyn.cli.main import main
-from ros2_dyn.dynamics import friction, rnea
+from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.friction_identification import identify_friction
-from ros2_dyn.estimation.recording import Recording, read_recording
+from ros2_dyn.estimation.recording import read_recording
 from ros2_dyn.estimation.replay import detect, observe, smallest_step, with_step
-from ros2_dyn.model import JointDynamics
 
 pytest.importorskip("rosbags", reason="rosbags is not installed")
 
-MODEL = mock_arm()
-DRIVES = {
-    name: JointDynamics(viscous=2.0 + i, coulomb=3.0 - 0.4 * i, armature=0.1 * i, transition_velocity=0.05)
-    for i, name in enumerate(MODEL.joint_names)
-}
-TRUE = MODEL.with_joint_dynamics(DRIVES)
 K = 25.0
-
-
-def motion(seconds=24.0, rate=250.0, noise=0.0) -> Recording:
-    """An arm with friction that moves all its joints."""
-    t = np.arange(0, seconds, 1 / rate)
-    w = np.array([1.1, 1.7, 1.3, 2.3, 2.9, 3.1])
-    phase = np.outer(t, w)
-    q = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0] + 0.4 * np.sin(phase)
-    qd, qdd = 0.4 * w * np.cos(phase), -0.4 * w**2 * np.sin(phase)
-    effort = rnea(TRUE, q, qd, qdd) + friction(TRUE, qd)
-    rng = np.random.default_rng(1)
-    return Recording(t, q, qd + noise * rng.normal(0, 0.002, q.shape), effort + noise * rng.normal(0, 0.2, q.shape))
-
-
-def write_bag(path: Path, recording: Recording, names) -> None:
-    """As a driver's would be: gripper's messages in between, joints in another order, one message twice."""
-    from rosbags.rosbag2 import Writer
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.ROS2_JAZZY)
-    JointState, Header, Time = (
-        store.types[name]
-        for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
-    )
-    order = [3, 1, 5, 0, 2, 4]
-    with Writer(path, version=9) as writer:
-        connection = writer.add_connection("/joint_states", JointState.__msgtype__, typestore=store)
-        for i, (t, *rows) in enumerate(zip(recording.t, recording.q, recording.qd, recording.effort)):
-            at = 5 * 10**9 + round(t * 1e9)
-            header = Header(Time(at // 10**9, at % 10**9), "")
-            messages = [JointState(header, [names[k] for k in order], *(row[order] for row in rows))]
-            if i % 10 == 0:
-                messages += [messages[0], JointState(header, ["finger"], np.ones(1), np.ones(1), np.ones(1))]
-            for message in messages:
-                writer.write(connection, at, store.serialize_cdr(message, JointState.__msgtype__))
 
 
 def test_a_bag_is_read_by_name(tmp_path):

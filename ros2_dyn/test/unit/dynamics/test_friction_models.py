@@ -44,7 +44,7 @@ def test_friction_grows_with_the_load_and_has_an_offset():
 
 
 def test_friction_that_needs_the_load_asks_for_it_and_names_the_joint():
-    with pytest.raises(InputError, match="hinge.*gravity"):
+    with pytest.raises(InputError, match=r"hinge.*gravity"):
         dynamics.friction(hinge(load=0.2), [1.0])
     assert dynamics.carried_load(hinge(), [0.3]) is None
 

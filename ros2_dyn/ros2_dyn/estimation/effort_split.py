@@ -1,0 +1,71 @@
+"""The measured effort of a motion, split into what the model explains it by, and the rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.dynamics import coriolis as coriolis_of
+from ros2_dyn.dynamics import gravity as gravity_of
+from ros2_dyn.dynamics import rnea
+from ros2_dyn.dynamics import spring as spring_of
+from ros2_dyn.dynamics.presliding import friction_along
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+PARTS = ("inertia", "coriolis", "gravity", "friction", "spring")
+"""The parts of the model's effort, fields of `EffortSplit`."""
+
+
+class EffortSplit(NamedTuple):
+    """Efforts of a motion, N m or N, each of shape (m, n)."""
+
+    measured: Array
+    """What the driver reports."""
+    inertia: Array
+    """``M(q) qdd``, rotors included."""
+    coriolis: Array
+    """``c(q, qd)``."""
+    gravity: Array
+    """``g(q)``."""
+    friction: Array
+    spring: Array
+
+    @property
+    def model(self) -> Array:
+        """The effort that the model expects: the sum of its parts."""
+        return self.inertia + self.coriolis + self.gravity + self.friction + self.spring
+
+    @property
+    def rest(self) -> Array:
+        """What the model does not explain: the measured effort less the model's."""
+        return self.measured - self.model
+
+
+def split_effort(model: RobotModel, q: Array, qd: Array, qdd: Array, measured: Array) -> EffortSplit:
+    """Return the parts of the efforts of a motion, with ``model = rnea + friction + spring``.
+
+    Args:
+        model: the robot.
+        q: joint positions, rad or m, shape (m, n).
+        qd: joint velocities, rad/s or m/s, shape (m, n).
+        qdd: joint accelerations, rad/s^2 or m/s^2, shape (m, n).
+        measured: measured efforts, N m or N, shape (m, n).
+
+    Raises:
+        InputError: a shape is wrong or a value is not finite.
+    """
+    return EffortSplit(
+        measured,
+        inertia=rnea(model, q, np.zeros(model.n), qdd, gravity=np.zeros(3)),
+        coriolis=coriolis_of(model, q, qd),
+        gravity=gravity_of(model, q),
+        friction=friction_along(model, q, qd),
+        spring=spring_of(model, q),
+    )
+
+
+def rms(values: Array) -> Array:
+    """Return the root of the mean square of each column: values (m, n), result (n,)."""
+    return np.sqrt(np.mean(np.square(values), axis=0))

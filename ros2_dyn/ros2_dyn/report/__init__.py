@@ -1,0 +1,1 @@
+"""Reports on recorded motions: efforts explained by the model, and contacts that can be detected."""
