@@ -19,8 +19,8 @@ class Heartbeat:
     """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`.
 
     A process that gets the processor now and then beats, and still holds its commands for too long where the state
-    timeout is long. What a silence exceeds `LONG_SILENCE` by is therefore added to the next one, less the time for which
-    the process works between.
+    timeout is long. What a silence exceeds `LONG_SILENCE` by is therefore added to the next one, less the time that the
+    process works for between.
     """
 
     def __init__(self, state_timeout: float) -> None:
