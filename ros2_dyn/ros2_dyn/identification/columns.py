@@ -9,7 +9,6 @@ import numpy as np
 
 from ros2_dyn.dynamics import inertial_parameters, regressor, rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.identification.presliding import presliding
 from ros2_dyn.identification.pseudo_inertia import PARAMETERS
 from ros2_dyn.identification.signals import Motion
 from ros2_dyn.model import RobotModel
@@ -17,6 +16,8 @@ from ros2_dyn.model.spatial import Array
 
 TRANSITION_VELOCITIES = (0.01, 0.02, 0.05, 0.1)
 """Speeds over which dry friction may change its sign, rad/s."""
+STRIBECK_VELOCITIES = (0.1, 0.3, 1.0)
+"""Speeds at which the excess of static friction may have decayed, rad/s."""
 DISTANCES = (0.003, 0.01, 0.03, 0.1)
 """Displacements at which presliding elements may slip, rad."""
 TILT = 2
@@ -27,9 +28,15 @@ class Term(NamedTuple):
     """A column of one joint's friction or motor."""
 
     kind: str
-    """"viscous", "armature", "offset", "coulomb", "load" or "presliding"."""
+    """"viscous", "armature", "offset", "coulomb", "load", "stribeck" or "presliding"."""
     value: float = 0.0
-    """Transition velocity of "coulomb" and "load", distance of "presliding"."""
+    """Transition velocity of "coulomb", "load" and "stribeck"; distance of "presliding"."""
+    decay: float = 0.0
+    """Stribeck velocity of "stribeck"."""
+
+    def __str__(self) -> str:
+        """Return the term in words."""
+        return f"{self.kind} at {self.value:g} rad" if self.kind == "presliding" else self.kind
 
 
 TERMS = (
@@ -38,10 +45,11 @@ TERMS = (
     Term("offset"),
     *(Term("coulomb", v) for v in TRANSITION_VELOCITIES),
     *(Term("load", v) for v in TRANSITION_VELOCITIES),
+    *(Term("stribeck", v, decay) for decay in STRIBECK_VELOCITIES for v in TRANSITION_VELOCITIES),
     *(Term("presliding", d) for d in DISTANCES),
 )
 """Columns of every joint's friction and motor, out of which a fit chooses."""
-POSITIVE = ("viscous", "armature", "coulomb", "load", "presliding")
+POSITIVE = ("viscous", "armature", "coulomb", "load", "stribeck", "presliding")
 """Kinds of terms with parameters that are never negative."""
 
 
@@ -67,19 +75,21 @@ def parameter_columns(bodies: Sequence[int]) -> list[int]:
     return [PARAMETERS * body + k for body in bodies for k in range(PARAMETERS)]
 
 
-def friction_columns(model: RobotModel, motion: Motion, gravity: Array) -> Array:
+def friction_columns(loaded: RobotModel, motion: Motion, elements: Array, gravity: Array) -> Array:
     """Return the columns of `TERMS` for every joint, shape (m, n, k).
 
     Args:
-        model: the robot; its gravity efforts are those on which load-dependent friction depends.
-        motion: the motion, all of it, because presliding depends on what was before.
+        loaded: the robot whose gravity efforts load-dependent friction depends on.
+        motion: the motion, or a piece of it.
+        elements: presliding of the same states at `DISTANCES`, which depends on all states before, shape (m, n, d).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
     """
     still = np.zeros_like(motion.q)
-    load = np.abs(rnea(model, motion.q, still, still, gravity=gravity))
+    load = np.abs(rnea(loaded, motion.q, still, still, gravity=gravity))[..., None]
     signs = np.tanh(motion.qd[..., None] / np.array(TRANSITION_VELOCITIES))
+    excess = [signs * np.exp(-((motion.qd / decay) ** 2))[..., None] for decay in STRIBECK_VELOCITIES]
     plain = np.stack([motion.qd, motion.qdd, np.ones_like(still)], axis=-1)
-    return np.concatenate([plain, signs, load[..., None] * signs, presliding(motion.q, DISTANCES)], axis=-1)
+    return np.concatenate([plain, signs, load * signs, *excess, elements], axis=-1)
 
 
 def body_columns(model: RobotModel, motion: Motion, gravity: Array) -> Array:

@@ -40,9 +40,12 @@ class EffortFilter(NamedTuple):
         return "none" if self.kind == "none" else f"{self.cutoff:g} Hz, {kinds[self.kind]}"
 
 
+NONE = EffortFilter()
+
+
 def candidates(highest: float) -> list[EffortFilter]:
     """Return the filters that a driver may have, up to a cut-off frequency, Hz."""
-    cutoffs = [f for f in (1.0, 1.2, 1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0) if f <= highest]
+    cutoffs = [f for f in (1.0, 1.2, 1.5, 1.7, 1.9, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0) if f <= highest]
     delayed = [f for f in cutoffs if f in (1.0, 1.5, 2.2, 3.3, 5.0, 10.0, 20.0)]
     return [
         EffortFilter(),

@@ -7,8 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.identification.columns import TILT, body_columns, friction_columns, parameter_columns, supported
+from ros2_dyn.identification.columns import (
+    DISTANCES,
+    TILT,
+    body_columns,
+    friction_columns,
+    parameter_columns,
+    supported,
+)
 from ros2_dyn.identification.effort_filter import EffortFilter
+from ros2_dyn.identification.parts import TEST
+from ros2_dyn.identification.presliding import presliding
 from ros2_dyn.identification.signals import Motion, zero_phase
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -50,6 +59,7 @@ def normal_equations(
     parts: Sequence[Array],
     filters: Sequence[EffortFilter],
     gravity: Array,
+    loaded: RobotModel | None = None,
     band: float | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> list[Equations]:
@@ -58,19 +68,19 @@ def normal_equations(
     Args:
         model: the robot.
         motions: at equal steps.
-        parts: for each motion, the part that each of its states belongs to, 0, 1, ..., or -1 for none, shape (m,).
+        parts: for each motion, the part that each of its states belongs to, as of `parts_of`, shape (m,).
         filters: candidates for the driver's filter.
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
+        loaded: the robot whose gravity efforts load-dependent friction depends on, if another one.
         band: cut-off of a zero-phase filter that measured and modelled efforts pass in addition, Hz; None for none.
         progress: is told the share that is done.
     """
-    number = 1 + max(int(part.max()) for part in parts)
     bodies = [supported(model, joint) for joint in range(model.n)]
-    total: list[Equations] = [[[] for _ in range(number)] for _ in filters]
+    total: list[Equations] = [[[] for _ in range(TEST + 1)] for _ in filters]
     margin_time = max([3.0 / band if band else 0.0, *(f.memory for f in filters)])
     done, states = 0, sum(len(motion.t) for motion in motions)
     for motion, part in zip(motions, parts):
-        friction = friction_columns(model, motion, gravity)
+        elements = presliding(motion.q, DISTANCES)
         effort = zero_phase(motion.effort, band, motion.step) if band else motion.effort
         margin = int(margin_time / motion.step)
         for start in range(0, len(part), BLOCK):
@@ -79,9 +89,10 @@ def normal_equations(
             around, core = slice(first, last), slice(start - first, end - first)
             piece = Motion(*(values[around] for values in motion))
             Y = body_columns(model, piece, gravity)
+            friction = friction_columns(loaded or model, piece, elements[around], gravity)
             for joint in range(model.n):
                 keep = [*parameter_columns(bodies[joint]), *range(Y.shape[-1] - TILT, Y.shape[-1])]
-                raw = np.concatenate([Y[:, joint, keep], friction[around, joint]], axis=-1)
+                raw = np.concatenate([Y[:, joint, keep], friction[:, joint]], axis=-1)
                 if band:
                     raw = zero_phase(raw, band, motion.step)
                 for equations, effort_filter in zip(total, filters):

@@ -19,6 +19,8 @@ class JointTerms(NamedTuple):
     """Displacements at which presliding elements slip, rad."""
     load: bool = True
     """Whether friction grows with the effort of gravity."""
+    stribeck_velocity: float | None = None
+    """Speed at which the excess of static friction has decayed, rad/s; None for no such excess."""
     offset: bool = True
     """Whether there is a constant effort."""
 
@@ -27,6 +29,8 @@ class JointTerms(NamedTuple):
         """Where the terms are among `TERMS`."""
         chosen = [Term("viscous"), Term("armature"), Term("coulomb", self.transition_velocity)]
         chosen += [Term("load", self.transition_velocity)] if self.load else []
+        if self.stribeck_velocity is not None:
+            chosen.append(Term("stribeck", self.transition_velocity, self.stribeck_velocity))
         chosen += [Term("offset")] if self.offset else []
         chosen += [Term("presliding", distance) for distance in self.distances]
         return [TERMS.index(term) for term in chosen]

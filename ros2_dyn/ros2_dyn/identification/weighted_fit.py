@@ -69,26 +69,34 @@ class Problem:
         places, states = self.places(settings), sum(each.count for each in equations)
         squares = np.array([each.gram[-1, -1] / max(each.count, 1) for each in equations])
         floor = 1e-12 + 1e-6 * np.sqrt(squares)
-        prior = self._prior(settings, states)
+        prior = self.prior(settings, states)
         size = prior.bodies.size + len(prior.scale)
         x = start.parameters if start is not None and len(start.parameters) == size else None
         deviations = start.deviations if x is not None and start is not None else floor + 0.1 * np.sqrt(squares)
         for _ in range(ROUNDS if x is None else 2):
-            normal, right = np.zeros((size, size)), np.zeros(size)
+            right = np.zeros(size)
             for each, (columns, where), deviation in zip(equations, places, deviations):
-                normal[np.ix_(where, where)] += each.gram[np.ix_(columns, columns)] / deviation**2
                 right[where] += each.gram[columns, -1] / deviation**2
-            x = fit(normal, right, prior, x, accuracy)
+            x = fit(self.information(equations, settings, deviations), right, prior, x, accuracy)
             deviations = np.maximum(np.sqrt(self.mean_squares(equations, settings, x)), floor)
         assert x is not None
         return Fit(x, deviations)
+
+    def information(self, equations: Sequence[JointEquations], settings: FitSettings, deviations: Array) -> Array:
+        """Return the weighted products of all columns, ``A' W A``, shape (p, p)."""
+        places = self.places(settings)
+        total = np.zeros((1 + places[-1][1][-1],) * 2)
+        for each, (columns, where), deviation in zip(equations, places, deviations):
+            total[np.ix_(where, where)] += each.gram[np.ix_(columns, columns)] / deviation**2
+        return total
 
     def mean_squares(self, equations: Sequence[JointEquations], settings: FitSettings, x: Array) -> Array:
         """Return the mean squares of what parameters leave in each joint, shape (n,)."""
         places = self.places(settings)
         return np.array([each.mean_square(columns, x[where]) for each, (columns, where) in zip(equations, places)])
 
-    def _prior(self, settings: FitSettings, states: int) -> Prior:
+    def prior(self, settings: FitSettings, states: int) -> Prior:
+        """Return what is known before a motion of some states is seen."""
         kinds = [(joint, column) for joint, terms in enumerate(settings.joints) for column in terms.columns]
         tilt = [TILT_SCALE] * (TILT * settings.tilt)
         scale = np.array(tilt + [self.scales[joint, column] for joint, column in kinds])
