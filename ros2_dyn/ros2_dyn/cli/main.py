@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import audit, campaign, collision_report, export, parameters, replay
+from ros2_dyn.cli import audit, campaign, collision_report, export, identify, parameters, replay
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
@@ -13,6 +13,7 @@ COMMANDS = {
     "collision-report": collision_report,
     "campaign": campaign,
     "export": export,
+    "identify": identify,
     "parameters": parameters,
     "replay": replay,
 }

@@ -12,16 +12,24 @@ from ros2_dyn.identification.columns import STRIBECK_VELOCITIES, TRANSITION_VELO
 from ros2_dyn.identification.effort_filter import EffortFilter
 from ros2_dyn.identification.normal_equations import Equations, JointEquations
 from ros2_dyn.identification.parts import FOLDS
-from ros2_dyn.identification.settings import FitSettings, JointTerms
+from ros2_dyn.identification.settings import FitSettings
 from ros2_dyn.identification.weighted_fit import Fit, Problem
 from ros2_dyn.model.spatial import Array
 
 BODY_WEIGHTS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 3e-2)
 FRICTION_WEIGHTS = (1e-5, 1e-4, 1e-3, 1e-2)
-DISTANCES = ((), (0.01,), (0.03,), (0.003, 0.03), (0.01, 0.1), (0.003, 0.01, 0.03, 0.1))
-"""Sets of presliding elements."""
-ENOUGH = 0.02
-"""Relative decrease of one joint's error, or in total, for which a joint gets terms of its own."""
+COMMON: Mapping[str, Sequence[Any]] = {
+    "transition_velocity": TRANSITION_VELOCITIES,
+    "distances": ((), (0.01,), (0.03,), (0.003, 0.03), (0.01, 0.1), (0.003, 0.01, 0.03, 0.1)),
+    "load": (True, False),
+}
+"""Terms of friction that are chosen for all joints at once."""
+OWN: Mapping[str, Sequence[Any]] = {"stribeck_velocity": (None, *STRIBECK_VELOCITIES), "offset": (True, False)}
+"""Terms of friction that are chosen joint by joint."""
+ENOUGH = 0.05
+"""Relative decrease of one joint's error, or in total, for which a joint gets terms of its own, and the base a tilt."""
+BORNE = 0.015
+"""Relative increase of a joint's error that is borne for a description that counts more."""
 ACCURACY = 1e-8
 """Of fits that are only compared."""
 
@@ -88,39 +96,38 @@ class Search:
         self.attempt(replace(self.best, effort_filter=each) for each in self._validation.filters)
 
     def weights(self) -> None:
-        """Choose how far the description counts, and how small other parameters are."""
-        self.attempt(
-            replace(self.best, body_weight=body, friction_weight=friction)
+        """Choose how far the description counts, and how small other parameters are.
+
+        The description counts as much as the folds bear: a strong prior costs little inside of what was fitted, and
+        keeps predictions outside of it close to what is known.
+        """
+        scores = {
+            (body, friction): self._validation.score(replace(self.best, body_weight=body, friction_weight=friction))
             for body in BODY_WEIGHTS
             for friction in FRICTION_WEIGHTS
-        )
+        }
+        self._progress()
+        most = min(scores.values()) + BORNE * len(self.best.joints)
+        body = max(weights[0] for weights, score in scores.items() if score <= most)
+        friction = min(FRICTION_WEIGHTS, key=lambda friction: scores[body, friction])
+        self.best = replace(self.best, body_weight=body, friction_weight=friction)
+        self.score = scores[body, friction]
 
     def tilt(self) -> None:
         """Choose whether the base is tilted."""
         self.attempt([replace(self.best, tilt=True)], ENOUGH)
 
     def common_terms(self) -> None:
-        """Choose the terms of friction, the same in all joints."""
-        for options in _options(self.best.joints[0]):
+        """Choose the terms of friction that all joints have: more than these choices, a short motion does not bear."""
+        for name, values in COMMON.items():
             self.attempt(
-                replace(self.best, joints=tuple(terms._replace(**option) for terms in self.best.joints))
-                for option in options
+                replace(self.best, joints=tuple(terms._replace(**{name: value}) for terms in self.best.joints))
+                for value in values
             )
 
     def own_terms(self) -> None:
         """Choose terms for one joint after the other, where they are worth it."""
         for joint in range(len(self.best.joints)):
-            for options in _options(self.best.joints[joint]):
+            for name, values in OWN.items():
                 terms = self.best.joints[joint]
-                self.attempt((self.best.with_joint(joint, terms._replace(**option)) for option in options), ENOUGH)
-
-
-def _options(terms: JointTerms) -> list[list[dict[str, Any]]]:
-    """Return the values of each field."""
-    return [
-        [{"transition_velocity": v} for v in TRANSITION_VELOCITIES],
-        [{"distances": distances} for distances in DISTANCES],
-        [{"load": load} for load in (True, False)],
-        [{"stribeck_velocity": v} for v in (None, *STRIBECK_VELOCITIES)],
-        [{"offset": offset} for offset in (True, False)],
-    ]
+                self.attempt((self.best.with_joint(joint, terms._replace(**{name: v})) for v in values), ENOUGH)

@@ -92,7 +92,7 @@ def _search(
     n = len(problem.scales)
     steps = iter(range(1, 1000))
     start = FitSettings((JointTerms(distances=(0.003, 0.01, 0.03, 0.1)),) * n)
-    expected = 2 * 8 + 5 * n + 2
+    expected = 2 * 6 + 2 * n + 2
     search = Search(CrossValidation(problem, equations), start, lambda: progress(min(1.0, next(steps) / expected)))
     for _ in range(2):
         search.filters()
