@@ -33,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
     parser.add_argument("--recorded-joints", nargs="+", help="their names in the recordings, in the same order")
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
-    parser.add_argument("--cutoff", type=float, default=10.0, help="of positions and velocities, Hz; default: %(default)s")
+    parser.add_argument(
+        "--cutoff", type=float, default=10.0, help="of positions and velocities, Hz; default: %(default)s"
+    )
     parser.add_argument("--band", type=float, help="compare efforts below this frequency only, Hz")
     parser.add_argument(
         "--gravity", type=float, nargs=3, default=[0.0, 0.0, -9.81], metavar=("X", "Y", "Z"), help="in the base, m/s^2"

@@ -18,8 +18,11 @@ from ros2_dyn.model.spatial import Array
 
 INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Names of a body's parameters, in the order of `inertial_parameters`."""
-DEPENDENT = 1e-8
-"""Distance of a column from the span of the columns before it, as a fraction of its norm, below which it depends."""
+DEPENDENT = 1e-5
+"""Distance of a column from the span of those before it, as a fraction of its norm, up to which it depends on them.
+
+Also the norm, as a fraction of the largest, up to which a column is zero. Angles in descriptions are rounded: 1.5708.
+"""
 STATES_PER_PARAMETER = 3
 SEED = 1
 
@@ -80,8 +83,9 @@ def base_of(Y: Array, names: Sequence[str]) -> BaseParameters:
     if len(Y) < len(names):
         raise InputError("Y", f"expected at least {len(names)} rows, as many as parameters, got {len(Y)}")
     norms = np.linalg.norm(Y, axis=0)
-    scale = np.where(norms > 0, norms, 1.0)
-    independent = _independent(Y / scale)
+    visible = norms > DEPENDENT * np.max(norms, initial=0.0)
+    scale = np.where(visible, norms, 1.0)
+    independent = _independent(Y / scale * visible)
     others = np.setdiff1d(np.arange(len(names)), independent)
     # Pivots found, columns are ordered: Y[:, independent] = Q R1, Y[:, others] = Q R2, so the others are R1^-1 R2.
     Q, R1 = np.linalg.qr(Y[:, independent] / scale[independent])

@@ -1,4 +1,4 @@
-"""The efforts of a robot as a linear function of all that is identified: bodies, rotors, friction and the base's tilt."""
+"""Efforts as a linear function of all that is identified: bodies, rotors, friction and the tilt of the base."""
 
 from __future__ import annotations
 

@@ -86,7 +86,9 @@ class Search:
 
     def attempt(self, options: Iterable[FitSettings], enough: float = 0.0) -> None:
         """Take the best of some settings, if it is better than what there is by enough."""
-        scores = [(self._validation.score(option), i, option) for i, option in enumerate(options) if option != self.best]
+        scores = [
+            (self._validation.score(option), i, option) for i, option in enumerate(options) if option != self.best
+        ]
         self._progress()
         if scores and min(scores, key=lambda each: each[:2])[0] < self.score - enough:
             self.score, _, self.best = min(scores, key=lambda each: each[:2])

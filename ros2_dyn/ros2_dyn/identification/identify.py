@@ -31,6 +31,7 @@ SIZES = {"viscous": 0.2, "armature": 0.1, "offset": 0.05, "coulomb": 0.2, "strib
 LOAD_SIZE = 0.2
 """Typical load-dependent friction, as a share of the load."""
 
+DEFAULTS = Options()
 Progress = Callable[[str, float], None]
 """Is told what is done, and what share of all of it."""
 
@@ -38,7 +39,7 @@ Progress = Callable[[str, float], None]
 def identify(
     model: RobotModel,
     recordings: Iterable[Recording],
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     progress: Progress = lambda step, share: None,
 ) -> Identification:
     """Identify bodies, friction, rotors and the base's tilt from motions during which nothing touched the robot.
@@ -65,7 +66,14 @@ def identify(
     filters = candidates(min(0.4 / motions[0].step, options.band or np.inf))
     progress("driver's filter", 0.05)
     equations = normal_equations(
-        model, motions, searched, filters, gravity, None, options.band, lambda x: progress("driver's filter", 0.05 + 0.25 * x)
+        model,
+        motions,
+        searched,
+        filters,
+        gravity,
+        None,
+        options.band,
+        lambda x: progress("driver's filter", 0.05 + 0.25 * x),
     )
     search = _search(problem, dict(zip(filters, equations)), options, lambda x: progress("settings", 0.3 + 0.5 * x))
     fit = problem.solve(together(equations[filters.index(search.best.effort_filter)][: GAP + 1]), search.best)
@@ -75,7 +83,14 @@ def identify(
     gravity = _tilted(gravity, fit, settings, problem.bodies.size)
     progress("all motions", 0.8)
     (final,) = normal_equations(
-        model, motions, parts, [settings.effort_filter], gravity, loaded, options.band, lambda x: progress("fit", 0.8 + 0.18 * x)
+        model,
+        motions,
+        parts,
+        [settings.effort_filter],
+        gravity,
+        loaded,
+        options.band,
+        lambda x: progress("fit", 0.8 + 0.18 * x),
     )
     validation = CrossValidation(problem, {settings.effort_filter: final})
     last = Search(validation, settings, lambda: None)
@@ -112,7 +127,9 @@ def _prior(model: RobotModel, motions: Sequence[Motion], parts: Sequence[Array])
     told = inertial_parameters(model).reshape(-1, PARAMETERS)
     bodies = np.array([nearest_consistent(body, max(mass, 1e-3), SLIMMEST) for body in told])
     effort, speed, acceleration = (
-        np.max([np.max(np.abs(values[_fitted(part)]), axis=0, initial=1e-9) for values, part in zip(signal, parts)], axis=0)
+        np.max(
+            [np.max(np.abs(values[_fitted(part)]), axis=0, initial=1e-9) for values, part in zip(signal, parts)], axis=0
+        )
         for signal in ([m.effort for m in motions], [m.qd for m in motions], [m.qdd for m in motions])
     )
     per = {"viscous": speed, "armature": acceleration, "load": effort}

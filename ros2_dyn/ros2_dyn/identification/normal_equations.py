@@ -35,18 +35,18 @@ class JointEquations(NamedTuple):
 
     gram: Array
     """Products of the columns, summed over states, shape (p, p)."""
-    count: int
+    states: int
     """Number of states."""
 
     def __add__(self, other: JointEquations) -> JointEquations:  # type: ignore[override]
         """Return those of both parts."""
-        return JointEquations(self.gram + other.gram, self.count + other.count)
+        return JointEquations(self.gram + other.gram, self.states + other.states)
 
     def mean_square(self, columns: Sequence[int], parameters: Array) -> float:
         """Return the mean square of measured effort less that of some columns times parameters."""
         error = np.zeros(len(self.gram))
         error[list(columns)], error[-1] = -parameters, 1.0
-        return max(float(error @ self.gram @ error), 0.0) / max(self.count, 1)
+        return max(float(error @ self.gram @ error), 0.0) / max(self.states, 1)
 
 
 Equations = list[list[JointEquations]]

@@ -49,7 +49,9 @@ def identification(
     turned = gravity + tilt
     told = inertial_parameters(model)
     base = base_parameters(model, gravity)
-    base_errors, other_errors = standard_errors(problem, settings, fitted, fit, base.independent, _correlation(motions, settings, options))
+    base_errors, other_errors = standard_errors(
+        problem, settings, fitted, fit, base.independent, _correlation(motions, settings, options)
+    )
     values = base.of(x[: problem.bodies.size])
     estimates = zip(base.combinations(), values, base_errors)
     return Identification(
@@ -121,7 +123,7 @@ def _joint_estimates(
 
 def _errors(problem: Problem, settings: FitSettings, equations: Sequence[JointEquations], x: Array) -> Array:
     """Return the root mean squares of what parameters leave, shape (n,); NaN without a state."""
-    if not equations[0].count:
+    if not equations[0].states:
         return np.full(len(equations), np.nan)
     return np.sqrt(problem.mean_squares(equations, settings, x))
 

@@ -54,8 +54,8 @@ def parts_of(motions: Sequence[Motion], split: Split) -> list[Array]:
     parts = np.full(len(t), NONE)
     parts[test] = TEST
     parts[fitted] = np.arange(len(fitted)) * FOLDS // len(fitted)
-    for k in range(1, FOLDS):
-        border = t[fitted[np.searchsorted(parts[fitted], k)]]
+    borders = t[fitted[np.searchsorted(parts[fitted], np.arange(1, FOLDS))]]
+    for border in borders:
         parts[fitted[np.abs(t[fitted] - border) < GAP_TIME]] = GAP
     ends = np.cumsum([len(motion.t) for motion in motions])
     return np.split(parts, ends[:-1])

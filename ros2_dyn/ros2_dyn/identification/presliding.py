@@ -1,4 +1,4 @@
-"""Maxwell-slip elements: springs between a joint and its housing that slip at a displacement (Al-Bender et al. 2005)."""
+"""Maxwell-slip elements: springs between a joint and its housing that slip (Al-Bender et al. 2005)."""
 
 from __future__ import annotations
 

@@ -100,7 +100,17 @@ def _doubts(found: Identification) -> list[str]:
 
 
 def _friction(found: Identification) -> list[str]:
-    header = ("joint", "viscous", "Coulomb", "static", "load", "offset", "presliding", "armature", "transition velocity")
+    header = (
+        "joint",
+        "viscous",
+        "Coulomb",
+        "static",
+        "load",
+        "offset",
+        "presliding",
+        "armature",
+        "transition velocity",
+    )
     dynamics = ((joint.name, joint.dynamics) for joint in found.model.joints)
     lines = table(header, ((name, *_numbers(each)) for name, each in dynamics))
     rows = ((name, *_estimate(each)) for name, estimates in found.joints.items() for each in estimates)

@@ -18,7 +18,7 @@ MOST = 20_000
 
 
 def retraced(motions: Sequence[Motion], parts: Sequence[Array]) -> float:
-    """Return the share of the test part near to a state of the fit part in all positions and velocities; NaN for none."""
+    """Return the share of the test part that is near to a state of the fit part; NaN without a test part."""
     from scipy.spatial import cKDTree  # here, because it takes a while to import
 
     states = np.concatenate([np.hstack([motion.q, motion.qd]) for motion in motions])

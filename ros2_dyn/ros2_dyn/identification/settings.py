@@ -1,4 +1,4 @@
-"""What a fit leaves open: the driver's filter, the terms of friction in each joint, and how far the description counts."""
+"""What a fit leaves open: the driver's filter, the terms of friction, and how far the description counts."""
 
 from __future__ import annotations
 

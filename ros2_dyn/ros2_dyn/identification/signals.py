@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -73,7 +74,7 @@ def _even(times: Array, table: Array, t: Array, every: int, cutoff: float | None
 
 
 def _derivative(values: Array, step: float) -> Array:
-    """Return the derivative of a cubic spline, which is of fourth order: differences of neighbours lose 6 % at 0.1 Hz / step."""
+    """Return the derivative of a cubic spline: of fourth order, where differences of neighbours are of second."""
     from scipy.interpolate import CubicSpline
 
     t = step * np.arange(len(values))
@@ -83,7 +84,7 @@ def _derivative(values: Array, step: float) -> Array:
 def unbroken(recording: Recording, longest: float = 0.2) -> list[Recording]:
     """Return the parts of a recording between gaps that last longer than a time, s; parts too short are left out."""
     ends = [0, *(np.flatnonzero(np.diff(recording.t) > longest) + 1), len(recording.t)]
-    parts = [slice(start, end) for start, end in zip(ends[:-1], ends[1:]) if end - start >= MIN_STATES]
+    parts = [slice(start, end) for start, end in pairwise(ends) if end - start >= MIN_STATES]
     return [Recording(*(values[part] for values in recording)) for part in parts]
 
 

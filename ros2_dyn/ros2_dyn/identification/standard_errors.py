@@ -40,7 +40,7 @@ def standard_errors(
     bodies = problem.bodies.size
     kept = [*independent, *range(bodies, len(information))]
     information = information[np.ix_(kept, kept)]
-    prior = problem.prior(settings, sum(each.count for each in equations))
+    prior = problem.prior(settings, sum(each.states for each in equations))
     r = len(independent)
     information[r:, r:] += np.diag(prior.scale_weight / correlation / prior.scale**2)
     scale = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))

@@ -22,7 +22,7 @@ def identified_urdf(xml: str, told: RobotModel, found: RobotModel) -> str:
         found: the same robot with the parameters that were found.
     """
     document = minidom.parseString(xml.strip().encode())
-    robot = document.documentElement
+    (robot,) = _children(document, "robot")
     links = {each.getAttribute("name").strip(): each for each in _children(robot, "link")}
     joints = {each.getAttribute("name").strip(): each for each in _children(robot, "joint")}
     for link, body in inertias(told, found).items():
@@ -56,7 +56,7 @@ def inertias(told: RobotModel, found: RobotModel) -> Mapping[str, SpatialInertia
     return changed
 
 
-def _children(element: minidom.Element, tag: str) -> list[minidom.Element]:
+def _children(element: minidom.Node, tag: str) -> list[minidom.Element]:
     """Return the elements of a name right below another one."""
     return [e for e in element.childNodes if isinstance(e, minidom.Element) and e.tagName == tag]
 

@@ -56,7 +56,11 @@ class Problem:
         return places
 
     def solve(
-        self, equations: Sequence[JointEquations], settings: FitSettings, start: Fit | None = None, accuracy: float = 1e-15
+        self,
+        equations: Sequence[JointEquations],
+        settings: FitSettings,
+        start: Fit | None = None,
+        accuracy: float = 1e-15,
     ) -> Fit:
         """Return the fit to some joints' equations.
 
@@ -66,8 +70,8 @@ class Problem:
             start: a similar problem's fit with as many parameters.
             accuracy: see `fit`.
         """
-        places, states = self.places(settings), sum(each.count for each in equations)
-        squares = np.array([each.gram[-1, -1] / max(each.count, 1) for each in equations])
+        places, states = self.places(settings), sum(each.states for each in equations)
+        squares = np.array([each.gram[-1, -1] / max(each.states, 1) for each in equations])
         floor = 1e-12 + 1e-6 * np.sqrt(squares)
         prior = self.prior(settings, states)
         size = prior.bodies.size + len(prior.scale)

@@ -71,7 +71,9 @@ def test_all_else_is_as_it_was():
 
 
 def test_joint_without_dynamics_gets_them():
-    xml = '\n<?xml version="1.0"?>' + robot(link("base"), link("arm", **SOLID), joint("turn", "revolute", "base", "arm"))
+    xml = '\n<?xml version="1.0"?>' + robot(
+        link("base"), link("arm", **SOLID), joint("turn", "revolute", "base", "arm")
+    )
     model = RobotModel.from_urdf(xml)
     found = model.with_joint_dynamics({"turn": JointDynamics(viscous=0.25)})
     assert RobotModel.from_urdf(identified_urdf(xml, model, found)).joints[0].dynamics.viscous == 0.25
