@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.identification.columns import STRIBECK_VELOCITIES, TRANSITION_VELOCITIES
+from ros2_dyn.identification.columns import DISTANCES, STRIBECK_VELOCITIES, TRANSITION_VELOCITIES
 from ros2_dyn.identification.effort_filter import EffortFilter
 from ros2_dyn.identification.normal_equations import Equations, JointEquations
 from ros2_dyn.identification.parts import FOLDS
@@ -20,7 +20,7 @@ BODY_WEIGHTS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 3e-2)
 FRICTION_WEIGHTS = (1e-5, 1e-4, 1e-3, 1e-2)
 COMMON: Mapping[str, Sequence[Any]] = {
     "transition_velocity": TRANSITION_VELOCITIES,
-    "distances": ((), (0.01,), (0.03,), (0.003, 0.03), (0.01, 0.1), (0.003, 0.01, 0.03, 0.1)),
+    "distances": ((), DISTANCES),
     "load": (True, False),
 }
 """Terms of friction that are chosen for all joints at once."""

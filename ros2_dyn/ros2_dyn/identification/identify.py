@@ -10,7 +10,7 @@ from ros2_dyn.dynamics import inertial_parameters
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.identification import outcome
-from ros2_dyn.identification.columns import TERMS, TILT, check
+from ros2_dyn.identification.columns import DISTANCES, TERMS, TILT, check
 from ros2_dyn.identification.cross_validation import CrossValidation, Search, together
 from ros2_dyn.identification.effort_filter import EffortFilter, candidates
 from ros2_dyn.identification.identification import Identification, Options
@@ -106,7 +106,7 @@ def _search(
     """Return the search when it is over."""
     n = len(problem.scales)
     steps = iter(range(1, 1000))
-    start = FitSettings((JointTerms(distances=(0.003, 0.01, 0.03, 0.1)),) * n)
+    start = FitSettings((JointTerms(distances=DISTANCES),) * n)
     expected = 2 * 6 + 2 * n + 2
     search = Search(CrossValidation(problem, equations), start, lambda: progress(min(1.0, next(steps) / expected)))
     for _ in range(2):
