@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import audit, campaign, card, collision_report, export, parameters, replay, report
+from ros2_dyn.cli import audit, campaign, card, collision_report, export, identify, parameters, replay, report
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
@@ -14,6 +14,7 @@ COMMANDS = {
     "collision-report": collision_report,
     "campaign": campaign,
     "export": export,
+    "identify": identify,
     "parameters": parameters,
     "replay": replay,
     "report": report,

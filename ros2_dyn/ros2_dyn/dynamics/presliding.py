@@ -40,7 +40,7 @@ class Presliding:
         """Efforts that overcome the elements where the joints are, N m or N, shape (n,)."""
 
     def update(self, q: Sequence[float]) -> list[float]:
-        """Follow the joints to positions, rad or m, shape (nq,); return the efforts that overcome the elements, (n,)."""
+        """Follow the joints to positions, rad or m, shape (nq,); return the efforts that overcome the elements."""
         before, self._before = self._before or list(q), list(q)
         tau = [0.0] * self._n
         for i, (row, at, multiplier, distance, effort) in enumerate(self._elements):

@@ -40,13 +40,15 @@ class Prior:
     """Weight of the other parameters' squared sizes, in the same units."""
 
 
-def fit(normal: Array, right: Array, prior: Prior) -> Array:
+def fit(normal: Array, right: Array, prior: Prior, start: Array | None = None, accuracy: float = ACCURACY) -> Array:
     """Return the parameters x that minimise ``|A x - b|^2 / 2`` and the distance from the prior.
 
     Args:
         normal: ``A' A``, shape (10 b + k, 10 b + k); with ``right`` all that is needed of a motion of any length.
         right: ``A' b``, shape (10 b + k,).
         prior: see `Prior`.
+        start: where to begin, such as the parameters of a similar problem; those of the prior for None.
+        accuracy: Newton decrement, as a fraction of the cost, at which it is solved.
 
     Returns:
         First the bodies' inertial parameters, all consistent, then the others, shape (10 b + k,).
@@ -59,12 +61,14 @@ def fit(normal: Array, right: Array, prior: Prior) -> Array:
             raise InputError("prior", f"body {i} cannot exist: its pseudo-inertia is not positive definite")
     problem = _Problem(normal, right, prior)
     x = np.concatenate([prior.bodies.ravel(), np.where(prior.positive, 0.1 * prior.scale, 0.0)])
+    if start is not None and np.isfinite(problem.cost(start)):
+        x = start
     cost = problem.cost(x)
     for _ in range(MAX_STEPS):
         gradient, hessian = problem.derivatives(x)
         step = -np.linalg.solve(hessian, gradient)
         decrease = float(-gradient @ step)
-        if decrease < ACCURACY * (1.0 + abs(cost)):
+        if decrease < accuracy * (1.0 + abs(cost)):
             break
         x, cost = _line_search(problem, x, cost, step, decrease)
     return x
@@ -83,9 +87,9 @@ class _Problem:
 
     def __init__(self, normal: Array, right: Array, prior: Prior) -> None:
         self._normal, self._right, self._prior = normal, right, prior
-        self._divergences = [Divergence(body) for body in prior.bodies]
-        self._bodies = [slice(PARAMETERS * i, PARAMETERS * (i + 1)) for i in range(len(prior.bodies))]
-        self._others = slice(PARAMETERS * len(prior.bodies), None)
+        self._divergence = Divergence(prior.bodies)
+        self._bodies = slice(0, prior.bodies.size)
+        self._others = slice(prior.bodies.size, None)
         self._barrier = BARRIER * prior.weight * prior.positive
 
     def cost(self, x: Array) -> float:
@@ -93,7 +97,9 @@ class _Problem:
         prior, others = self._prior, x[self._others]
         if np.any(others[prior.positive] <= 0):
             return np.inf
-        distance = sum(each.value(x[body]) for each, body in zip(self._divergences, self._bodies))
+        distance = self._divergence.value(x[self._bodies].reshape(-1, PARAMETERS))
+        if distance == np.inf:
+            return np.inf
         sizes = others / prior.scale
         logarithms = np.log(np.where(prior.positive, np.abs(sizes), 1.0))
         known = prior.weight * distance + 0.5 * prior.scale_weight * float(sizes @ sizes)
@@ -103,10 +109,11 @@ class _Problem:
         """Return the gradient and the Hessian of the cost."""
         prior, others = self._prior, x[self._others]
         gradient, hessian = self._normal @ x - self._right, self._normal.copy()
-        for each, body in zip(self._divergences, self._bodies):
-            slope, curvature = each.derivatives(x[body])
-            gradient[body] += prior.weight * slope
-            hessian[body, body] += prior.weight * curvature
+        slope, curvature = self._divergence.derivatives(x[self._bodies].reshape(-1, PARAMETERS))
+        gradient[self._bodies] += prior.weight * slope.ravel()
+        for i, block in enumerate(curvature):
+            body = slice(PARAMETERS * i, PARAMETERS * (i + 1))
+            hessian[body, body] += prior.weight * block
         slopes = self._barrier / np.where(prior.positive, others, 1.0)
         gradient[self._others] += prior.scale_weight * others / prior.scale**2 - slopes
         curvatures = prior.scale_weight / prior.scale**2 + slopes / np.where(prior.positive, others, 1.0)

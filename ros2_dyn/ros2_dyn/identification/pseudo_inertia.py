@@ -40,33 +40,66 @@ def pseudo_inertia(parameters: Array) -> Array:
     return np.tensordot(parameters, BASIS, 1)
 
 
+def parameters_of(P: Array) -> Array:
+    """Return the inertial parameters, shape (..., 10), of pseudo-inertias, shape (..., 4, 4)."""
+    S = P[..., :3, :3]
+    I = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
+    tensor = [I[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+    return np.stack([P[..., 3, 3], *np.moveaxis(P[..., :3, 3], -1, 0), *tensor], axis=-1)
+
+
 def is_consistent(parameters: Array) -> bool:
     """Return whether a body can have the parameters, shape (10,)."""
     return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0)
 
 
+def nearest_consistent(parameters: Array, mass: float, radius: float) -> Array:
+    """Return the parameters of the nearest body of some extent, shape (10,); the same ones if they have it.
+
+    The mass is raised to a smallest one, then the second moments of mass about the centre of mass along its principal
+    axes.
+
+    Args:
+        parameters: of a body that may be unable to exist, shape (10,).
+        mass: smallest mass, kg.
+        radius: smallest root of the second moments by the mass, m.
+    """
+    P = pseudo_inertia(parameters)
+    m = max(float(P[3, 3]), mass)
+    com = P[:3, 3] / m
+    moments, axes = np.linalg.eigh(P[:3, :3] - m * np.outer(com, com))
+    if m == P[3, 3] and moments[0] >= m * radius**2:
+        return np.array(parameters, dtype=float)
+    P[3, 3] = m
+    P[:3, :3] = (axes * np.maximum(moments, m * radius**2)) @ axes.T + m * np.outer(com, com)
+    return parameters_of(P)
+
+
 class Divergence:
-    """The log-det divergence of a body from another one, ``tr(P0^-1 P) - log det(P0^-1 P) - 4``.
+    """The log-det divergence of bodies from others, ``tr(P0^-1 P) - log det(P0^-1 P) - 4`` each.
 
     It is convex, zero for the same body, and infinite at the bounds of what can exist. It does not depend on units, or
     on the frame that both are given in.
     """
 
     def __init__(self, reference: Array) -> None:
-        """Make the divergence from a body with parameters that can exist, shape (10,)."""
+        """Make the divergence from bodies with parameters that can exist, shape (..., 10)."""
         P = pseudo_inertia(reference)
         self._inverse = np.linalg.inv(P)
-        self._log_det = float(np.linalg.slogdet(P)[1])
-        self._slope = np.einsum("ab,kba->k", self._inverse, BASIS)
+        self._log_det = np.linalg.slogdet(P)[1]
+        self._slope = np.einsum("...ab,kba->...k", self._inverse, BASIS)
 
     def value(self, parameters: Array) -> float:
-        """Return the divergence of a body with parameters, shape (10,); inf where none has them."""
-        P = pseudo_inertia(parameters)
-        if np.linalg.eigvalsh(P)[0] <= 0:
+        """Return the sum over bodies with parameters, shape (..., 10); inf where one of them cannot exist."""
+        try:
+            L = np.linalg.cholesky(pseudo_inertia(parameters))
+        except np.linalg.LinAlgError:
             return np.inf
-        return float(self._slope @ parameters - np.linalg.slogdet(P)[1] + self._log_det - 4.0)
+        log_det = 2 * np.log(np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
+        return float(np.sum(np.sum(self._slope * parameters, axis=-1) - log_det + self._log_det - 4.0))
 
     def derivatives(self, parameters: Array) -> tuple[Array, Array]:
-        """Return the gradient, shape (10,), and the Hessian, shape (10, 10), where the divergence is finite."""
-        steps = np.linalg.inv(pseudo_inertia(parameters)) @ BASIS
-        return self._slope - np.trace(steps, axis1=1, axis2=2), np.einsum("kab,lba->kl", steps, steps)
+        """Return the gradients, shape (..., 10), and the Hessians, shape (..., 10, 10), where it is finite."""
+        steps = np.linalg.inv(pseudo_inertia(parameters))[..., None, :, :] @ BASIS
+        flat, turned = (x.reshape(*steps.shape[:-2], 16) for x in (steps, np.swapaxes(steps, -1, -2)))
+        return self._slope - np.trace(steps, axis1=-2, axis2=-1), flat @ np.swapaxes(turned, -1, -2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from ros2_dyn.model.spatial import Array
 
 MIN_STATES = 50
 """States that a recording needs at least."""
+RATE = 125.0
+"""Highest sampling rate, Hz, of the motion that is identified from; arms move below 10 Hz."""
 ORDER = 2
 """Order of the filter, which runs forwards and backwards."""
 
@@ -36,12 +39,15 @@ class Motion(NamedTuple):
         return float(self.t[1] - self.t[0])
 
 
-def even_motion(recording: Recording, cutoff: float = 10.0) -> Motion:
+def even_motion(recording: Recording, cutoff: float = 10.0, rate: float = RATE) -> Motion:
     """Return a recording at equal steps, its positions and velocities filtered and differentiated without delay.
+
+    A recording of a higher rate than asked for is thinned out; its efforts are filtered to 0.4 of the new rate before.
 
     Args:
         recording: the motion; its times may jitter.
         cutoff: cut-off frequency of the filter, Hz.
+        rate: highest sampling rate of the result, Hz.
 
     Raises:
         InputError: the recording is too short.
@@ -49,12 +55,37 @@ def even_motion(recording: Recording, cutoff: float = 10.0) -> Motion:
     if len(recording.t) < MIN_STATES:
         raise InputError("recording", f"expected at least {MIN_STATES} states, got {len(recording.t)}")
     step = float(np.median(np.diff(recording.t)))
-    t = recording.t[0] + step * np.arange(int((recording.t[-1] - recording.t[0]) / step) + 1)
-    q, qd, effort = (
-        np.stack([np.interp(t, recording.t, column) for column in table.T], axis=1) for table in recording[1:]
-    )
-    qd = zero_phase(qd, cutoff, step)
-    return Motion(t, zero_phase(q, cutoff, step), qd, np.gradient(qd, step, axis=0), effort)
+    t = recording.t[0] + step * np.arange(int((recording.t[-1] - recording.t[0]) / step + 1e-6) + 1)
+    every = max(1, int(1.01 / (step * rate)))
+    still: float | None = 0.4 / (step * every) if every > 1 else None
+    signals = ((recording.q, cutoff), (recording.qd, cutoff), (recording.effort, still))
+    q, qd, effort = (_even(recording.t, table, t, every, f) for table, f in signals)
+    return Motion(t[::every], q, qd, _derivative(qd, step * every), effort)
+
+
+def _even(times: Array, table: Array, t: Array, every: int, cutoff: float | None) -> Array:
+    """Return columns at equal steps, filtered and thinned out one by one: copies of all would take much memory."""
+    columns = []
+    for column in table.T:
+        even = np.interp(t, times, column)
+        even = zero_phase(even, cutoff, float(t[1] - t[0])) if cutoff else even
+        columns.append(even[::every].copy())
+    return np.stack(columns, axis=1)
+
+
+def _derivative(values: Array, step: float) -> Array:
+    """Return the derivative of a cubic spline: of fourth order, where differences of neighbours are of second."""
+    from scipy.interpolate import CubicSpline
+
+    t = step * np.arange(len(values))
+    return CubicSpline(t, values)(t, 1)
+
+
+def unbroken(recording: Recording, longest: float = 0.2) -> list[Recording]:
+    """Return the parts of a recording between gaps that last longer than a time, s; parts too short are left out."""
+    ends = [0, *(np.flatnonzero(np.diff(recording.t) > longest) + 1), len(recording.t)]
+    parts = [slice(start, end) for start, end in pairwise(ends) if end - start >= MIN_STATES]
+    return [Recording(*(values[part] for values in recording)) for part in parts]
 
 
 def zero_phase(values: Array, cutoff: float, step: float, order: int = ORDER) -> Array:

@@ -8,7 +8,13 @@ from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.errors import InputError
 from ros2_dyn.identification.consistent_fit import Prior, fit, weighted
-from ros2_dyn.identification.pseudo_inertia import Divergence, is_consistent, pseudo_inertia
+from ros2_dyn.identification.pseudo_inertia import (
+    Divergence,
+    is_consistent,
+    nearest_consistent,
+    parameters_of,
+    pseudo_inertia,
+)
 from ros2_dyn.model.inertia import SpatialInertia
 
 
@@ -137,3 +143,19 @@ def test_prior_that_cannot_exist_is_refused():
             np.zeros(20),
             Prior(np.array([some_body(1), -some_body(1)]), np.zeros(0), np.zeros(0, bool)),
         )
+
+
+def test_parameters_of_a_pseudo_inertia_are_those_it_was_made_of():
+    bodies = np.array([some_body(1), some_body(2)])
+    assert_allclose(parameters_of(pseudo_inertia(bodies)), bodies, atol=1e-12)
+
+
+@pytest.mark.parametrize("body", [np.zeros(10), -some_body(1), np.array([2.0, 0.2, 0, 0, *[0.0] * 6])])
+def test_body_that_cannot_exist_gives_one_that_can(body):
+    mended = nearest_consistent(body, 0.1, 0.02)
+    assert is_consistent(mended)
+    assert mended[0] == max(body[0], 0.1)
+
+
+def test_body_that_can_exist_stays_as_it_is():
+    assert_allclose(nearest_consistent(some_body(1), 0.1, 0.02), some_body(1), rtol=0, atol=0)

@@ -1,0 +1,117 @@
+"""`ros2_dyn identify`: bodies, friction and motors of a robot from recordings of its motion."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.recording import read_recording
+from ros2_dyn.identification.identification import Identification, Options
+from ros2_dyn.identification.identify import identify
+from ros2_dyn.identification.parts import Split
+from ros2_dyn.identification.report import report
+from ros2_dyn.identification.urdf_output import identified_urdf
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.description_bounds import read_text
+
+SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0)}
+"""The part that is kept for the test."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the robot as it is described")
+    parser.add_argument("recordings", type=Path, nargs="+", metavar="RECORDING", help="rosbag2 folder or file, or CSV")
+    parser.add_argument("--output", type=Path, required=True, metavar="IDENTIFIED.urdf", help="the robot as found")
+    parser.add_argument("--report", type=Path, help="text in Markdown; default: beside the output, as .md")
+    parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
+    parser.add_argument("--recorded-joints", nargs="+", help="their names in the recordings, in the same order")
+    parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
+    parser.add_argument(
+        "--cutoff", type=float, default=10.0, help="of positions and velocities, Hz; default: %(default)s"
+    )
+    parser.add_argument("--band", type=float, help="compare efforts below this frequency only, Hz")
+    parser.add_argument(
+        "--gravity", type=float, nargs=3, default=[0.0, 0.0, -9.81], metavar=("X", "Y", "Z"), help="in the base, m/s^2"
+    )
+    parser.add_argument("--no-tilt", action="store_true", help="take the base to be mounted as gravity says")
+    parser.add_argument("--test", choices=SPLITS, default="last", help="third that is kept for the test; default: last")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, identify, write.
+
+    Raises:
+        InputError: an argument is wrong, or what `read_recording` and `identify` raise.
+        ModelError: the URDF is wrong.
+    """
+    for name in ("cutoff", "band"):
+        value = getattr(arguments, name)
+        if value is not None and not value > 0:
+            raise InputError(name, f"expected a positive frequency, got {value}")
+    model = RobotModel.from_urdf_file(arguments.urdf)
+    if arguments.joints:
+        model = model.reduced(arguments.joints)
+    names = _recorded_names(model, arguments.joints, arguments.recorded_joints)
+    options = Options(
+        cutoff=arguments.cutoff,
+        band=arguments.band,
+        gravity=tuple(arguments.gravity),
+        split=SPLITS[arguments.test],
+        tilt=not arguments.no_tilt,
+    )
+    console = Console()
+    columns = (TextColumn("{task.description:16}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("reading", total=1.0)
+        found = identify(
+            model,
+            (read_recording(path, names, arguments.topic) for path in arguments.recordings),
+            options,
+            lambda step, share: progress.update(task, description=step, completed=share),
+        )
+    _write(arguments.output, identified_urdf(read_text(arguments.urdf), model, found.model))
+    text = arguments.report or arguments.output.with_suffix(".md")
+    _write(text, "\n".join(report(found)) + "\n")
+    _show(found, console)
+    console.print(f"written: {arguments.output}, {text}")
+
+
+def _recorded_names(model: RobotModel, joints: list[str] | None, recorded: list[str] | None) -> list[str]:
+    """Return what the recordings call the model's joints.
+
+    Raises:
+        InputError: the numbers of names differ.
+    """
+    own = list(joints or model.joint_names)
+    if recorded and len(recorded) != len(own):
+        raise InputError("recorded-joints", f"expected {len(own)} names, got {len(recorded)}")
+    called = dict(zip(own, recorded or own))
+    return [called[name] for name in model.joint_names]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError("output", f"'{path}' cannot be written: {os.strerror(error.errno or 0)}") from error
+
+
+def _show(found: Identification, console: Console) -> None:
+    """Print the errors."""
+    rows = Table("joint", "description", "fit part", "test part", title="root mean square error, N m or N")
+    for i, name in enumerate(found.model.joint_names):
+        rows.add_row(name, *(f"{errors[i]:.3g}" for errors in (found.before, found.fitted, found.tested)))
+    console.print(rows)
+    console.print(f"filter of the driver: {found.settings.effort_filter}", highlight=False)

@@ -1,0 +1,54 @@
+"""The low-pass filter that a driver put on the efforts before it published them, as a candidate for a fit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.identification.signals import zero_phase
+from ros2_dyn.model.spatial import Array
+
+
+class EffortFilter(NamedTuple):
+    """A low-pass filter; a model's efforts have to pass it, too, before they are compared with the driver's."""
+
+    kind: str = "none"
+    """"none", "zero_phase" (Butterworth of order 2, forwards and backwards) or "first_order" (with its delay)."""
+    cutoff: float = np.inf
+    """Cut-off frequency, Hz."""
+
+    def __call__(self, values: Array, step: float) -> Array:
+        """Return values at equal steps, shape (m, ...), through the filter."""
+        if self.kind == "none":
+            return values
+        if self.kind == "zero_phase":
+            return zero_phase(values, self.cutoff, step)
+        from scipy.signal import lfilter  # here, because it takes half a second to import
+
+        keep = np.exp(-2 * np.pi * self.cutoff * step)
+        return lfilter([1 - keep], [1, -keep], values, axis=0, zi=keep * values[:1])[0]
+
+    @property
+    def memory(self) -> float:
+        """Time after which the filter has forgotten all but a millionth of a value, s."""
+        return 3.0 / self.cutoff
+
+    def __str__(self) -> str:
+        """Return the filter in words."""
+        kinds = {"zero_phase": "second order, zero phase", "first_order": "first order, with its delay"}
+        return "none" if self.kind == "none" else f"{self.cutoff:g} Hz, {kinds[self.kind]}"
+
+
+NONE = EffortFilter()
+
+
+def candidates(highest: float) -> list[EffortFilter]:
+    """Return the filters that a driver may have, up to a cut-off frequency, Hz."""
+    cutoffs = [f for f in (1.0, 1.2, 1.5, 1.7, 1.9, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0) if f <= highest]
+    delayed = [f for f in cutoffs if f in (1.0, 1.5, 2.2, 3.3, 5.0, 10.0, 20.0)]
+    return [
+        EffortFilter(),
+        *(EffortFilter("zero_phase", f) for f in cutoffs),
+        *(EffortFilter("first_order", f) for f in delayed),
+    ]

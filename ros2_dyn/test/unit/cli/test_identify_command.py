@@ -1,0 +1,51 @@
+"""`ros2_dyn identify` from a CSV file to a description and a report."""
+
+import numpy as np
+import pytest
+
+from exciting import efforts, exciting_motion
+from robots import MOCK_ARM, mock_arm
+from ros2_dyn.cli.main import main
+from ros2_dyn.model import JointDynamics, RobotModel
+
+JOINTS = list(mock_arm().joint_names[:2])
+
+
+@pytest.fixture
+def csv(tmp_path):
+    """Return a recording of the first two joints, under other names."""
+    model = mock_arm().reduced(JOINTS)
+    model = model.with_joint_dynamics({name: JointDynamics(viscous=3.0, coulomb=2.0) for name in JOINTS})
+    motion = exciting_motion(model, 30.0, 30.0)
+    tau = efforts(model, motion) + np.random.default_rng(1).normal(scale=0.05, size=motion.q.shape)
+    names = [f"joint_{i}.{field}" for field in ("position", "velocity", "effort") for i in (1, 2)]
+    table = np.column_stack([motion.t, motion.q, motion.qd, tau])
+    path = tmp_path / "motion.csv"
+    np.savetxt(path, table, delimiter=",", header=",".join(["time", *names]), comments="")
+    return path
+
+
+def arguments(csv, *more):
+    return ["identify", str(MOCK_ARM), str(csv), "--output", str(csv.parent / "found.urdf"), "--joints", *JOINTS, *more]
+
+
+def test_description_and_report_are_written(csv, capsys):
+    assert main(arguments(csv, "--recorded-joints", "joint_1", "joint_2", "--band", "5")) == 0
+    found = RobotModel.from_urdf_file(csv.parent / "found.urdf")
+    assert found.joint_names == mock_arm().joint_names
+    assert found.joints[0].dynamics.viscous == pytest.approx(3.0, abs=0.5)
+    assert "Error of the effort" in (csv.parent / "found.md").read_text()
+    assert JOINTS[1] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--recorded-joints", "joint_1"], "recorded-joints: expected 2 names, got 1"),
+        (["--recorded-joints", "joint_1", "joint_3"], "no column 'joint_3.position'"),
+        (["--cutoff", "0"], "cutoff: expected a positive frequency"),
+    ],
+)
+def test_wrong_arguments_are_one_line(csv, capsys, more, problem):
+    assert main(arguments(csv, *more)) == 1
+    assert problem in capsys.readouterr().err
