@@ -24,6 +24,7 @@ setup(
         "report": ["matplotlib", "rosbags"],
         "black_box": ["mcap"],
         "cluster": ["distributed"],
+        "excite": ["pin"],
         "test": ["pytest"],
     },
     zip_safe=False,
