@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.identification.excitation_collision import SelfCollision
@@ -95,12 +94,13 @@ def _print_use(console: Console, model: RobotModel, found: Excitation) -> None:
     trajectory, limits = found.trajectory, found.limits
     q, qd, qdd = trajectory.at(np.arange(0.0, 1 / trajectory.base_frequency, 1 / CHECK_RATE))
     highest = [np.max(np.abs(x), axis=0) for x in (qd, qdd, whole_effort(model, q, qd, qdd))]
-    table = Table("joint", "from", "to", "speed", "of", "acceleration", "of", "effort", "of", box=None)
+    width = max(len(name) for name in model.joint_names)
+    console.print(f"{'':{width}}  {'position':>15}{'velocity':>15}{'acceleration':>15}{'effort':>15}")
     for i, name in enumerate(model.joint_names):
+        cells = [f"{np.min(q[:, i]):.3g} to {np.max(q[:, i]):.3g}"]
         bounds = (limits.velocity, limits.acceleration, limits.effort)
-        cells = [f"{x[i]:.3g}" for pair in zip(highest, bounds) for x in pair]
-        table.add_row(name, f"{np.min(q[:, i]):.3g}", f"{np.max(q[:, i]):.3g}", *cells)
-    console.print(table)
+        cells += [f"{most[i]:.3g} of {bound[i]:.3g}" for most, bound in zip(highest, bounds)]
+        console.print(f"{name:{width}}  " + "".join(f"{cell:>15}" for cell in cells))
 
 
 def _print_quality(console: Console, options: ExcitationOptions, found: Excitation) -> None:

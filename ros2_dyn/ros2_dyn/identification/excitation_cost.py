@@ -60,7 +60,7 @@ class ExcitationCost:
             near, gradient = self._closeness(q)
             value += PENALTY * float(np.mean(near))
             gradients[0] += PENALTY * gradient / len(near)
-        return value, sum(B.T @ g for B, g in zip(self._basis, gradients)).ravel()
+        return value, np.sum([B.T @ g for B, g in zip(self._basis, gradients)], axis=0).ravel()
 
     def _bounds(self, q: Array, qd: Array, qdd: Array) -> list[tuple[Array, Array, Array]]:
         """Return motions with their bounds."""

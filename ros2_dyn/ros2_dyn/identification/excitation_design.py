@@ -182,7 +182,7 @@ class _Search:
         return FourierTrajectory(self.posture, weights, self.options.frequency, self.options.duration)
 
     def within_limits(self, trajectory: FourierTrajectory) -> FourierTrajectory:
-        """Return the trajectory, smaller where it exceeds limits: one joint, or all of them for efforts and collisions."""
+        """Return the trajectory, smaller where it exceeds limits: one joint, or all for efforts and collisions."""
         t = np.arange(0.0, 1 / trajectory.base_frequency, 1 / max(CHECK_RATE, 10 * self.options.rate))
         use = np.max(self.limits.linear(*trajectory.at(t), self.posture), axis=0)
         trajectory = self._trajectory(trajectory.weights / np.maximum(use / CLOSE, 1.0))

@@ -100,7 +100,7 @@ def positive_numbers(name: str, given: ArrayLike, n: int) -> Array:
     """
     numbers = np.asarray(given, dtype=float)
     if numbers.shape not in ((), (n,)) or not (np.all(np.isfinite(numbers)) and np.all(numbers > 0)):
-        raise InputError(name, f"expected positive numbers, one or {n}, got {given}")
+        raise InputError(name, f"expected positive numbers, one or {n}, got {numbers.tolist()}")
     return np.broadcast_to(numbers, (n,))
 
 
