@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--rate", type=float, default=default.rate, metavar="HZ", help=f"of points and states ({default.rate:g})")
     add("--share", type=float, default=default.share, help=f"of velocity and effort limits ({default.share:g})")
     add("--margin", type=float, default=default.margin, help=f"to position limits, rad or m ({default.margin:g})")
+    add("--floor", type=float, metavar="Z", help="height that links stay above, m, in the base frame (no floor)")
     add("--acceleration", type=float, nargs="+", metavar="A", help="limits, rad/s^2 or m/s^2 (of the effort limits)")
     add("--noise", type=float, nargs="+", help="of measured efforts, N m or N (1 %% of the effort limits)")
     add("--seed", type=int, default=default.seed, help=f"of the random starts ({default.seed})")
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.joints:
         model = model.reduced(arguments.joints)
     options = _options(arguments)
-    collision = _self_collision(console, arguments.urdf, model, options)
+    collision = _self_collision(console, arguments, model, options)
     found = excite(model, options, collision, lambda k: console.print(f"start {k} of {options.starts} is done"))
     _print_use(console, model, found)
     _print_quality(console, options, found)
@@ -74,12 +75,13 @@ def _options(arguments: argparse.Namespace) -> ExcitationOptions:
 
 
 def _self_collision(
-    console: Console, urdf: Path, model: RobotModel, options: ExcitationOptions
+    console: Console, arguments: argparse.Namespace, model: RobotModel, options: ExcitationOptions
 ) -> SelfCollision | None:
     try:
-        collision = SelfCollision(urdf, model, start_posture(model, options.posture))
+        posture = start_posture(model, options.posture)
+        collision = SelfCollision(arguments.urdf, model, posture, arguments.floor)
     except InputError as error:
-        if error.argument != "self-collision":
+        if error.argument != "self-collision" or arguments.floor is not None:
             raise
         console.print(f"Self-collision is NOT checked: {error.problem}")
         return None

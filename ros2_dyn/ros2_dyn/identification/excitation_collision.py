@@ -17,6 +17,8 @@ CLEARANCE = 0.02
 """Distance that links keep from each other, m, or half of that in the posture at the start if this is less."""
 TOUCHING = 0.002
 """Distance at the start up to which links are taken for touching ones, m."""
+FLOOR = (100.0, 100.0, 10.0)
+"""Size of the floor, m."""
 STEP = 1e-4
 """Step of the differences of positions, rad or m."""
 
@@ -24,13 +26,14 @@ STEP = 1e-4
 class SelfCollision:
     """Pairs of links that can touch: not those of one body or of neighbours. Meshes are their convex hulls."""
 
-    def __init__(self, urdf: Path, model: RobotModel, posture: Array) -> None:
+    def __init__(self, urdf: Path, model: RobotModel, posture: Array, floor: float | None = None) -> None:
         """Read the collision geometry.
 
         Args:
             urdf: the description; meshes in ``package://`` are looked for in ROS's paths and in folders above it.
             model: the robot, of all joints of the description or some; the others are at 0.
             posture: positions at the start, shape (n,); links that touch there are not checked.
+            floor: height in the base frame, m, that all links stay above, apart from the first one; None: no floor.
 
         Raises:
             InputError: Pinocchio is not installed, or cannot read the description, or it has no collision geometry.
@@ -50,6 +53,8 @@ class SelfCollision:
             raise InputError("self-collision", "the description has no collision geometry")
         for shape in self._geometry.geometryObjects:
             _replace_by_hull(shape)
+        if floor is not None:
+            self._add_floor(floor)
         self._places = [
             (self._model.joints[self._model.getJointId(joint.name)], joint, where.start)
             for joint, where in zip(model.joints, model.q_slices)
@@ -61,6 +66,13 @@ class SelfCollision:
         """Pairs of shapes that touch in the posture, so that they are not checked."""
         self._watch([pair for pair, distance in zip(self._watched, start) if distance >= TOUCHING])
         self._clearance = np.minimum(CLEARANCE, start[start >= TOUCHING] / 2)
+
+    def _add_floor(self, height: float) -> None:
+        """Add a large box below a height, m, which is fixed to the base."""
+        import coal  # comes with Pinocchio
+
+        place = self._pinocchio.SE3(np.eye(3), np.array([0.0, 0.0, height - FLOOR[2] / 2]))
+        self._geometry.addGeometryObject(self._pinocchio.GeometryObject("floor", 0, place, coal.Box(*FLOOR)))
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

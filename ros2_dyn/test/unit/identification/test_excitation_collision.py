@@ -23,20 +23,23 @@ def ball(name: str, x: float) -> str:
     return f'<link name="{name}"><collision>{shape}</collision>{body}</link>'
 
 
-@pytest.fixture
-def balls(tmp_path):
-    """Three links of 1 m in a plane, with balls: at both ends, which touch where the links form a triangle."""
-    turn = "continuous"
+def write_balls(path, axis):
+    """Write three links of 1 m, with balls at both ends, which touch where the links form a triangle."""
     xml = robot(
         ball("base", 0.0),
         ball("first", 0.5),
         ball("second", 1.0),
-        joint("one", turn, "base", "first", xyz=(1, 0, 0)),
-        joint("two", turn, "first", "second", xyz=(1, 0, 0)),
+        joint("one", "continuous", "base", "first", xyz=(1, 0, 0), axis=axis),
+        joint("two", "continuous", "first", "second", xyz=(1, 0, 0), axis=axis),
     )
-    path = tmp_path / "balls.urdf"
     path.write_text(xml)
     return path, RobotModel.from_urdf(xml)
+
+
+@pytest.fixture
+def balls(tmp_path):
+    """The file and the model of those links in a horizontal plane."""
+    return write_balls(tmp_path / "balls.urdf", (0, 0, 1))
 
 
 def gap(q) -> np.ndarray:
@@ -74,6 +77,22 @@ def test_trajectory_keeps_away_from_itself(balls):
     assert np.min(gap(free.at(t)[0])) < 0, "the test is one only if it would collide"
     assert np.min(gap(kept.at(t)[0])) > 0.5 * CLEARANCE
     assert np.max(np.abs(kept.at(t)[0])) > 0.5
+
+
+def test_last_ball_stays_above_a_floor(tmp_path):
+    """In a vertical plane; the base and the first link are allowed to touch the floor."""
+    path, model = write_balls(tmp_path / "upright.urdf", (0, 1, 0))
+    collision = SelfCollision(path, model, np.zeros(2), floor=-0.5)
+    assert collision.pairs == (("base_0", "second_0"), ("second_0", "floor"))
+    for q in ([0.1, 0.0], [0.3, 0.2], [-1.0, 0.5]):
+        height = -np.sin(q[0]) - np.sin(q[0] + q[1])
+        assert_allclose(collision.distances(np.array(q))[1], height - RADIUS + 0.5, atol=1e-6)
+    options = ExcitationOptions(duration=10.0, starts=1, iterations=15)
+    lowest = []
+    for each in (None, collision):
+        q = excite(model, options, each).trajectory.at(np.linspace(0, 10, 5000))[0]
+        lowest.append(np.min(-np.sin(q[:, 0]) - np.sin(q[:, 0] + q[:, 1])) - RADIUS)
+    assert lowest[0] < -0.5 < lowest[1] - 0.5 * CLEARANCE
 
 
 def test_links_that_touch_at_the_start_are_named(balls):
