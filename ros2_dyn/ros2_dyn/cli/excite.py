@@ -10,9 +10,10 @@ from rich.console import Console
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.identification.excitation_collision import SelfCollision
-from ros2_dyn.identification.excitation_design import CHECK_RATE, Excitation, ExcitationOptions, excite, start_posture
+from ros2_dyn.identification.excitation_design import CHECK_RATE, Excitation, excite
 from ros2_dyn.identification.excitation_files import write_csv, write_trajectory
 from ros2_dyn.identification.excitation_limits import whole_effort
+from ros2_dyn.identification.excitation_options import ExcitationOptions, start_posture
 from ros2_dyn.model import RobotModel
 
 WEAKEST = 10

@@ -10,20 +10,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ros2_dyn.errors import InputError
 from ros2_dyn.identification.base_parameters import BaseParameters
 from ros2_dyn.identification.excitation import FourierBasis, FourierTrajectory
 from ros2_dyn.identification.excitation_collision import SelfCollision
 from ros2_dyn.identification.excitation_cost import ExcitationCost
 from ros2_dyn.identification.excitation_information import Information, Quality
 from ros2_dyn.identification.excitation_limits import MotionLimits, whole_effort
+from ros2_dyn.identification.excitation_options import ExcitationOptions, start_posture
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
-TYPICAL_FREQUENCY = 0.1
-"""Base frequency where none is given, Hz, rounded so that the duration is a whole number of periods."""
 SAMPLES = 16
 """Samples of the shortest period in the cost."""
 CHECK_RATE = 1000.0
@@ -33,62 +30,6 @@ COLLISION_RATE = 50.0
 CLOSE = 0.999
 """Share of the limits that the samples of the last check may use, because there is motion between them."""
 BISECTIONS = 10
-
-
-@dataclass(frozen=True)
-class ExcitationOptions:
-    """What the trajectory is to be like."""
-
-    duration: float = 20.0
-    """Duration, s."""
-    base_frequency: float | None = None
-    """Frequency of the first harmonic, Hz; None: about `TYPICAL_FREQUENCY`."""
-    harmonics: int = 5
-    """Number of harmonics."""
-    rate: float = 100.0
-    """Rate of the points, and of the measurements that standard errors are computed for, Hz."""
-    share: float = 0.7
-    """Share of the velocity and effort limits."""
-    margin: float = 0.1
-    """Distance from the position limits, rad or m."""
-    acceleration: ArrayLike | None = None
-    """Limits of acceleration, rad/s^2 or m/s^2, one or shape (n,); None: see `MotionLimits.of`."""
-    posture: ArrayLike | None = None
-    """Positions at the start and the end, rad or m, shape (n,); None: in the middle of the limits, else 0."""
-    noise: ArrayLike | None = None
-    """Standard deviation of measured efforts, N m or N, one or shape (n,); None: see `NOISE`."""
-    seed: int = 1
-    """Seed of the random starts."""
-    starts: int = 3
-    """Number of random starts."""
-    iterations: int = 60
-    """Largest number of iterations from each start."""
-
-    def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: a number is outside of its range, or the duration is no whole number of periods.
-        """
-        for name, low in (("duration", 0), ("rate", 0), ("starts", 0), ("iterations", 0), ("harmonics", 1)):
-            value = getattr(self, name)
-            if not low < value < np.inf:
-                raise InputError(name, f"expected a finite number above {low}, got {value}")
-        if not 0 < self.share <= 1:
-            raise InputError("share", f"expected a number above 0, at most 1, got {self.share}")
-        if not 0 <= self.margin < np.inf:
-            raise InputError("margin", f"expected a finite number, not negative, got {self.margin}")
-        periods = self.duration * self.frequency
-        if not (0.5 < periods < np.inf and abs(periods - round(periods)) < 1e-6):
-            problem = f"expected a multiple of 1 / duration ({1 / self.duration:.4g} Hz), got {self.base_frequency}"
-            raise InputError("base_frequency", problem)
-
-    @property
-    def frequency(self) -> float:
-        """Base frequency, Hz."""
-        if self.base_frequency is not None:
-            return self.base_frequency
-        return max(round(self.duration * TYPICAL_FREQUENCY), 1) / self.duration
 
 
 class Excitation(NamedTuple):
@@ -135,21 +76,6 @@ def excite(
     trajectory = max(candidates, key=search.information)
     quality = information.quality(*trajectory.at(trajectory.times(options.rate)[:-1]))
     return Excitation(trajectory, limits, information.base, information.beta, information.deviations, quality)
-
-
-def start_posture(model: RobotModel, given: ArrayLike | None = None) -> Array:
-    """Return the given positions, or the middle of the position limits and 0 where there are none, shape (n,).
-
-    Raises:
-        InputError: there is not one finite number for each joint.
-    """
-    if given is None:
-        limited = np.isfinite(model.lower) & np.isfinite(model.upper)
-        return np.where(limited, (np.where(limited, model.lower, 0) + np.where(limited, model.upper, 0)) / 2, 0.0)
-    posture = np.asarray(given, dtype=float)
-    if posture.shape != (model.n,) or not np.all(np.isfinite(posture)):
-        raise InputError("posture", f"expected {model.n} finite positions, of {model.joint_names}, got {given}")
-    return posture
 
 
 @dataclass(frozen=True)

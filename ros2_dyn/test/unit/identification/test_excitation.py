@@ -13,9 +13,10 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.identification.base_parameters import random_states
 from ros2_dyn.identification.excitation import FourierBasis, FourierTrajectory
 from ros2_dyn.identification.excitation_cost import ExcitationCost
-from ros2_dyn.identification.excitation_design import ExcitationOptions, excite, start_posture
+from ros2_dyn.identification.excitation_design import excite
 from ros2_dyn.identification.excitation_information import Information, standard_parameters
 from ros2_dyn.identification.excitation_limits import MotionLimits, whole_effort
+from ros2_dyn.identification.excitation_options import ExcitationOptions, start_posture
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 

@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from robots import joint, robot
 from ros2_dyn.errors import InputError
 from ros2_dyn.identification.excitation_collision import CLEARANCE, SelfCollision
-from ros2_dyn.identification.excitation_design import ExcitationOptions, excite
+from ros2_dyn.identification.excitation_design import excite
+from ros2_dyn.identification.excitation_options import ExcitationOptions
 from ros2_dyn.model import RobotModel
 
 pytest.importorskip("pinocchio", reason="Pinocchio, which computes distances, is not installed")

@@ -11,8 +11,9 @@ from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.identification.base_parameters import base_parameters
 from ros2_dyn.identification.consistent_fit import Prior, fit, weighted
-from ros2_dyn.identification.excitation_design import ExcitationOptions, excite
+from ros2_dyn.identification.excitation_design import excite
 from ros2_dyn.identification.excitation_limits import whole_effort
+from ros2_dyn.identification.excitation_options import ExcitationOptions
 from ros2_dyn.identification.pseudo_inertia import is_consistent
 from ros2_dyn.identification.signals import even_motion
 from ros2_dyn.model import JointDynamics, RobotModel
