@@ -24,6 +24,7 @@ setup(
         "report": ["matplotlib", "plotly>=6", "rosbags"],
         "black_box": ["mcap"],
         "cluster": ["distributed"],
+        "excite": ["pin"],
         "test": ["pytest"],
     },
     zip_safe=False,

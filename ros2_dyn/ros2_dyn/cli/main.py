@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import audit, campaign, card, collision_report, export, identify, parameters, replay, report
+from ros2_dyn.cli import (
+    audit,
+    campaign,
+    card,
+    collision_report,
+    excite,
+    export,
+    identify,
+    parameters,
+    replay,
+    report,
+)
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
@@ -13,6 +24,7 @@ COMMANDS = {
     "card": card,
     "collision-report": collision_report,
     "campaign": campaign,
+    "excite": excite,
     "export": export,
     "identify": identify,
     "parameters": parameters,
