@@ -1,0 +1,1 @@
+"""What is wrong between a robot, its description and its driver, told from a recorded motion."""
