@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ros2_dyn.errors import InputError
 
-
-State = tuple[float, Sequence[float], Optional[Sequence[float]], Optional[Sequence[float]]]
+State = tuple[float, Sequence[float], Sequence[float] | None, Sequence[float] | None]
 """Time, s, and positions, velocities and efforts of the joints; None for what the state lacks."""
 
 

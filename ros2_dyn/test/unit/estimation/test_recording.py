@@ -72,7 +72,7 @@ def test_csv_without_velocities_has_none(tmp_path):
     path.write_text("time,elbow.position,elbow.effort\n0,1,2\n1,3,\n")
     with pytest.raises(InputError, match="no complete states of elbow"):
         read_recording(path, ["elbow"])
-    t, q, qd, effort = read_recording(path, ["elbow"], partial=True)
+    _, q, qd, effort = read_recording(path, ["elbow"], partial=True)
     assert_array_equal(q, [[1], [3]])
     assert np.all(np.isnan(qd))
     assert_array_equal(effort, [[2], [np.nan]])
