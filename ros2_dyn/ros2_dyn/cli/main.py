@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ros2_dyn.cli import audit, campaign, collision_report, export, parameters, replay
+from ros2_dyn.cli import audit, campaign, collision_report, doctor, export, parameters, replay
 from ros2_dyn.errors import Ros2DynError
 
 COMMANDS = {
     "audit": audit,
     "collision-report": collision_report,
     "campaign": campaign,
+    "doctor": doctor,
     "export": export,
     "parameters": parameters,
     "replay": replay,

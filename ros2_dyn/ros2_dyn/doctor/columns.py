@@ -25,27 +25,28 @@ LEAST_MASS = 0.05
 
 
 class Columns:
-    """Efforts of the bodies' inertia and weight, low-passed as the measured ones are."""
+    """Efforts of the bodies' inertia and weight at some samples, low-passed as the measured ones are."""
 
-    def __init__(self, model: RobotModel, samples: Samples, order: tuple[int, ...]) -> None:
+    def __init__(self, model: RobotModel, samples: Samples, order: tuple[int, ...], indices: Array) -> None:
         """Compute them.
 
         Args:
             model: the robot.
             samples: the motion.
             order: the recording's column of each joint's positions.
+            indices: of the samples, shape (m,).
         """
         q, qd, qdd = (x[:, list(order)] for x in (samples.q, samples.qd, samples.qdd))
         inertial = regressor(model, q, qd, qdd, np.zeros(3))
         three = np.broadcast_to(q, (3, *q.shape))
         weight = regressor(model, three, 0 * three, 0 * three, np.eye(3)[:, None])
-        self.inertia: Array = _filtered(inertial, samples.step)
+        self.inertia: Array = _filtered(inertial, samples.step)[indices]
         """Efforts of unit inertial parameters without gravity, shape (m, n, 10 b)."""
-        self.weight: Array = _filtered(np.moveaxis(weight, 0, -1), samples.step)
+        self.weight: Array = _filtered(np.moveaxis(weight, 0, -1), samples.step)[indices]
         """Efforts of unit inertial parameters per unit of gravity, shape (m, n, 10 b, 3)."""
-        self.friction: Array = samples.friction[:, list(order)]
+        self.friction: Array = samples.friction[indices][:, list(order)]
         """See `Samples.friction`."""
-        self.speed: Array = np.abs(samples.qd[:, list(order)])
+        self.speed: Array = np.abs(samples.qd[indices][:, list(order)])
         """Joint speeds, shape (m, n)."""
         parameters = inertial_parameters(model)
         self.inertia_effort: Array = self.inertia @ parameters

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.doctor import delay, effort_gain, effort_meaning, joint_order, mounting, payload
+from ros2_dyn.doctor import delay, effort_gain, effort_meaning, friction, joint_order, mounting, payload, velocity
 from ros2_dyn.doctor.degrees import in_radians
 from ros2_dyn.doctor.diagnosis import CODES, Diagnosis, Note
-from ros2_dyn.doctor.evidence import THOROUGH
+from ros2_dyn.doctor.evidence import QUICK, THOROUGH
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
 from ros2_dyn.doctor.samples import take_samples
@@ -27,7 +27,9 @@ class Report(NamedTuple):
     findings: list[Diagnosis]
     """In the order of `CODES`; `ok` alone where nothing is wrong."""
     notes: list[Note]
+    """About velocities, friction and what remains."""
     hypothesis: Hypothesis
+    """The explanation that the findings were told from."""
 
 
 def diagnose(model: RobotModel, recording: Recording) -> Report:
@@ -45,18 +47,27 @@ def diagnose(model: RobotModel, recording: Recording) -> Report:
         raise InputError("model", f"joint '{several[0]}' has several degrees of freedom: choose the joints of the arm")
     if recording.q.shape[1:] != (model.n,):
         raise InputError("recording", f"expected {model.n} joints, got {recording.q.shape[1:]}")
-    if not (np.all(np.isfinite(recording.q)) and np.all(np.isfinite(recording.effort))):
-        raise InputError("recording", "positions and efforts are needed, and some are not finite")
+    if not np.any(np.all(np.isfinite(recording.effort), axis=1)):
+        raise InputError(
+            "recording", "it has no efforts of all joints, from which all is told: see the driver's manual"
+        )
     recording, found = in_radians(model, recording)
-    judge = Judge(model, take_samples(recording), QUICK_SAMPLES)
-    hypothesis = search(judge)
-    judge = judge.with_doubts(THOROUGH_SAMPLES, THOROUGH)
-    hypothesis, evidence = certain(judge, hypothesis)
+    samples = take_samples(recording)
+    hypotheses = search(Judge(model, samples, QUICK_SAMPLES, QUICK))
+    judge = Judge(model, samples, THOROUGH_SAMPLES, THOROUGH)
+    hypothesis, evidence = certain(judge, hypotheses)
+    notes = velocity.notes(model, recording)
     without_model = judge.score_without_model() - judge.score(hypothesis)
     if without_model > 0:
-        found.append(effort_meaning.external_only(without_model))
-        hypothesis = Hypothesis.nothing_wrong(model.n)
-    else:
-        found += [each for module in MODULES for each in module.diagnose(judge, hypothesis, evidence)]
-    found = found or [Diagnosis("ok", None, None, 0.9, "", "")]
-    return Report(sorted(found, key=lambda each: CODES.index(each.code)), [], hypothesis)
+        return Report([*found, effort_meaning.external_only(without_model)], notes, Hypothesis.nothing_wrong(model.n))
+    found += [each for module in MODULES for each in module.diagnose(judge, hypothesis, evidence)]
+    found.sort(key=lambda each: CODES.index(each.code))
+    notes += [*payload.notes(hypothesis), *friction.notes(judge, hypothesis)]
+    return Report(found or [_ok(judge, hypothesis)], notes, hypothesis)
+
+
+def _ok(judge: Judge, hypothesis: Hypothesis) -> Diagnosis:
+    _, left = friction.split(judge, hypothesis)
+    share = float(np.mean(friction.explained(judge, hypothesis, left)))
+    told = f"the model with friction explains {100 * share:.0f} % of the joints' efforts on average"
+    return Diagnosis("ok", None, None, round(min(share, 0.99), 2), told, "")

@@ -31,7 +31,12 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
             yield _with_factors(hypothesis, [factor if i == j else 1.0 for i in range(n)])
     for factor in (-1.0, SCALES[int(np.argmax(scores.sum(axis=0)))]):
         yield replace(hypothesis, common_gain=hypothesis.common_gain * float(factor))
-    yield replace(hypothesis, percent=not hypothesis.percent, gains=(1.0,) * n, common_gain=1.0)
+    signs_only = replace(hypothesis, gains=_signs(hypothesis.gains), common_gain=_signs((hypothesis.common_gain,))[0])
+    yield replace(signs_only, percent=not hypothesis.percent)
+
+
+def _signs(gains: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(float(np.sign(gain)) for gain in gains)
 
 
 def _with_factors(hypothesis: Hypothesis, factors: list[float]) -> Hypothesis:
@@ -65,9 +70,7 @@ def too_small(hypothesis: Hypothesis) -> Hypothesis:
         near = abs(np.log(abs(gain))) < np.log(LEAST_GAIN)
         return float(np.sign(gain)) if near else gain
 
-    return replace(
-        hypothesis, gains=tuple(map(rounded, hypothesis.gains)), common_gain=rounded(hypothesis.common_gain)
-    )
+    return replace(hypothesis, gains=tuple(map(rounded, hypothesis.gains)), common_gain=rounded(hypothesis.common_gain))
 
 
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:

@@ -98,7 +98,9 @@ class _Covariance:
         # The mean power of friction, and what the samples tell about it: it is not negative.
         w = power * deviations[DISSIPATIVE]
         self._power: Array = self._rotate @ (friction * deviations)[:, DISSIPATIVE] @ w
-        self._power_deviation: Array = np.sqrt(np.maximum(w @ w - np.sum(self._power**2 / self._variances, axis=1), 1e-300))
+        self._power_deviation: Array = np.sqrt(
+            np.maximum(w @ w - np.sum(self._power**2 / self._variances, axis=1), 1e-300)
+        )
 
     def log_likelihood(self, measured: Array, mean: Array, scales: Array) -> Array:
         from scipy.special import log_ndtr

@@ -10,8 +10,9 @@ import numpy as np
 
 from ros2_dyn.doctor.diagnosis import Diagnosis, confidence
 from ros2_dyn.doctor.hypothesis import Hypothesis
-from ros2_dyn.doctor.judge import Judge
+from ros2_dyn.doctor.judge import FAULT_PRICE, Judge
 from ros2_dyn.doctor.scales import SCALES
+from ros2_dyn.model.spatial import Array
 
 
 def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
@@ -29,17 +30,20 @@ def _assigned(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
 
     n = judge.model.n
     now = hypothesis.scales(judge.model)
-    for factors in (np.ones(1), np.array([1.0, -1.0]), SCALES):
-        scores = np.array(
-            [[judge.gain_scores(hypothesis, j, now[j] * factors, c) for c in range(n)] for j in range(n)]
-        )  # (joint, column, factor)
+    for factors in (SCALES[:1], SCALES[:2], SCALES):
+        scores = np.array([[judge.gain_scores(hypothesis, j, now[j] * factors, c) for c in range(n)] for j in range(n)])
         efforts = linear_sum_assignment(-np.max(scores, axis=-1))[1].tolist()
-        best = [factors[int(np.argmax(scores[j, efforts[j]]))] for j in range(n)]
         gains = [
-            gain * factor if scores[j, efforts[j]].max() > scores[j, efforts[j], factors == 1.0].max(initial=-np.inf) + 15 else gain
-            for j, (gain, factor) in enumerate(zip(hypothesis.gains, best))
+            gain * _factor(scores[j, column], factors)
+            for j, (gain, column) in enumerate(zip(hypothesis.gains, efforts))
         ]
-        yield replace(hypothesis, efforts=tuple(efforts), gains=tuple(map(float, gains)))
+        yield replace(hypothesis, efforts=tuple(efforts), gains=tuple(gains))
+
+
+def _factor(scores: Array, factors: Array) -> float:
+    """Return the best of the factors; the first, 1, where that is not clearly worse."""
+    best = int(np.argmax(scores))
+    return float(factors[best]) if scores[best] > scores[0] + FAULT_PRICE else 1.0
 
 
 def _exchanged(order: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
@@ -50,31 +54,15 @@ def _exchanged(order: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
 
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:
     """Return one diagnosis for each group of joints that are exchanged."""
-    names = judge.model.joint_names
-    found = []
+    names, found = judge.model.joint_names, []
+    remedy = "the driver has to publish each number under the name of its joint"
     for group, without in zip(hypothesis.cycles, hypothesis.faults):
-        speaks = evidence[without]
-        kinds = [
-            kind
+        told = "; ".join(
+            f"{kind}: " + ", ".join(f"{names[i]} is recorded as {names[order[i]]}" for i in group)
             for kind, order in (("positions", hypothesis.states), ("efforts", hypothesis.efforts))
             if any(order[i] != i for i in group)
-        ]
-        orders = {"positions": hypothesis.states, "efforts": hypothesis.efforts}
-        told = "; ".join(
-            f"{kind}: " + ", ".join(f"{names[i]} is recorded as {names[orders[kind][i]]}" for i in group)
-            for kind in kinds
         )
-        remedy = "the driver has to publish each number under the name of its joint"
-        if kinds == ["positions", "efforts"] and hypothesis.states == hypothesis.efforts:
-            remedy += "; or put the joints' names of the recording into the order above"
-        found.append(
-            Diagnosis(
-                "joint_order",
-                None,
-                [names[i] for i in group],
-                confidence(speaks),
-                f"{told} (evidence {speaks:.0f})",
-                remedy,
-            )
-        )
+        said = f"{told} (evidence {evidence[without]:.0f})"
+        joints = [names[i] for i in group]
+        found.append(Diagnosis("joint_order", None, joints, confidence(evidence[without]), said, remedy))
     return found

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ros2_dyn.doctor.columns import Columns, doubt
-from ros2_dyn.doctor.evidence import DISSIPATIVE, QUICK, Doubt, JointEvidence, log_likelihood_without_model
+from ros2_dyn.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_likelihood_without_model
 from ros2_dyn.doctor.hypothesis import Hypothesis, effort_scale
 from ros2_dyn.doctor.samples import Samples
 from ros2_dyn.model import RobotModel
@@ -24,7 +24,7 @@ GAIN_PRICE = 5.0
 class Judge:
     """Scores of hypotheses about one recording of one robot."""
 
-    def __init__(self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[Doubt] = QUICK) -> None:
+    def __init__(self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[Doubt]) -> None:
         """Take some of the samples.
 
         Args:
@@ -39,17 +39,11 @@ class Judge:
         self._indices = samples.inner(max(1, round(len(samples.inner(1)) / most)))
         self._doubts = doubts
         self._doubt = doubt(model)
-        self._columns = lru_cache(maxsize=64)(lambda order: Columns(model, samples, order))
+        self._columns = lru_cache(maxsize=64)(lambda order: Columns(model, samples, order, self._indices))
         self._evidence = lru_cache(maxsize=256)(self._make_evidence)
         self._tip = model.link_frame(None)
         self.mean = lru_cache(maxsize=16)(self._mean)
         self._measured = lru_cache(maxsize=64)(lambda delay: samples.effort_at(self._indices, delay))
-
-    def with_doubts(self, most: int, doubts: Sequence[Doubt]) -> Judge:
-        """Return a judge of the same recording by other doubts."""
-        other = Judge(self.model, self.samples, most, doubts)
-        other._columns = self._columns
-        return other
 
     def score(self, hypothesis: Hypothesis) -> float:
         """Return the logarithm of a hypothesis' probability, up to a constant."""
@@ -82,8 +76,8 @@ class Judge:
         columns = self._columns(hypothesis.states)
         tau = columns.inertia_effort + columns.weight_effort @ hypothesis.effective_gravity
         if hypothesis.payload:
-            tau = tau + self._columns_of_tip(hypothesis) @ self.tip_parameters(hypothesis.payload)
-        return np.asarray(tau[self._indices])
+            tau = tau + self.tip_columns(hypothesis) @ self.tip_parameters(hypothesis.payload)
+        return np.asarray(tau)
 
     def tip_parameters(self, payload: Sequence[float]) -> Array:
         """Return the inertial parameters of a point mass at the tip in the frame of the tip's body, shape (10,)."""
@@ -91,17 +85,13 @@ class Judge:
         inertia = SpatialInertia.from_com(mass, np.array(com), np.zeros((3, 3)))
         return inertia.in_parent(self._tip.X).parameters
 
-    def tip_columns(self, hypothesis: Hypothesis) -> Array:
-        """Return the efforts of unit inertial parameters of the tip's body, shape (m, n, 10)."""
-        return self._columns_of_tip(hypothesis)[self._indices]
-
     def weight_columns(self, hypothesis: Hypothesis) -> Array:
         """Return the efforts of the weight per unit of gravity, shape (m, n, 3)."""
-        return self._columns(hypothesis.states).weight_effort[self._indices]
+        return self._columns(hypothesis.states).weight_effort
 
     def friction_columns(self, hypothesis: Hypothesis) -> Array:
         """Return the efforts of friction per unit of its parameters, shape (m, n, 6)."""
-        return self._columns(hypothesis.states).friction[self._indices]
+        return self._columns(hypothesis.states).friction
 
     def whitened(self, hypothesis: Hypothesis, columns: Array) -> tuple[Array, Array]:
         """Return all joints' errors, (m n,), and columns, given as (m, n, c), in units of their deviations, (m n, c)."""
@@ -113,8 +103,9 @@ class Judge:
         errors, whitened = zip(*parts)
         return np.concatenate(errors), np.concatenate(whitened)
 
-    def _columns_of_tip(self, hypothesis: Hypothesis) -> Array:
-        return self._columns(hypothesis.states).of_body(self._tip.body, hypothesis.effective_gravity)
+    def tip_columns(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts of unit inertial parameters of the tip's body, shape (m, n, 10)."""
+        return self._columns(hypothesis.states).of_body(self._tip.body, np.array(hypothesis.gravity))
 
     def _of(self, hypothesis: Hypothesis) -> list[JointEvidence]:
         # What a driver compensates is the description's weight: the doubt of the true one stays.
@@ -122,11 +113,10 @@ class Judge:
         return self._evidence(hypothesis.states, gravity)
 
     def _make_evidence(self, order: tuple[int, ...], gravity: tuple[float, ...]) -> list[JointEvidence]:
-        columns, at = self._columns(order), self._indices
-        bodies = (columns.inertia[at] + columns.weight[at] @ np.array(gravity)) * self._doubt
-        friction, speed = columns.friction[at], columns.speed[at]
+        columns, t = self._columns(order), self.samples.t[self._indices]
+        bodies = (columns.inertia + columns.weight @ np.array(gravity)) * self._doubt
+        friction, speed = columns.friction, columns.speed
         power = np.stack([np.mean(speed**2, axis=0), np.mean(speed, axis=0)], axis=-1)[:, DISSIPATIVE]
-        t = self.samples.t[at]
         return [
             JointEvidence(t, bodies[:, j], friction[:, j], power[j], float(self.limit[j]), self._doubts)
             for j in range(self.model.n)

@@ -68,9 +68,7 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
     g = [round(x, 3) + 0.0 for x in hypothesis.gravity]
     told = f"the weight fits with a base that is tilted by {np.rad2deg(hypothesis.tilt):.0f} degrees"
     return [
-        Diagnosis(
-            "mounting", None, g, confidence(speaks), f"{told} (evidence {speaks:.0f})", f"gravity: {numbers(g)}"
-        )
+        Diagnosis("mounting", None, g, confidence(speaks), f"{told} (evidence {speaks:.0f})", f"gravity: {numbers(g)}")
     ]
 
 

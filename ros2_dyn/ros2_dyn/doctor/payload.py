@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ros2_dyn.doctor.diagnosis import Diagnosis, confidence, numbers
+from ros2_dyn.doctor.diagnosis import Diagnosis, Note, confidence, numbers
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
 from ros2_dyn.model.spatial import Array
@@ -18,6 +18,8 @@ NOTHING = 0.1
 """Mass that counts as none, kg."""
 CERTAIN = 4.0
 """Mass of a payload that is told, as a multiple of its standard deviation."""
+LEAST_EVIDENCE = 30.0
+"""Evidence for a payload that is told: wrong masses in a description look alike."""
 COM_DOUBT = 0.15
 """Standard deviation of a payload's centre from the tip, m."""
 
@@ -73,20 +75,21 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
     if not hypothesis.payload:
         return []
     _, deviation = _solved(judge, hypothesis)
-    if hypothesis.payload[0] < max(LEAST_MASS, CERTAIN * deviation):
-        return []
     speaks = evidence[replace(hypothesis, payload=())]
+    if hypothesis.payload[0] < max(LEAST_MASS, CERTAIN * deviation) or speaks < LEAST_EVIDENCE:
+        return []
     mass, *com = hypothesis.payload
     told = f"{mass:.2f} kg (standard deviation {deviation:.2f} kg) with the centre of mass at {numbers(com)} m in"
     tip = judge.model.default_tip
-    remedy = f"payload_mass: {mass:.3g}\npayload_center_of_mass: {numbers(com)}\nor an <inertial> of '{tip}'"
-    return [
-        Diagnosis(
-            "payload",
-            None,
-            round(mass, 3),
-            confidence(speaks),
-            f"{told} '{tip}' fits (evidence {speaks:.0f})",
-            remedy,
-        )
-    ]
+    where = ", ".join(f"{axis}: {x:.3g}" for axis, x in zip("xyz", com))
+    request = f"{{link: {tip}, inertia: {{m: {mass:.3g}, com: {{{where}}}}}}}"
+    remedy = f"~/set_payload with {request}, or more <inertial> of the link '{tip}'"
+    said = f"{told} '{tip}' fits (evidence {speaks:.0f})"
+    return [Diagnosis("payload", None, round(mass, 3), confidence(speaks), said, remedy)]
+
+
+def notes(hypothesis: Hypothesis) -> list[Note]:
+    """Return that the arm lacks a tool which the description has, where it seems so."""
+    if not hypothesis.payload or hypothesis.payload[0] > -LEAST_MASS:
+        return []
+    return [Note("payload", None, f"the description seems to have {-hypothesis.payload[0]:.2f} kg too much at the tip")]

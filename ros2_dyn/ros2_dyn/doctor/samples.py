@@ -11,6 +11,8 @@ from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.identification.signals import zero_phase
 from ros2_dyn.model.spatial import Array
 
+MIN_STATES = 50
+"""States with efforts that are needed."""
 MIN_DURATION = 5.0
 """Shortest motion that can be diagnosed, s."""
 MAX_DURATION = 45.0
@@ -65,15 +67,17 @@ class Samples(NamedTuple):
 
 
 def take_samples(recording: Recording) -> Samples:
-    """Return the samples of a recording, whose velocities are not used.
+    """Return the samples of a recording, whose velocities are not used; a state without all efforts is left out.
 
     Raises:
         InputError: the recording is too short.
     """
+    complete = np.all(np.isfinite(recording.q) & np.isfinite(recording.effort), axis=1)
+    recording = Recording(*(values[complete] for values in recording))
     t, keep = np.unique(recording.t, return_index=True)
-    if len(t) < 50 or t[-1] - t[0] < MIN_DURATION:
-        length = f"{len(t)} states in {t[-1] - t[0]:.3g} s"
-        raise InputError("recording", f"expected at least 50 states in {MIN_DURATION:g} s, got {length}")
+    if len(t) < MIN_STATES or t[-1] - t[0] < MIN_DURATION:
+        wanted = f"expected at least {MIN_STATES} states with efforts over {MIN_DURATION:g} s"
+        raise InputError("recording", f"{wanted}, got {len(t)}")
     step = max(float(np.median(np.diff(t))), FINE_STEP)
     even = t[0] + step * np.arange(int((t[-1] - t[0]) / step) + 1)
     q, effort = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ros2_dyn.doctor import delay, effort_gain, effort_meaning, joint_order, mounting, payload
-from ros2_dyn.doctor.evidence import THOROUGH
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import FAULT_PRICE, Judge
 

@@ -24,6 +24,7 @@ def test_rooms_import_each_other_in_one_direction():
         "kernels",
         "estimation",
         "identification",
+        "doctor",
         "control",
         "runtime",
         "simulation",
