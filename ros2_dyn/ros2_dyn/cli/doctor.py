@@ -46,10 +46,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def as_json(report: Report) -> dict[str, list[dict[str, object]]]:
     """Return a report as plain numbers and texts."""
-    return {
-        "findings": [each._asdict() for each in report.findings],
-        "notes": [each._asdict() for each in report.notes],
-    }
+    parts = {"findings": report.findings, "notes": report.notes}
+    return {name: [each._asdict() for each in part] for name, part in parts.items()}
 
 
 def show(report: Report, console: Console) -> None:
@@ -57,9 +55,8 @@ def show(report: Report, console: Console) -> None:
     for each in report.findings:
         colour = "green" if each.code == "ok" else "red"
         joint = f" {each.joint}" if each.joint else ""
-        console.print(
-            f"[{colour}]{each.code}[/]{escape(joint)} (confidence {each.confidence:.2f}): {escape(each.evidence)}"
-        )
+        told = escape(f"{joint} (confidence {each.confidence:.2f}): {each.evidence}")
+        console.print(f"[{colour}]{each.code}[/]{told}")
         if each.remedy:
             console.print(f"    {escape(each.remedy)}", style="bold")
     table = Table("subject", "joint", "note")

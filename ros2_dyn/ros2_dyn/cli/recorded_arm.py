@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,6 +58,7 @@ def recorded_names(path: Path, topic: str) -> list[str]:
 
 def _without_prefix(names: Sequence[str]) -> dict[str, str]:
     """Return the names by what follows the part, up to a separator, that all have in common."""
-    common = os.path.commonprefix(list(names))
-    length = max(common.rfind(separator) for separator in "_/.") + 1
+    shortest, *others = sorted(names, key=len)
+    length = max(i for i in range(len(shortest) + 1) if all(name.startswith(shortest[:i]) for name in others))
+    length = max(shortest.rfind(separator, 0, length) for separator in "_/.") + 1
     return {name[length:]: name for name in names}

@@ -40,7 +40,8 @@ def diagnose(model: RobotModel, recording: Recording) -> Report:
         recording: of its motion; velocities may be NaN.
 
     Raises:
-        InputError: the recording is too short or has another number of joints, or a joint has several degrees of freedom.
+        InputError: the recording is too short, lacks efforts or has other joints, or a joint has several degrees of
+            freedom.
     """
     several = [joint.name for joint in model.joints if joint.dof > 1]
     if several:

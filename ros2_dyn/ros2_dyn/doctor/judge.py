@@ -94,7 +94,7 @@ class Judge:
         return self._columns(hypothesis.states).friction
 
     def whitened(self, hypothesis: Hypothesis, columns: Array) -> tuple[Array, Array]:
-        """Return all joints' errors, (m n,), and columns, given as (m, n, c), in units of their deviations, (m n, c)."""
+        """Return all joints' errors, (m n,), and columns (m, n, c) as (m n, c), in units of their deviations."""
         y, mean, scales = self.measured(hypothesis), self.mean(hypothesis), hypothesis.scales(self.model)
         parts = [
             each.whitened(y[:, hypothesis.efforts[j]], mean[:, j], float(scales[j]), columns[:, j])

@@ -105,7 +105,7 @@ def _liveliest(qd: Array, step: float) -> slice:
 
 
 def _presliding(q: Array, distance: float) -> Array:
-    """Return the stretch of a spring that yields at a distance, in units of it, shape (m, n): a Maxwell-slip element."""
+    """Return the stretch, shape (m, n), of a spring that yields at a distance, in units of it (Maxwell slip)."""
     stretch = np.zeros_like(q)
     for k, step in enumerate(np.diff(q, axis=0), start=1):
         stretch[k] = np.minimum(np.maximum(stretch[k - 1] + step, -distance), distance)

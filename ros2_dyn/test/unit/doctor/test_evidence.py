@@ -15,6 +15,7 @@ from ros2_dyn.doctor.evidence import (
 
 stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
 M, LIMIT = 30, 50.0
+ONE = (Doubt(),)
 T = 0.2 * np.arange(M)
 RNG = np.random.default_rng(3)
 QD = np.sin(1.3 * T)
@@ -22,11 +23,11 @@ BODIES = RNG.normal(size=(M, 4))
 FRICTION = np.stack([QD, np.tanh(QD / 0.02), np.ones(M), np.cos(T), QD**3, QD**5], axis=1)
 
 
-def evidence(power=(0.0, 0.0), doubts=(Doubt(),)) -> JointEvidence:
+def evidence(power=(0.0, 0.0), doubts=ONE) -> JointEvidence:
     return JointEvidence(T, BODIES, FRICTION, np.array(power), LIMIT, doubts)
 
 
-def log_density(y, mean, doubt=Doubt()) -> float:
+def log_density(y, mean, doubt=ONE[0]) -> float:
     """Average over the noises of the normal density, times (2 pi)^(m/2)."""
     known = np.hstack([doubt.description * BODIES, doubt.friction * FRICTION * FRICTION_DOUBT * LIMIT])
     parts = [
