@@ -31,8 +31,13 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
             yield _with_factors(hypothesis, [factor if i == j else 1.0 for i in range(n)])
     for factor in (-1.0, SCALES[int(np.argmax(scores.sum(axis=0)))]):
         yield replace(hypothesis, common_gain=hypothesis.common_gain * float(factor))
-    signs_only = replace(hypothesis, gains=_signs(hypothesis.gains), common_gain=_signs((hypothesis.common_gain,))[0])
-    yield replace(signs_only, percent=not hypothesis.percent)
+    yield in_percent(hypothesis, not hypothesis.percent)
+
+
+def in_percent(hypothesis: Hypothesis, percent: bool = True) -> Hypothesis:
+    """Return the hypothesis with percent of the effort limits, or without, in place of its gains; signs stay."""
+    common, *gains = _signs((hypothesis.common_gain, *hypothesis.gains))
+    return replace(hypothesis, common_gain=common, gains=tuple(gains), percent=percent)
 
 
 def _signs(gains: tuple[float, ...]) -> tuple[float, ...]:

@@ -31,7 +31,16 @@ def search(judge: Judge) -> list[Hypothesis]:
         if best[0] in visited:
             break
         beam = best
-    return _best_of_each_kind(scores)
+    best = _best_of_each_kind(scores)
+    return [*best, *_in_percent(judge, best)]
+
+
+def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothesis]:
+    """Yield those with free gains in percent instead: a unit that is used looks like some gains at first."""
+    for each in hypotheses:
+        if each.free_gains:
+            percent = effort_gain.in_percent(each)
+            yield max([percent, *payload.moves(judge, percent)], key=judge.score)
 
 
 def _best_of_each_kind(scores: dict[Hypothesis, float]) -> list[Hypothesis]:
