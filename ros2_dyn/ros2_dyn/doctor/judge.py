@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.doctor.columns import Columns, doubt
 from ros2_dyn.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_likelihood_without_model
@@ -79,9 +80,9 @@ class Judge:
             tau = tau + self.tip_columns(hypothesis) @ self.tip_parameters(hypothesis.payload)
         return np.asarray(tau)
 
-    def tip_parameters(self, payload: Sequence[float]) -> Array:
+    def tip_parameters(self, payload: ArrayLike) -> Array:
         """Return the inertial parameters of a point mass at the tip in the frame of the tip's body, shape (10,)."""
-        mass, *com = payload
+        mass, *com = np.asarray(payload, dtype=float).tolist()
         inertia = SpatialInertia.from_com(mass, np.array(com), np.zeros((3, 3)))
         return inertia.in_parent(self._tip.X).parameters
 

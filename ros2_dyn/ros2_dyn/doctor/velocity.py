@@ -56,7 +56,7 @@ def _of_joint(name: str, t: Array, true: Array, told: Array) -> list[Note]:
     errors = [np.mean((told - np.interp(t - shift, t, true)) ** 2) for shift in SHIFTS]
     late = float(SHIFTS[int(np.argmin(errors))])
     shifted = np.interp(t - late, t, true)
-    ratio = float(told @ shifted / max(shifted @ shifted, 1e-12))
+    ratio = float(told @ shifted) / max(float(shifted @ shifted), 1e-12)
     found = []
     if late >= LATE:
         found.append(Note("velocity", name, f"its velocity is {1e3 * late:.0f} ms late: the driver filters it"))

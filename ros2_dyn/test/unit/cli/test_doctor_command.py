@@ -5,10 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from robots import MOCK_ARM, mock_arm
+from ros2_dyn.cli.doctor import show
 from ros2_dyn.cli.main import main
 from ros2_dyn.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn.doctor import Diagnosis, Note, Report
+from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.errors import InputError
 from wrong_recordings import Wrong, synthetic_recording, wrong_recording
 
@@ -23,7 +27,7 @@ def write_csv(path: Path, recording, names) -> Path:
     return path
 
 
-def test_findings_are_printed_as_text_and_as_json(tmp_path, capsys):
+def test_findings_are_printed_as_json(tmp_path, capsys):
     recording = wrong_recording(MODEL, synthetic_recording(MODEL, 3, seconds=15.0, rate=50.0), Wrong(signs=(1,)))
     path = write_csv(tmp_path / "a.csv", recording, [f"left_{name}" for name in MODEL.joint_names])
     assert main(["doctor", str(MOCK_ARM), str(path), "--json"]) == 0
@@ -33,11 +37,16 @@ def test_findings_are_printed_as_text_and_as_json(tmp_path, capsys):
     assert (finding["code"], finding["joint"], finding["value"]) == ("sign", joint, -1.0)
     assert 0.9 < finding["confidence"] < 1.0
     assert {each["subject"] for each in report["notes"]} == {"velocity", "friction", "remains"}
-    names = [f"left_{name}" for name in MODEL.joint_names]
-    assert main(["doctor", str(MOCK_ARM), str(path), "--joints", *MODEL.joint_names, "--bag-joints", *names]) == 0
+
+
+def test_report_as_text_has_codes_confidence_and_remedies(capsys):
+    sign = Diagnosis("sign", "elbow_joint", -1.0, 0.99, "evidence 200", "effort_gain: [1, -1]")
+    right = Hypothesis.nothing_wrong(2)
+    show(Report([sign], [Note("remains", "elbow_joint", "0.3 N m [RMS]")], right), Console(soft_wrap=True))
     printed = capsys.readouterr().out
-    assert f"sign {joint} (confidence 0.99)" in printed
-    assert "effort_gain: [1, -1, 1, 1, 1, 1]" in printed
+    assert "sign elbow_joint (confidence 0.99): evidence 200" in printed
+    assert "effort_gain: [1, -1]" in printed
+    assert "0.3 N m [RMS]" in printed
 
 
 def test_bad_input_is_one_line_and_fails(tmp_path, capsys):

@@ -37,21 +37,24 @@ def said(model: RobotModel, recording: Recording) -> set[tuple[str, int | None]]
     }
 
 
-@pytest.mark.parametrize("name", part(CASES, 0, 1, 2, 4))
+@pytest.mark.parametrize("name", part(CASES, 0, 1, 2))
 def test_what_is_done_to_a_synthetic_recording_is_told(name):
     wrong = wrong_recording(MODEL, RECORDING, CASES[name])
     assert said(MODEL, wrong) == CASES[name].codes(6)
 
 
 def test_numbers_of_the_findings_are_near_what_was_done():
-    wrong = Wrong(gravity=(9.81, 0.0, 0.0), payload=(4.0, 0.0, 0.0, 0.1), gain=0.2)
-    report = diagnose(MODEL, wrong_recording(MODEL, RECORDING, wrong))
-    found = {each.code: each for each in report.findings}
-    assert found["gain"].value == pytest.approx(5.0, rel=0.2)
-    assert found["mounting"].value == pytest.approx([9.81, 0.0, 0.0], abs=0.5)
-    assert found["payload"].value == pytest.approx(4.0, abs=1.0)
-    assert "effort_gain: [" in found["gain"].remedy
-    assert "gravity: [9.81, 0, 0]" in found["mounting"].remedy
+    def found(wrong: Wrong):
+        return {each.code: each for each in diagnose(MODEL, wrong_recording(MODEL, RECORDING, wrong)).findings}
+
+    loaded = found(Wrong(gravity=(9.81, 0.0, 0.0), payload=(4.0, 0.0, 0.0, 0.1)))
+    assert loaded["mounting"].value == pytest.approx([9.81, 0.0, 0.0], abs=0.5)
+    assert "gravity: [9.81, 0, 0]" in loaded["mounting"].remedy
+    assert loaded["payload"].value == pytest.approx(4.0, abs=1.0)
+    late = found(Wrong(gain=0.1, delay=0.1))
+    assert late["gain"].value == pytest.approx(10.0, rel=0.25)
+    assert late["delay"].value == pytest.approx(0.1, abs=0.03)
+    assert "effort_gain: [" in late["gain"].remedy
 
 
 @pytest.mark.parametrize("arm", ["ur10", "panda"])
