@@ -25,6 +25,7 @@ def test_rooms_import_each_other_in_one_direction():
         "estimation",
         "identification",
         "report",
+        "doctor",
         "control",
         "runtime",
         "simulation",

@@ -1,0 +1,112 @@
+"""Unit, gain and sign of the efforts, joint by joint or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ros2_dyn.doctor.diagnosis import Diagnosis, confidence, numbers
+from ros2_dyn.doctor.hypothesis import Hypothesis
+from ros2_dyn.doctor.judge import FAULT_PRICE, Judge
+from ros2_dyn.doctor.scales import FINE, SCALES, best_of
+from ros2_dyn.model.spatial import Array
+
+LEAST_GAIN = 1.5
+"""Gains nearer to 1 than this factor are errors of the robot description rather."""
+
+
+def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield hypotheses with other gains of one joint, of some, or of all."""
+    n = judge.model.n
+    now = hypothesis.scales(judge.model)
+    scores = np.array([judge.gain_scores(hypothesis, j, now[j] * SCALES) for j in range(n)])
+    by_itself = [SCALES[int(np.argmax(row))] if row.max() > row[0] + FAULT_PRICE else 1.0 for row in scores]
+    yield _with_factors(hypothesis, by_itself)
+    signs = [-1.0 if row[1] > row[0] + FAULT_PRICE else 1.0 for row in scores]
+    yield _with_factors(hypothesis, signs)
+    for j in range(n):
+        for factor in (signs[j], by_itself[j]):
+            yield _with_factors(hypothesis, [factor if i == j else 1.0 for i in range(n)])
+    for factor in (-1.0, SCALES[int(np.argmax(scores.sum(axis=0)))]):
+        yield replace(hypothesis, common_gain=hypothesis.common_gain * float(factor))
+    yield in_percent(hypothesis, not hypothesis.percent)
+
+
+def in_percent(hypothesis: Hypothesis, percent: bool = True) -> Hypothesis:
+    """Return the hypothesis with percent of the effort limits, or without, in place of its gains; signs stay."""
+    common, *gains = _signs((hypothesis.common_gain, *hypothesis.gains))
+    return replace(hypothesis, common_gain=common, gains=tuple(gains), percent=percent)
+
+
+def _signs(gains: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(float(np.sign(gain)) for gain in gains)
+
+
+def _with_factors(hypothesis: Hypothesis, factors: list[float]) -> Hypothesis:
+    return replace(hypothesis, gains=tuple(float(a * b) for a, b in zip(hypothesis.gains, factors)))
+
+
+def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with its gains other than 1 and -1 at their best."""
+    if abs(hypothesis.common_gain) != 1.0:
+        scales = hypothesis.scales(judge.model)
+
+        def total(factors: Array) -> Array:
+            rows = [judge.gain_scores(hypothesis, j, scales[j] * factors) for j in range(judge.model.n)]
+            return np.asarray(np.sum(rows, axis=0))
+
+        factor, _ = best_of(total, FINE)
+        hypothesis = replace(hypothesis, common_gain=hypothesis.common_gain * factor)
+    gains = list(hypothesis.gains)
+    scales = hypothesis.scales(judge.model)
+    for j, gain in enumerate(gains):
+        if abs(gain) != 1.0:
+            factor, _ = best_of(lambda x, j=j: judge.gain_scores(hypothesis, j, scales[j] * x), FINE)  # type: ignore[misc]
+            gains[j] = gain * factor
+    return replace(hypothesis, gains=tuple(gains))
+
+
+def too_small(hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis without gains that are near 1."""
+
+    def rounded(gain: float) -> float:
+        near = abs(np.log(abs(gain))) < np.log(LEAST_GAIN)
+        return float(np.sign(gain)) if near else gain
+
+    return replace(hypothesis, gains=tuple(map(rounded, hypothesis.gains)), common_gain=rounded(hypothesis.common_gain))
+
+
+def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:
+    """Return what is wrong with signs and gains."""
+    scales = hypothesis.scales(judge.model)
+    lines = f"effort_gain: {numbers(scales)}"
+    found = _told(None, hypothesis.common_gain, lambda gain: evidence[replace(hypothesis, common_gain=gain)], lines)
+    if hypothesis.percent:
+        speaks = evidence[replace(hypothesis, percent=False)]
+        told = f"efforts are percent of the effort limits (evidence {speaks:.0f})"
+        gains = [round(float(x), 6) for x in np.abs(scales)]
+        found.append(Diagnosis("gain", None, gains, confidence(speaks), told, lines))
+    for j, name in enumerate(judge.model.joint_names):
+
+        def without(gain: float, j: int = j) -> float:
+            gains = (*hypothesis.gains[:j], gain, *hypothesis.gains[j + 1 :])
+            return evidence[replace(hypothesis, gains=gains)]
+
+        found += _told(name, hypothesis.gains[j], without, lines)
+    return found
+
+
+def _told(joint: str | None, gain: float, evidence: Callable[[float], float], lines: str) -> list[Diagnosis]:
+    """Return the diagnoses of one gain; the evidence is that against another one."""
+    whose, found = joint or "all joints", []
+    if gain < 0:
+        speaks = evidence(abs(gain))
+        told = f"the efforts of {whose} fit the model, and friction takes energy, with the other sign"
+        found.append(Diagnosis("sign", joint, -1.0, confidence(speaks), f"{told} (evidence {speaks:.0f})", lines))
+    if abs(gain) != 1.0:
+        speaks = evidence(float(np.sign(gain)))
+        told = f"one unit of effort of {whose} is {abs(gain):.3g} N m or N (evidence {speaks:.0f})"
+        found.append(Diagnosis("gain", joint, round(abs(gain), 6), confidence(speaks), told, lines))
+    return found

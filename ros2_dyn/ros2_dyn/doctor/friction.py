@@ -1,0 +1,49 @@
+"""Friction of the joints, and what is left of the efforts when it is subtracted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_dyn.doctor.diagnosis import Note, numbers
+from ros2_dyn.doctor.hypothesis import Hypothesis
+from ros2_dyn.doctor.judge import Judge
+from ros2_dyn.doctor.samples import FRICTIONS
+from ros2_dyn.model.spatial import Array
+
+OFFSET = FRICTIONS.index("offset")
+
+
+def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
+    """Return the parameters of friction that fit best, (n, 6), and what is left of the efforts, N m or N, (m, n)."""
+    from scipy.optimize import lsq_linear
+
+    columns = judge.friction_columns(hypothesis)
+    efforts = judge.measured(hypothesis)[:, list(hypothesis.efforts)] * hypothesis.scales(judge.model)
+    rest = efforts - judge.mean(hypothesis)
+    least = np.zeros(len(FRICTIONS))
+    least[OFFSET] = -np.inf
+    parameters = np.array([lsq_linear(columns[:, j], rest[:, j], (least, np.inf)).x for j in range(judge.model.n)])
+    return parameters, rest - np.einsum("mjk,jk->mj", columns, parameters)
+
+
+def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
+    """Return friction as parameter lines, and what remains unexplained, joint by joint."""
+    parameters, left = split(judge, hypothesis)
+    dry = parameters[:, 1] + parameters[:, 4:].sum(axis=1)  # when sliding, the springs before sliding are at their ends
+    found = [
+        Note("friction", None, f"viscous_friction: {numbers(parameters[:, 0])}"),
+        Note("friction", None, f"coulomb_friction: {numbers(dry)}"),
+    ]
+    share = explained(judge, hypothesis, left)
+    rms = np.sqrt(np.mean(left**2, axis=0))
+    for name, rest, part in zip(judge.model.joint_names, rms.tolist(), share.tolist()):
+        found.append(
+            Note("remains", name, f"{rest:.3g} N m or N RMS; the model with friction explains {100 * part:.0f} %")
+        )
+    return found
+
+
+def explained(judge: Judge, hypothesis: Hypothesis, left: Array) -> Array:
+    """Return the share of each joint's mean square effort that model and friction explain, 0 to 1, shape (n,)."""
+    efforts = judge.measured(hypothesis)[:, list(hypothesis.efforts)] * hypothesis.scales(judge.model)
+    return np.clip(1 - np.mean(left**2, axis=0) / np.maximum(np.mean(efforts**2, axis=0), 1e-300), 0.0, 1.0)

@@ -1,0 +1,112 @@
+"""A recorded motion as the doctor compares it with a model: a few hundred samples, all of them low-passed alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.identification.signals import zero_phase
+from ros2_dyn.model.spatial import Array
+
+MIN_STATES = 50
+"""States with efforts that are needed."""
+MIN_DURATION = 5.0
+"""Shortest motion that can be diagnosed, s."""
+MAX_DURATION = 45.0
+"""Longest part of a recording that is used, s; of a longer one, the liveliest part."""
+FINE_STEP = 0.008
+"""Time step at which signals are differentiated and filtered, s; more where the recording's is longer."""
+STEP = 0.08
+"""Time step of the samples, s."""
+MOTION_CUTOFF = 5.0
+"""Cut-off of the filter of positions, Hz."""
+CUTOFF = 1.7
+"""Cut-off of the filter of efforts, measured and modelled, Hz: some drivers filter them about as much themselves."""
+TRIM = 0.6
+"""What is left out at each end, s, where filters and delays have no data."""
+TRANSITION = 0.02
+"""Speed at which Coulomb friction has almost its full value, rad/s or m/s."""
+YIELDS = (0.01, 0.05)
+"""Distances, rad or m, after which the two springs of the friction before sliding yield."""
+FRICTIONS = ("viscous", "coulomb", "offset", "armature", "presliding, fine", "presliding, coarse")
+"""The columns of friction."""
+
+
+class Samples(NamedTuple):
+    """Samples of a motion at equal steps."""
+
+    t: Array
+    """Time, s, shape (m,)."""
+    q: Array
+    """Joint positions, rad or m, shape (m, n)."""
+    qd: Array
+    """Joint velocities, by differentiation of positions, rad/s or m/s, shape (m, n)."""
+    qdd: Array
+    """Joint accelerations, rad/s^2 or m/s^2, shape (m, n)."""
+    effort: Array
+    """Measured efforts in the driver's unit, low-passed, shape (m, n)."""
+    friction: Array
+    """Efforts of friction and rotor per unit of its parameters, low-passed, shape (m, n, 6): see `FRICTIONS`."""
+
+    @property
+    def step(self) -> float:
+        """Time step, s."""
+        return float(self.t[1] - self.t[0])
+
+    def inner(self, stride: int) -> Array:
+        """Return the indices of every stride-th sample away from the ends."""
+        margin = int(np.ceil(TRIM / self.step))
+        return np.arange(margin, len(self.t) - margin, stride)
+
+    def effort_at(self, indices: Array, delay: float) -> Array:
+        """Return the efforts that belong to some samples if efforts are recorded late by a delay, s."""
+        return np.stack([np.interp(self.t[indices] + delay, self.t, column) for column in self.effort.T], axis=1)
+
+
+def take_samples(recording: Recording) -> Samples:
+    """Return the samples of a recording, whose velocities are not used; a state without all efforts is left out.
+
+    Raises:
+        InputError: the recording is too short.
+    """
+    complete = np.all(np.isfinite(recording.q) & np.isfinite(recording.effort), axis=1)
+    recording = Recording(*(values[complete] for values in recording))
+    t, keep = np.unique(recording.t, return_index=True)
+    if len(t) < MIN_STATES or t[-1] - t[0] < MIN_DURATION:
+        wanted = f"expected at least {MIN_STATES} states with efforts over {MIN_DURATION:g} s"
+        raise InputError("recording", f"{wanted}, got {len(t)}")
+    step = max(float(np.median(np.diff(t))), FINE_STEP)
+    even = t[0] + step * np.arange(int((t[-1] - t[0]) / step) + 1)
+    q, effort = (
+        np.stack([np.interp(even, t, x) for x in table[keep].T], axis=1) for table in (recording.q, recording.effort)
+    )
+    q = zero_phase(q, MOTION_CUTOFF, step)
+    qd = np.gradient(q, step, axis=0)
+    part = _liveliest(qd, step)
+    even, q, qd, effort = even[part], q[part], qd[part], effort[part]
+    qdd = np.gradient(qd, step, axis=0)
+    columns = [qd, np.tanh(qd / TRANSITION), np.ones_like(q), qdd, *(_presliding(q, x) for x in YIELDS)]
+    friction = zero_phase(np.stack(columns, axis=-1), CUTOFF, step)
+    few = slice(None, None, max(1, round(STEP / step)))
+    return Samples(even[few], q[few], qd[few], qdd[few], zero_phase(effort, CUTOFF, step)[few], friction[few])
+
+
+def _liveliest(qd: Array, step: float) -> slice:
+    """Return the part of at most `MAX_DURATION` in which most joints move most, each by its own measure."""
+    length = int(MAX_DURATION / step)
+    if len(qd) <= length:
+        return slice(None)
+    motion = np.cumsum(np.sum(np.abs(qd) / (np.mean(np.abs(qd), axis=0) + 1e-9), axis=1))
+    start = int(np.argmax(motion[length:] - motion[:-length]))
+    return slice(start, start + length)
+
+
+def _presliding(q: Array, distance: float) -> Array:
+    """Return the stretch, shape (m, n), of a spring that yields at a distance, in units of it (Maxwell slip)."""
+    stretch = np.zeros_like(q)
+    for k, step in enumerate(np.diff(q, axis=0), start=1):
+        stretch[k] = np.minimum(np.maximum(stretch[k - 1] + step, -distance), distance)
+    return stretch / distance

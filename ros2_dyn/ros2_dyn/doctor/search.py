@@ -1,0 +1,96 @@
+"""The hypothesis that explains a recording best: a beam search, fault by fault, and what of it is certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ros2_dyn.doctor import delay, effort_gain, effort_meaning, joint_order, mounting, payload
+from ros2_dyn.doctor.hypothesis import Hypothesis
+from ros2_dyn.doctor.judge import FAULT_PRICE, Judge
+
+WIDTH = 3
+"""Hypotheses that are followed at a time: two faults may hide each other."""
+DEPTH = 6
+"""Faults that are found at most."""
+QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
+"""Samples that are compared while searching, and in the end."""
+MODULES = (effort_gain, effort_meaning, mounting, delay, payload, joint_order)
+
+
+def search(judge: Judge) -> list[Hypothesis]:
+    """Return hypotheses that differ in kind, the one with the best score first."""
+    start = Hypothesis.nothing_wrong(judge.model.n)
+    scores = {start: judge.score(start)}
+    beam, visited = [start], set[Hypothesis]()
+    for _ in range(DEPTH):
+        for each in beam:
+            if each not in visited:
+                visited.add(each)
+                scores.update((move, judge.score(move)) for move in _moves(judge, each) if move not in scores)
+        best = _best_of_each_kind(scores)
+        if best[0] in visited:
+            break
+        beam = best
+    best = _best_of_each_kind(scores)
+    return [*best, *_in_percent(judge, best)]
+
+
+def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothesis]:
+    """Yield those with free gains in percent instead: a unit that is used looks like some gains at first."""
+    for each in hypotheses:
+        if each.free_gains:
+            percent = effort_gain.in_percent(each)
+            yield max([percent, *payload.moves(judge, percent)], key=judge.score)
+
+
+def _best_of_each_kind(scores: dict[Hypothesis, float]) -> list[Hypothesis]:
+    best: dict[tuple[object, ...], Hypothesis] = {}
+    for each in sorted(scores, key=lambda each: scores[each], reverse=True):
+        best.setdefault(each.kind, each)
+    return list(best.values())[:WIDTH]
+
+
+def _moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
+    for module in MODULES:
+        yield from module.moves(judge, hypothesis)
+
+
+def certain(judge: Judge, hypotheses: list[Hypothesis]) -> tuple[Hypothesis, dict[Hypothesis, float]]:
+    """Return the best of some hypotheses, without faults that are not certain, and the evidence for those left.
+
+    Args:
+        judge: a thorough one.
+        hypotheses: that `search` has found.
+
+    Returns:
+        The hypothesis, and for each of its `faults` the evidence against its absence.
+    """
+    return max((_certain(judge, each) for each in hypotheses), key=lambda each: judge.score(each[0]))
+
+
+def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hypothesis, float]]:
+    hypothesis = _without_small(refined(judge, hypothesis))
+    while hypothesis.faults:
+        score = judge.score(hypothesis)
+        left = {each: refined(judge, each) for each in hypothesis.faults}
+        evidence = {each: score - judge.score(other) + FAULT_PRICE for each, other in left.items()}
+        weakest = min(evidence, key=lambda each: evidence[each])
+        if evidence[weakest] > FAULT_PRICE:
+            return hypothesis, evidence
+        hypothesis = _without_small(left[weakest])
+    return hypothesis, {}
+
+
+def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with its numbers at their best."""
+    for _ in range(2):
+        hypothesis = effort_gain.refined(judge, hypothesis)
+        if hypothesis.gravity != Hypothesis.nothing_wrong(judge.model.n).gravity:
+            hypothesis = mounting.refined(judge, hypothesis)
+        hypothesis = payload.refined(judge, hypothesis)
+        hypothesis = delay.refined(judge, hypothesis)
+    return hypothesis
+
+
+def _without_small(hypothesis: Hypothesis) -> Hypothesis:
+    return delay.too_small(mounting.too_small(effort_gain.too_small(hypothesis)))
