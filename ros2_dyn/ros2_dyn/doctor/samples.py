@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.identification.signals import zero_phase
@@ -88,8 +89,8 @@ def take_samples(recording: Recording) -> Samples:
     part = _liveliest(qd, step)
     even, q, qd, effort = even[part], q[part], qd[part], effort[part]
     qdd = np.gradient(qd, step, axis=0)
-    columns = [qd, np.tanh(qd / TRANSITION), np.ones_like(q), qdd, *(_presliding(q, x) for x in YIELDS)]
-    friction = zero_phase(np.stack(columns, axis=-1), CUTOFF, step)
+    columns = np.stack([qd, np.tanh(qd / TRANSITION), np.ones_like(q), qdd], axis=-1)
+    friction = zero_phase(np.concatenate([columns, stretches(q, YIELDS)], axis=-1), CUTOFF, step)
     few = slice(None, None, max(1, round(STEP / step)))
     return Samples(even[few], q[few], qd[few], qdd[few], zero_phase(effort, CUTOFF, step)[few], friction[few])
 
@@ -102,11 +103,3 @@ def _liveliest(qd: Array, step: float) -> slice:
     motion = np.cumsum(np.sum(np.abs(qd) / (np.mean(np.abs(qd), axis=0) + 1e-9), axis=1))
     start = int(np.argmax(motion[length:] - motion[:-length]))
     return slice(start, start + length)
-
-
-def _presliding(q: Array, distance: float) -> Array:
-    """Return the stretch, shape (m, n), of a spring that yields at a distance, in units of it (Maxwell slip)."""
-    stretch = np.zeros_like(q)
-    for k, step in enumerate(np.diff(q, axis=0), start=1):
-        stretch[k] = np.minimum(np.maximum(stretch[k - 1] + step, -distance), distance)
-    return stretch / distance

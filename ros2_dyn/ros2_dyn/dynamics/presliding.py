@@ -51,10 +51,28 @@ class Presliding:
         return tau
 
 
+def stretches(q: Array, distances: Sequence[float]) -> Array:
+    """Return the effort of elements along a motion as a share of that at which they slip, -1 to 1, shape (m, n, k).
+
+    Args:
+        q: joint positions, rad or m, shape (m, n); the elements are relaxed at the first one.
+        distances: displacements at which the elements slip, rad or m, shape (k,).
+    """
+    limits = np.asarray(distances, dtype=float)
+    z = np.zeros((*q.shape, len(limits)))
+    for before, after, move in zip(z[:-1], z[1:], np.diff(q, axis=0)[..., None]):
+        np.clip(before + move, -limits, limits, out=after)
+    return z / limits
+
+
 def presliding(model: RobotModel, q: Array) -> Array:
     """Return the efforts that overcome the elements along a motion, N m or N, shape (m, n); q of shape (m, nq)."""
-    elements = Presliding(model)
-    return np.array([elements.update(x) for x in q.tolist()]) if elements else np.zeros((len(q), model.n))
+    tau = np.zeros((len(q), model.n))
+    for joint, row, at in zip(model.joints, model.v_slices, model.q_slices):
+        if elements := joint.dynamics.presliding:
+            distances, efforts = zip(*elements)
+            tau[:, row] += joint.multiplier * (stretches(joint.multiplier * q[:, at], distances) @ efforts)
+    return tau
 
 
 def friction_along(model: RobotModel, q: Array, qd: Array) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics import friction, gravity, mass_matrix, rnea, spring
+from ros2_dyn.dynamics import carried_load, friction, gravity, mass_matrix, rnea, spring
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -106,4 +106,4 @@ def positive_numbers(name: str, given: ArrayLike, n: int) -> Array:
 
 def whole_effort(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
     """Return the efforts of the motors, N m or N, shape (..., n): inverse dynamics, friction and springs."""
-    return rnea(model, q, qd, qdd) + friction(model, qd) + spring(model, q)
+    return rnea(model, q, qd, qdd) + friction(model, qd, carried_load(model, q)) + spring(model, q)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.identification.columns import (
     DISTANCES,
     TILT,
@@ -17,7 +18,6 @@ from ros2_dyn.identification.columns import (
 )
 from ros2_dyn.identification.effort_filter import EffortFilter
 from ros2_dyn.identification.parts import TEST
-from ros2_dyn.identification.presliding import presliding
 from ros2_dyn.identification.signals import Motion, zero_phase
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -80,7 +80,7 @@ def normal_equations(
     margin_time = max([3.0 / band if band else 0.0, *(f.memory for f in filters)])
     done, states = 0, sum(len(motion.t) for motion in motions)
     for motion, part in zip(motions, parts):
-        elements = presliding(motion.q, DISTANCES)
+        elements = stretches(motion.q, DISTANCES)
         effort = zero_phase(motion.effort, band, motion.step) if band else motion.effort
         margin = int(margin_time / motion.step)
         for start in range(0, len(part), BLOCK):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from ros2_dyn.identification.presliding import presliding
 
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.presliding import presliding
 from ros2_dyn.identification.signals import Motion
 from ros2_dyn.model import RobotModel
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from exciting import efforts, exciting_motion
 from robots import mock_arm
 from ros2_dyn.dynamics import friction, inertial_parameters, rnea
+from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.identification import normal_equations as module
@@ -23,7 +24,6 @@ from ros2_dyn.identification.columns import (
 from ros2_dyn.identification.effort_filter import EffortFilter, candidates
 from ros2_dyn.identification.normal_equations import normal_equations
 from ros2_dyn.identification.parts import FOLDS, GAP, NONE, TEST, Split, excerpts, parts_of
-from ros2_dyn.identification.presliding import presliding
 from ros2_dyn.identification.retracing import retraced
 from ros2_dyn.identification.signals import Motion, even_motion, unbroken
 from ros2_dyn.model import JointDynamics
@@ -55,7 +55,7 @@ def test_columns_of_friction_times_its_parameters_are_the_efforts_of_friction():
     same = JointDynamics(viscous=2.0, coulomb=3.0, static=4.5, stribeck_velocity=0.3, transition_velocity=0.05)
     model = told.with_joint_dynamics({joint.name: same for joint in told.joints})
     motion = exciting_motion(model, 2.0, 50.0)
-    columns = friction_columns(model, motion, presliding(motion.q, DISTANCES), DOWN)
+    columns = friction_columns(model, motion, stretches(motion.q, DISTANCES), DOWN)
     x = np.zeros(len(TERMS))
     for term, value in ((Term("viscous"), 2.0), (Term("coulomb", 0.05), 3.0), (Term("stribeck", 0.05, 0.3), 1.5)):
         x[TERMS.index(term)] = value
@@ -73,7 +73,7 @@ def test_effort_of_a_joint_depends_on_the_bodies_that_it_moves_only():
 def test_presliding_element_is_a_spring_until_it_slips_and_again_after_a_reversal():
     there = np.linspace(0.0, 0.05, 501)
     q = np.concatenate([there, there[::-1]])[:, None]
-    z = presliding(q, [0.02])[:, 0, 0]
+    z = stretches(q, [0.02])[:, 0, 0]
     assert_allclose(z[:501], np.minimum(there / 0.02, 1.0), atol=1e-9)
     assert_allclose(z[501:], np.maximum(1.0 - there / 0.02, -1.0), atol=1e-9)
 
