@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from ros2_dyn.identification.presliding import presliding
+from ros2_dyn.dynamics.presliding import stretches
 
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.estimation.recording import Recording
@@ -33,7 +33,7 @@ def efforts(model: RobotModel, motion: Motion, gravity: np.ndarray | None = None
         excess = (d.breakaway - d.coulomb) * np.exp(-((qd / d.stribeck_velocity) ** 2))
         tau[:, i] += d.viscous * qd + (d.coulomb + excess + d.load * load[:, i]) * sign + d.offset
         for distance, effort in d.presliding:
-            tau[:, i] += effort * presliding(motion.q[:, i : i + 1], [distance])[:, 0, 0]
+            tau[:, i] += effort * stretches(motion.q[:, i : i + 1], [distance])[:, 0, 0]
     return tau
 
 
