@@ -69,7 +69,7 @@ def _merged(paths: Sequence[Path], output: Path) -> RobotCard:
     card = merge_cards(cards)
     if not card.urdf or "://" in card.urdf:
         return card
-    return replace(card, urdf=_from(output, paths[0].parent / card.urdf))
+    return replace(card, urdf=path_from(output, paths[0].parent / card.urdf))
 
 
 def _made(arguments: argparse.Namespace, output: Path) -> RobotCard:
@@ -93,10 +93,10 @@ def _made(arguments: argparse.Namespace, output: Path) -> RobotCard:
         temperature=arguments.temperature,
         licence=arguments.licence,
     )
-    return RobotCard.of(identified, original, about, gains, gravity, _from(output, arguments.files[0]))
+    return RobotCard.of(identified, original, about, gains, gravity, path_from(output, arguments.files[0]))
 
 
-def _from(output: Path, path: Path) -> str:
+def path_from(output: Path, path: Path) -> str:
     """Return a path as it is called from the folder of the output; an absolute one where there is no way."""
     try:
         return Path(os.path.relpath(path, output.parent)).as_posix()

@@ -1,15 +1,17 @@
-"""`ros2_dyn identify`: bodies, friction and motors of a robot from recordings of its motion."""
+"""`ros2_dyn identify`: bodies, friction and motors of a robot from recordings of its motion, as URDF and robot card."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from math import isfinite
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from ros2_dyn.cli.card import path_from
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import read_recording
 from ros2_dyn.identification.identification import Identification, Options
@@ -17,7 +19,8 @@ from ros2_dyn.identification.identify import identify
 from ros2_dyn.identification.parts import Split
 from ros2_dyn.identification.report import report
 from ros2_dyn.identification.urdf_output import identified_urdf
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import CardAbout, RobotCard, RobotModel, write_card
+from ros2_dyn.model.card_file import hash_recording
 from ros2_dyn.model.description_bounds import read_text
 
 SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0)}
@@ -28,7 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the robot as it is described")
     parser.add_argument("recordings", type=Path, nargs="+", metavar="RECORDING", help="rosbag2 folder or file, or CSV")
-    parser.add_argument("--output", type=Path, required=True, metavar="IDENTIFIED.urdf", help="the robot as found")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="IDENTIFIED.urdf",
+        help="the robot as found; its robot card is written beside it, as .card.yaml",
+    )
     parser.add_argument("--report", type=Path, help="text in Markdown; default: beside the output, as .md")
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
     parser.add_argument("--recorded-joints", nargs="+", help="their names in the recordings, in the same order")
@@ -55,9 +64,8 @@ def run(arguments: argparse.Namespace) -> None:
         value = getattr(arguments, name)
         if value is not None and not value > 0:
             raise InputError(name, f"expected a positive frequency, got {value}")
-    model = RobotModel.from_urdf_file(arguments.urdf)
-    if arguments.joints:
-        model = model.reduced(arguments.joints)
+    whole = RobotModel.from_urdf_file(arguments.urdf)
+    model = whole.reduced(arguments.joints) if arguments.joints else whole
     names = _recorded_names(model, arguments.joints, arguments.recorded_joints)
     options = Options(
         cutoff=arguments.cutoff,
@@ -76,11 +84,28 @@ def run(arguments: argparse.Namespace) -> None:
             options,
             lambda step, share: progress.update(task, description=step, completed=share),
         )
-    _write(arguments.output, identified_urdf(read_text(arguments.urdf), model, found.model))
+    urdf = identified_urdf(read_text(arguments.urdf), model, found.model)
+    _write(arguments.output, urdf)
     text = arguments.report or arguments.output.with_suffix(".md")
     _write(text, "\n".join(report(found)) + "\n")
+    card = arguments.output.with_suffix(".card.yaml")
+    write_card(_card(found, whole, RobotModel.from_urdf(urdf), card, arguments), card)
     _show(found, console)
-    console.print(f"written: {arguments.output}, {text}")
+    console.print(f"written: {arguments.output}, {card}, {text}", soft_wrap=True)
+
+
+def _card(
+    found: Identification, whole: RobotModel, identified: RobotModel, path: Path, arguments: argparse.Namespace
+) -> RobotCard:
+    """Return the card: it has the friction and the rotors that a URDF has no place for."""
+    identified = identified.with_joint_dynamics({joint.name: joint.dynamics for joint in found.model.joints})
+    tested = zip(found.model.joint_names, found.tested.tolist())
+    about = CardAbout(
+        method="weighted least squares with consistent bodies, ros2_dyn identify",
+        data=tuple(hash_recording(recording) for recording in arguments.recordings),
+        held_out_rms={name: error for name, error in tested if isfinite(error)},
+    )
+    return RobotCard.of(identified, whole, about, gravity=found.gravity, urdf=path_from(path, arguments.urdf))
 
 
 def _recorded_names(model: RobotModel, joints: list[str] | None, recorded: list[str] | None) -> list[str]:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from exciting import efforts, exciting_motion
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
+from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import JointDynamics, RobotModel
 
 JOINTS = list(mock_arm().joint_names[:2])
@@ -34,6 +36,11 @@ def test_description_and_report_are_written(csv, capsys):
     found = RobotModel.from_urdf_file(csv.parent / "found.urdf")
     assert found.joint_names == mock_arm().joint_names
     assert found.joints[0].dynamics.viscous == pytest.approx(3.0, abs=0.5)
+    made = RobotModel.from_file(csv.parent / "found.card.yaml")
+    q, qd = np.full(6, 0.3), np.full(6, 0.5)
+    assert_allclose(rnea(made, q, qd, qd), rnea(found, q, qd, qd) + (made.armature - found.armature) * qd, atol=1e-3)
+    assert made.armature[0] > 0
+    assert made.card.about.held_out_rms[JOINTS[0]] == pytest.approx(0.05, rel=0.2)
     assert "Error of the effort" in (csv.parent / "found.md").read_text()
     assert JOINTS[1] in capsys.readouterr().out
 
