@@ -21,7 +21,10 @@ ACCURACY = 1e-15
 SUFFICIENT = 1e-4
 """Share of the expected decrease that a step has to make."""
 BARRIER = 1e-3
-"""Weight of the logarithm that keeps a parameter positive, as a fraction of the weight of the bodies' divergence."""
+"""Weight of the logarithm that keeps a parameter positive, as a fraction of the weight of its squared size.
+
+What a motion does not tell becomes 3 % of its typical size, not zero.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class _Problem:
         self._divergence = Divergence(prior.bodies)
         self._bodies = slice(0, prior.bodies.size)
         self._others = slice(prior.bodies.size, None)
-        self._barrier = BARRIER * prior.weight * prior.positive
+        self._barrier = BARRIER * prior.scale_weight * prior.positive
 
     def cost(self, x: Array) -> float:
         """Return the cost; inf where the parameters cannot exist."""

@@ -15,7 +15,7 @@ from ros2_dyn.identification.base_parameters import base_of, base_parameters, in
 from ros2_dyn.identification.columns import TERMS, TILT, body_columns
 from ros2_dyn.identification.cross_validation import together
 from ros2_dyn.identification.effort_filter import EffortFilter
-from ros2_dyn.identification.identification import Options
+from ros2_dyn.identification.identification import Estimate, Options
 from ros2_dyn.identification.identify import identify
 from ros2_dyn.identification.normal_equations import normal_equations
 from ros2_dyn.identification.outcome import joint_dynamics
@@ -134,13 +134,24 @@ def test_progress_rises_to_the_end(noisy):
     assert calls[-1] == 1.0
 
 
-def test_report_names_joints_errors_and_what_is_not_told(noisy):
+def test_report_names_joints_errors_and_the_filter(noisy):
     found = noisy[2]
     text = "\n".join(report(found))
-    for name in found.model.joint_names:
+    for name, error in zip(found.model.joint_names, found.tested):
         assert f"| {name} |" in text
+        assert f"{error:.3g} |" in text
     assert "2.7 Hz, second order, zero phase" in text
-    assert "The data do not tell from zero" in text
+    assert "## Doubts\n\n- none" in text
+
+
+def test_report_names_what_is_doubtful(noisy):
+    base = (Estimate("upper_arm_link.Ixx + forearm_link.m", 0.1, 1.0), Estimate("forearm_link.mx", 1.0, 0.1))
+    found = replace(noisy[2], base=base, mended=("upper_arm_link",), retraced=0.6, tested=2 * noisy[2].fitted)
+    text = "\n".join(report(found)).split("## Doubts")[1].split("##")[0]
+    assert "upper_arm_link: no body can have" in text
+    assert "60 % of the test part" in text
+    assert f"{found.model.joint_names[1]}: its error in the test part is 2.0 times" in text
+    assert "do not tell from zero: upper_arm_link.Ixx (" in text
 
 
 def test_standard_errors_are_the_spread_over_many_noises():
