@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def as_json(report: Report) -> dict[str, list[dict[str, object]]]:
     """Return a report as plain numbers and texts."""
-    parts = {"findings": report.findings, "notes": report.notes}
-    return {name: [each._asdict() for each in part] for name, part in parts.items()}
+    findings, notes = ([each._asdict() for each in part] for part in (report.findings, report.notes))
+    return {"findings": findings, "notes": notes}
 
 
 def show(report: Report, console: Console) -> None:

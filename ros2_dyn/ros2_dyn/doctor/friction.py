@@ -29,6 +29,7 @@ def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
 def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
     """Return friction as parameter lines, and what remains unexplained, joint by joint."""
     parameters, left = split(judge, hypothesis)
+    parameters = np.round(parameters, 4)
     dry = parameters[:, 1] + parameters[:, 4:].sum(axis=1)  # when sliding, the springs before sliding are at their ends
     found = [
         Note("friction", None, f"viscous_friction: {numbers(parameters[:, 0])}"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.doctor.columns import Columns, doubt
 from ros2_dyn.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_likelihood_without_model
-from ros2_dyn.doctor.hypothesis import Hypothesis, effort_scale
+from ros2_dyn.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale
 from ros2_dyn.doctor.samples import Samples
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
@@ -110,12 +110,14 @@ class Judge:
 
     def _of(self, hypothesis: Hypothesis) -> list[JointEvidence]:
         # What a driver compensates is the description's weight: the doubt of the true one stays.
-        gravity = tuple(np.round(hypothesis.gravity, 1).tolist())
+        gravity = tuple(np.round(hypothesis.gravity, 2).tolist())
         return self._evidence(hypothesis.states, gravity)
 
     def _make_evidence(self, order: tuple[int, ...], gravity: tuple[float, ...]) -> list[JointEvidence]:
         columns, t = self._columns(order), self.samples.t[self._indices]
         bodies = (columns.inertia + columns.weight @ np.array(gravity)) * self._doubt
+        if gravity != UPRIGHT:  # weights of an upright arm may be in the efforts, too: by a driver's own model
+            bodies = np.concatenate([bodies, columns.weight @ np.array(UPRIGHT) * self._doubt], axis=-1)
         friction, speed = columns.friction, columns.speed
         power = np.stack([np.mean(speed**2, axis=0), np.mean(speed, axis=0)], axis=-1)[:, DISSIPATIVE]
         return [
