@@ -105,7 +105,7 @@ def _card(
         data=tuple(hash_recording(recording) for recording in arguments.recordings),
         held_out_rms={name: error for name, error in tested if isfinite(error)},
     )
-    return RobotCard.of(identified, whole, about, gravity=found.gravity, urdf=path_from(path, arguments.urdf))
+    return RobotCard.of(identified, whole, about, gravity=found.gravity.tolist(), urdf=path_from(path, arguments.urdf))
 
 
 def _recorded_names(model: RobotModel, joints: list[str] | None, recorded: list[str] | None) -> list[str]:
