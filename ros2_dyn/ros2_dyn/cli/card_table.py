@@ -10,6 +10,7 @@ from rich.table import Table
 
 from ros2_dyn.model import RobotCard
 from ros2_dyn.model.card_text import plain_dynamics
+from ros2_dyn.model.effort_filter import NO_FILTER
 from ros2_dyn.model.inertial import Inertial
 
 UNITS = {
@@ -37,6 +38,7 @@ def show(card: RobotCard, console: Console) -> None:
         "recordings": ", ".join(digest[:12] for digest in about.data),
         "identifications": str(about.identifications),
         "gravity": "" if card.gravity is None else f"{list(card.gravity)} m/s^2",
+        "effort filter": "" if card.effort_filter == NO_FILTER else str(card.effort_filter),
         "URDF": card.urdf,
         "licence": about.licence,
         "ros2_dyn": about.ros2_dyn,

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ros2_dyn.cli.recording_arguments import add_recording_arguments, read_motion, read_robot
+from ros2_dyn.cli.recording_arguments import add_recording_arguments, read_conditions, read_motion, read_robot
 from ros2_dyn.report.collision_report import CollisionReport, Step, collision_report
 
 
@@ -90,6 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.observer,
         not arguments.no_fit,
         steps,
+        conditions=read_conditions(arguments.urdf),
     )
     console = Console()
     show(report, console)

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="rosbag2 folder, .db3, .mcap or .csv file")
     parser.add_argument("--joints", nargs="+", help="joints of the arm; default: those that are recorded")
     parser.add_argument(
-        "--bag-joints", nargs="+", help="what the recording calls them, in the same order, if otherwise"
+        "--recorded-joints", nargs="+", help="what the recording calls them, in the same order, if otherwise"
     )
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -67,13 +67,13 @@ def show(report: Report, console: Console) -> None:
 
 def _arm(model: RobotModel, arguments: argparse.Namespace) -> tuple[RobotModel, list[str]]:
     """Return the arm and the names of its joints in the recording."""
-    joints, recorded = arguments.joints, arguments.bag_joints
+    joints, recorded = arguments.joints, arguments.recorded_joints
     if not joints and not recorded:
         return recorded_arm(model, recorded_names(arguments.recording, arguments.topic))
     joints = joints or list(model.joint_names)
     recorded = recorded or joints
     if len(joints) != len(recorded):
-        raise InputError("bag-joints", f"expected {len(joints)} names, got {len(recorded)}")
+        raise InputError("recorded-joints", f"expected {len(joints)} names, got {len(recorded)}")
     arm = model.reduced(joints)
     called = dict(zip(joints, recorded))
     return arm, [called[name] for name in arm.joint_names]

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ros2_dyn.cli.card import path_from
+from ros2_dyn.cli.recording_arguments import in_newtons, read_conditions, recorded_names
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import read_recording
 from ros2_dyn.identification.identification import Identification, Options
@@ -19,8 +20,8 @@ from ros2_dyn.identification.identify import identify
 from ros2_dyn.identification.parts import Split
 from ros2_dyn.identification.report import report
 from ros2_dyn.identification.urdf_output import identified_urdf
-from ros2_dyn.model import CardAbout, RobotCard, RobotModel, write_card
-from ros2_dyn.model.card_file import hash_recording
+from ros2_dyn.model import CardAbout, RobotCard, RobotModel, read_card, write_card
+from ros2_dyn.model.card_file import described_by, hash_recording, is_card
 from ros2_dyn.model.description_bounds import read_text
 
 SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0)}
@@ -29,7 +30,12 @@ SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the robot as it is described")
+    parser.add_argument(
+        "urdf",
+        type=Path,
+        metavar="ROBOT.urdf",
+        help="the robot as it is described, or its robot card, to begin from that",
+    )
     parser.add_argument("recordings", type=Path, nargs="+", metavar="RECORDING", help="rosbag2 folder or file, or CSV")
     parser.add_argument(
         "--output",
@@ -47,7 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--band", type=float, help="compare efforts below this frequency only, Hz")
     parser.add_argument(
-        "--gravity", type=float, nargs=3, default=[0.0, 0.0, -9.81], metavar=("X", "Y", "Z"), help="in the base, m/s^2"
+        "--gravity",
+        type=float,
+        nargs=3,
+        metavar=("X", "Y", "Z"),
+        help="in the base, m/s^2; default: 0 0 -9.81, or the card's",
     )
     parser.add_argument("--no-tilt", action="store_true", help="take the base to be mounted as gravity says")
     parser.add_argument("--test", choices=SPLITS, default="last", help="third that is kept for the test; default: last")
@@ -64,13 +74,13 @@ def run(arguments: argparse.Namespace) -> None:
         value = getattr(arguments, name)
         if value is not None and not value > 0:
             raise InputError(name, f"expected a positive frequency, got {value}")
-    whole = RobotModel.from_urdf_file(arguments.urdf)
+    whole, described = RobotModel.from_file(arguments.urdf), _description(arguments.urdf)
     model = whole.reduced(arguments.joints) if arguments.joints else whole
-    names = _recorded_names(model, arguments.joints, arguments.recorded_joints)
+    names = recorded_names(model, arguments)
     options = Options(
         cutoff=arguments.cutoff,
         band=arguments.band,
-        gravity=tuple(arguments.gravity),
+        gravity=tuple(arguments.gravity or read_conditions(arguments.urdf).gravity),
         split=SPLITS[arguments.test],
         tilt=not arguments.no_tilt,
     )
@@ -80,24 +90,26 @@ def run(arguments: argparse.Namespace) -> None:
         task = progress.add_task("reading", total=1.0)
         found = identify(
             model,
-            (read_recording(path, names, arguments.topic) for path in arguments.recordings),
+            (
+                in_newtons(model, read_recording(path, names, arguments.topic), arguments.urdf)
+                for path in arguments.recordings
+            ),
             options,
             lambda step, share: progress.update(task, description=step, completed=share),
         )
-    urdf = identified_urdf(read_text(arguments.urdf), model, found.model)
+    urdf = identified_urdf(read_text(described), model, found.model)
     _write(arguments.output, urdf)
     text = arguments.report or arguments.output.with_suffix(".md")
     _write(text, "\n".join(report(found)) + "\n")
     card = arguments.output.with_suffix(".card.yaml")
-    write_card(_card(found, whole, RobotModel.from_urdf(urdf), card, arguments), card)
+    write_card(_card(found, described, urdf, card, arguments), card)
     _show(found, console)
     console.print(f"written: {arguments.output}, {card}, {text}", soft_wrap=True)
 
 
-def _card(
-    found: Identification, whole: RobotModel, identified: RobotModel, path: Path, arguments: argparse.Namespace
-) -> RobotCard:
+def _card(found: Identification, described: Path, urdf: str, path: Path, arguments: argparse.Namespace) -> RobotCard:
     """Return the card: it has the friction and the rotors that a URDF has no place for."""
+    identified = RobotModel.from_urdf(urdf)
     identified = identified.with_joint_dynamics({joint.name: joint.dynamics for joint in found.model.joints})
     tested = zip(found.model.joint_names, found.tested.tolist())
     about = CardAbout(
@@ -105,20 +117,22 @@ def _card(
         data=tuple(hash_recording(recording) for recording in arguments.recordings),
         held_out_rms={name: error for name, error in tested if isfinite(error)},
     )
-    return RobotCard.of(identified, whole, about, gravity=found.gravity.tolist(), urdf=path_from(path, arguments.urdf))
+    whole = RobotModel.from_urdf_file(described)
+    gains = read_card(arguments.urdf).effort_gain if is_card(arguments.urdf) else {}
+    return RobotCard.of(
+        identified,
+        whole,
+        about,
+        gains,
+        gravity=found.gravity.tolist(),
+        urdf=path_from(path, described),
+        effort_filter=found.settings.effort_filter,
+    )
 
 
-def _recorded_names(model: RobotModel, joints: list[str] | None, recorded: list[str] | None) -> list[str]:
-    """Return what the recordings call the model's joints.
-
-    Raises:
-        InputError: the numbers of names differ.
-    """
-    own = list(joints or model.joint_names)
-    if recorded and len(recorded) != len(own):
-        raise InputError("recorded-joints", f"expected {len(own)} names, got {len(recorded)}")
-    called = dict(zip(own, recorded or own))
-    return [called[name] for name in model.joint_names]
+def _description(path: Path) -> Path:
+    """Return the URDF, which a robot card names."""
+    return described_by(read_card(path), path) if is_card(path) else path
 
 
 def _write(path: Path, text: str) -> None:

@@ -30,7 +30,7 @@ def recorded_arm(model: RobotModel, recorded: Sequence[str]) -> tuple[RobotModel
         called = {name: theirs[key] for key, name in short.items() if key in theirs}
     if not called:
         names = f"the robot has {', '.join(model.joint_names)}; the recording has {', '.join(recorded) or 'none'}"
-        raise InputError("joints", f"no joint of the robot is recorded: {names}; give --joints and --bag-joints")
+        raise InputError("joints", f"no joint of the robot is recorded: {names}; give --joints and --recorded-joints")
     arm = model if len(called) == model.n else model.reduced(list(called))
     return arm, [called[name] for name in arm.joint_names]
 

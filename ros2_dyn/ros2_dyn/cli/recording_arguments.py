@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.conditions import Conditions
 from ros2_dyn.estimation.recording import Recording, read_recording
 from ros2_dyn.model import RobotModel, read_card
 from ros2_dyn.model.card_file import is_card
@@ -22,7 +23,8 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--urdf", type=Path, required=True, help="the robot, as URDF or robot card")
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
-    parser.add_argument("--bag-joints", nargs="+", help="what the recording calls them, in this order")
+    parser.add_argument("--recorded-joints", nargs="+", help="what the recording calls them, in this order")
+    parser.add_argument("--bag-joints", dest="recorded_joints", nargs="+", help=argparse.SUPPRESS)  # until 0.2.0
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
 
 
@@ -43,21 +45,35 @@ def read_motion(model: RobotModel, arguments: argparse.Namespace) -> Recording:
     Raises:
         InputError: the lists of joints differ in length, or as `read_recording`.
     """
-    recording = read_recording(arguments.recording, _recorded_names(model, arguments), arguments.topic)
-    if not is_card(arguments.urdf):
+    recording = read_recording(arguments.recording, recorded_names(model, arguments), arguments.topic)
+    return in_newtons(model, recording, arguments.urdf)
+
+
+def in_newtons(model: RobotModel, recording: Recording, path: Path) -> Recording:
+    """Return a recording with its efforts times the gains of a robot card; as it is for the path of a URDF."""
+    if not is_card(path):
         return recording
-    return recording._replace(effort=recording.effort * read_card(arguments.urdf).gains(model.joint_names))
+    return recording._replace(effort=recording.effort * read_card(path).gains(model.joint_names))
 
 
-def _recorded_names(model: RobotModel, arguments: argparse.Namespace) -> list[str]:
-    """Return what the recording calls the model's joints."""
-    joints, recorded = arguments.joints or model.joint_names, arguments.bag_joints
+def recorded_names(model: RobotModel, arguments: argparse.Namespace) -> list[str]:
+    """Return what the recording calls the model's joints.
+
+    Raises:
+        InputError: the lists of joints differ in length.
+    """
+    joints, recorded = arguments.joints or model.joint_names, arguments.recorded_joints
     if not recorded:
         return list(model.joint_names)
     if len(joints) != len(recorded):
-        raise InputError("bag-joints", f"expected {len(joints)} names, got {len(recorded)}")
+        raise InputError("recorded-joints", f"expected {len(joints)} names, got {len(recorded)}")
     in_recording = dict(zip(joints, recorded))
     return [in_recording[name] for name in model.joint_names]
+
+
+def read_conditions(path: Path) -> Conditions:
+    """Return how the robot of a robot card stands, and what its driver does to efforts; the usual ones for a URDF."""
+    return Conditions.of(read_card(path) if is_card(path) else None)
 
 
 def recording_began(path: Path) -> datetime | None:

@@ -10,8 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from ros2_dyn.cli.node_parameters import with_node_parameters
-from ros2_dyn.cli.recording_arguments import add_recording_arguments, read_motion, read_robot, recording_began
+from ros2_dyn.cli.recording_arguments import (
+    add_recording_arguments,
+    read_conditions,
+    read_motion,
+    read_robot,
+    recording_began,
+)
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.conditions import Conditions
 from ros2_dyn.model import RobotModel
 from ros2_dyn.report.effort_report import Options, effort_report
 from ros2_dyn.report.page import write_page
@@ -24,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     usual = Options()
     add_recording_arguments(parser)
-    parser.add_argument("--identified", type=Path, metavar="URDF", help="the same robot with identified inertias")
+    parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified: card or URDF")
     parser.add_argument(
         "--parameters",
         type=Path,
@@ -59,7 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
     model = read_robot(arguments.urdf, arguments)
     recording = read_motion(model, arguments)
     options = Options(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
-    report = effort_report(model, recording, _identified(arguments), options)
+    conditions = read_conditions(arguments.identified) if arguments.identified else Conditions()
+    report = effort_report(model, recording, _identified(arguments), options, conditions)
     console = Console()
     for table in (*effort_tables(report), *contact_tables(report)):
         console.print(_drawn(table))

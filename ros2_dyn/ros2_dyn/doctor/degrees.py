@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_dyn.doctor.diagnosis import Diagnosis
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.signals import zero_phase
+from ros2_dyn.estimation.signals import zero_phase
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 

@@ -9,7 +9,7 @@ import numpy as np
 from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.signals import zero_phase
+from ros2_dyn.estimation.signals import zero_phase
 from ros2_dyn.model.spatial import Array
 
 MIN_STATES = 50

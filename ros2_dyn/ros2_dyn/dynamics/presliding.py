@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.friction import carried_load, friction
 from ros2_dyn.model import RobotModel
@@ -75,12 +76,13 @@ def presliding(model: RobotModel, q: Array) -> Array:
     return tau
 
 
-def friction_along(model: RobotModel, q: Array, qd: Array) -> Array:
+def friction_along(model: RobotModel, q: Array, qd: Array, gravity: ArrayLike | None = None) -> Array:
     """Return the efforts that overcome all friction along a motion, N m or N, shape (m, n).
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (m, nq).
         qd: joint velocities, rad/s or m/s, shape (m, n).
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
     """
-    return friction(model, qd, carried_load(model, q)) + presliding(model, q)
+    return friction(model, qd, carried_load(model, q, gravity)) + presliding(model, q)

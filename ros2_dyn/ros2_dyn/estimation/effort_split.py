@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import coriolis as coriolis_of
 from ros2_dyn.dynamics import gravity as gravity_of
@@ -43,7 +44,9 @@ class EffortSplit(NamedTuple):
         return self.measured - self.model
 
 
-def split_effort(model: RobotModel, q: Array, qd: Array, qdd: Array, measured: Array) -> EffortSplit:
+def split_effort(
+    model: RobotModel, q: Array, qd: Array, qdd: Array, measured: Array, gravity: ArrayLike | None = None
+) -> EffortSplit:
     """Return the parts of the efforts of a motion, with ``model = rnea + friction + spring``.
 
     Args:
@@ -52,6 +55,7 @@ def split_effort(model: RobotModel, q: Array, qd: Array, qdd: Array, measured: A
         qd: joint velocities, rad/s or m/s, shape (m, n).
         qdd: joint accelerations, rad/s^2 or m/s^2, shape (m, n).
         measured: measured efforts, N m or N, shape (m, n).
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
 
     Raises:
         InputError: a shape is wrong or a value is not finite.
@@ -60,8 +64,8 @@ def split_effort(model: RobotModel, q: Array, qd: Array, qdd: Array, measured: A
         measured,
         inertia=rnea(model, q, np.zeros(model.n), qdd, gravity=np.zeros(3)),
         coriolis=coriolis_of(model, q, qd),
-        gravity=gravity_of(model, q),
-        friction=friction_along(model, q, qd),
+        gravity=gravity_of(model, q, gravity),
+        friction=friction_along(model, q, qd, gravity),
         spring=spring_of(model, q),
     )
 

@@ -1,9 +1,9 @@
-"""Velocity from positions, and acceleration from velocities, by filtered differences between samples."""
+"""Filters of samples at irregular times: a low-pass, and filtered differences (velocity, acceleration)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, pi, remainder, sqrt, tau
+from math import exp, inf, pi, remainder, sqrt, tau
 
 MAX_GAP = 0.5
 """Interval between samples, s, above which no rate is computed."""
@@ -12,6 +12,45 @@ MAX_GAP = 0.5
 def time_constant(cutoff: float) -> float:
     """Return the time constant, s, of a first-order low-pass with a cut-off frequency, Hz."""
     return 1 / (2 * pi * cutoff)
+
+
+class LowPass:
+    """First-order low-pass, discretised exactly for inputs that are constant from one sample to the next."""
+
+    def __init__(self, cutoff: float = inf) -> None:
+        """Make the filter.
+
+        Args:
+            cutoff: cut-off frequency, Hz; infinite to pass everything.
+        """
+        self._cutoff = cutoff
+        self.restart(-inf, [])
+
+    def restart(self, t: float, x: Sequence[float]) -> list[float]:
+        """Begin as if the quantity had always been that of a sample; return it."""
+        self._t, self._newest, self._passed = t, list(x), list(x)
+        return self._passed
+
+    def update(self, t: float, x: Sequence[float]) -> list[float]:
+        """Add a sample, and return the quantity behind the filter.
+
+        Args:
+            t: time of the sample, s. One that is not later than the last is ignored.
+            x: the quantity, shape (n,).
+        """
+        if self._cutoff == inf or not self._passed:
+            return self.restart(t, x)
+        if t > self._t:
+            weight = 1 - exp(-2 * pi * self._cutoff * (t - self._t))
+            self._passed = [y + weight * (new - y) for y, new in zip(self._passed, x)]
+            self._t, self._newest = t, list(x)
+        return self._passed
+
+    def shift_to(self, x: Sequence[float]) -> list[float]:
+        """Take the newest sample for another one, and what went before as shifted alike; return the output."""
+        self._passed = [y + (new - old) for y, old, new in zip(self._passed, self._newest, x)]
+        self._newest = list(x)
+        return self._passed
 
 
 class FilteredDerivative:

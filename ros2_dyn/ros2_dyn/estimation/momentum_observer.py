@@ -3,12 +3,17 @@
 Sources: De Luca and Mattone 2005; Haddadin, De Luca and Albu-Schaeffer 2017. The inputs are the measured effort and
 the terms of a kernel at the measured state. An external effort is positive where the surroundings push a joint in its
 positive direction: ``M qdd + c + g + friction = tau + external``.
+
+Where the driver publishes efforts behind a low-pass F, the observers put F on all that comes from the model: what is
+measured and what is expected are late alike then, and r is the external effort behind F, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
+from ros2_dyn.estimation.filters import LowPass
 from ros2_dyn.estimation.first_order_observer import FirstOrderObserver
 
 OBSERVER_TERMS = ("momentum", "coriolis_transpose_qd", "gravity", "friction")
@@ -17,6 +22,16 @@ OBSERVER_TERMS = ("momentum", "coriolis_transpose_qd", "gravity", "friction")
 
 class MomentumObserver(FirstOrderObserver):
     """Observer ``r = K (p - integral of (tau + C^T qd - g - friction + r))``, without accelerations or dM/dt."""
+
+    def __init__(self, bandwidth: float, effort_cutoff: float = inf) -> None:
+        """Make the observer.
+
+        Args:
+            bandwidth: bandwidth K, 1/s.
+            effort_cutoff: cut-off of the driver's first-order low-pass of efforts, Hz; infinite: there is none.
+        """
+        super().__init__(bandwidth)
+        self._model = LowPass(effort_cutoff)
 
     def observe(
         self,
@@ -40,7 +55,11 @@ class MomentumObserver(FirstOrderObserver):
         Returns:
             Whether `value` belongs to this sample; see `FirstOrderObserver.update`.
         """
-        return self.update(t, momentum, _momentum_rate(effort, coriolis_transpose_qd, gravity, friction))
+        model, restarts = _model_side(momentum, coriolis_transpose_qd, gravity, friction), self.restarts
+        belongs = self.update(t, *_inputs(effort, self._model.update(t, model)))
+        if self.restarts != restarts:
+            self.replace_last(*_inputs(effort, self._model.restart(t, model)))
+        return belongs
 
     def change_model(
         self,
@@ -55,18 +74,38 @@ class MomentumObserver(FirstOrderObserver):
         The momentum steps with the model while the robot does not: without this, the step would count as an external
         effort. The arguments are those of `observe` for the newest sample, by the new model.
         """
-        self.replace_last(momentum, _momentum_rate(effort, coriolis_transpose_qd, gravity, friction))
+        model = _model_side(momentum, coriolis_transpose_qd, gravity, friction)
+        self.replace_last(*_inputs(effort, self._model.shift_to(model)))
 
 
-def _momentum_rate(
-    effort: Sequence[float], coriolis_transpose_qd: Sequence[float], gravity: Sequence[float], friction: Sequence[float]
+def _model_side(
+    momentum: Sequence[float],
+    coriolis_transpose_qd: Sequence[float],
+    gravity: Sequence[float],
+    friction: Sequence[float],
 ) -> list[float]:
-    """Return the rate of the momentum without external efforts, N m or N."""
-    return [tau + beta - g - f for tau, beta, g, f in zip(effort, coriolis_transpose_qd, gravity, friction)]
+    """Return the momentum, and its rate without efforts of motors and surroundings, shape (2 n,)."""
+    return [*momentum, *(beta - g - f for beta, g, f in zip(coriolis_transpose_qd, gravity, friction))]
+
+
+def _inputs(effort: Sequence[float], model: Sequence[float]) -> tuple[Sequence[float], list[float]]:
+    """Return the momentum and its rate without external efforts from the measured effort and the model's side."""
+    n = len(effort)
+    return model[:n], [tau + rate for tau, rate in zip(effort, model[n:])]
 
 
 class DirectObserver(FirstOrderObserver):
     """Direct observer ``r = K / (s + K) (rnea(q, qd, qdd) + friction - tau)``, which needs accelerations."""
+
+    def __init__(self, bandwidth: float, effort_cutoff: float = inf) -> None:
+        """Make the observer.
+
+        Args:
+            bandwidth: bandwidth K, 1/s.
+            effort_cutoff: cut-off of the driver's first-order low-pass of efforts, Hz; infinite: there is none.
+        """
+        super().__init__(bandwidth)
+        self._model = LowPass(effort_cutoff)
 
     def observe(self, t: float, effort: Sequence[float], expected: Sequence[float]) -> bool:
         """Add a sample; `value` becomes the external effort, N m or N.
@@ -79,7 +118,13 @@ class DirectObserver(FirstOrderObserver):
         Returns:
             Whether `value` belongs to this sample; see `FirstOrderObserver.update`.
         """
-        return self.update(t, [0.0] * len(effort), [tau - e for tau, e in zip(effort, expected)])
+        restarts, still = self.restarts, [0.0] * len(effort)
+        late = self._model.update(t, expected)
+        belongs = self.update(t, still, [tau - e for tau, e in zip(effort, late)])
+        if self.restarts != restarts:
+            late = self._model.restart(t, expected)
+            self.replace_last(still, [tau - e for tau, e in zip(effort, late)])
+        return belongs
 
 
 class EnergyObserver(FirstOrderObserver):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,15 +9,27 @@ from ros2_dyn.dynamics import rnea
 from ros2_dyn.dynamics.presliding import friction_along, presliding
 from ros2_dyn.estimation.calibration import Calibration
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.conditions import Conditions
+from ros2_dyn.estimation.effort_filter import through
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, MomentumObserver
 from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.estimation.step_response import step_response
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import EffortFilter, RobotModel
+from ros2_dyn.model.effort_filter import NO_FILTER
 from ros2_dyn.model.spatial import Array
 
+USUAL = Conditions()
 
-def observe(model: RobotModel, recording: Recording, bandwidth: float, observer: str = "momentum") -> Array:
+
+def observe(
+    model: RobotModel,
+    recording: Recording,
+    bandwidth: float,
+    observer: str = "momentum",
+    conditions: Conditions = USUAL,
+) -> Array:
     """Return the external efforts at each state, N m or N, shape (m, n).
 
     Args:
@@ -27,13 +37,16 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, observer:
         recording: the motion, with the total efforts of the joints, N m or N.
         bandwidth: bandwidth of the observer, 1/s.
         observer: "momentum" or "direct".
+        conditions: how the robot stands, and the filter of its driver.
     """
     if observer == "direct":
-        return _observe_directly(model, recording, bandwidth)
-    kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd"))
-    terms = [*kernel(recording.q, recording.qd)]
+        return _observe_directly(model, recording, bandwidth, conditions)
+    kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd", "gravity"))
+    gravity = np.broadcast_to(conditions.gravity, (len(recording.t), 3))
+    terms = [*kernel(recording.q, recording.qd, gravity)]
     terms[-1] = terms[-1] + presliding(model, recording.q)
-    momentum = MomentumObserver(bandwidth)
+    terms = [_ahead(term, recording, conditions.effort_filter) for term in terms]
+    momentum = MomentumObserver(bandwidth, _cutoff(conditions.effort_filter))
     residuals = []
     for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
         momentum.observe(t, tau, *values)
@@ -41,19 +54,33 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, observer:
     return np.array(residuals)
 
 
-def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float) -> Array:
+def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions) -> Array:
     filtered = FilteredDerivative(10.0, [False] * model.n)
     found = [filtered.update(t, qd) for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
     qdd = np.array([[0.0] * model.n if estimate is None else estimate for estimate in found])
-    expected = rnea(model, recording.q, recording.qd, qdd) + friction_along(model, recording.q, recording.qd)
+    q, qd, gravity = recording.q, recording.qd, conditions.gravity
+    expected = rnea(model, q, qd, qdd, gravity=gravity) + friction_along(model, q, qd, gravity)
     unknown = [estimate is None for estimate in found]
     expected[unknown] = recording.effort[unknown]
-    force = DirectObserver(bandwidth)
+    expected = _ahead(expected, recording, conditions.effort_filter)
+    force = DirectObserver(bandwidth, _cutoff(conditions.effort_filter))
     residuals = []
     for t, tau, e in zip(recording.t.tolist(), recording.effort.tolist(), expected.tolist()):
         force.observe(t, tau, e)
         residuals.append(force.value)
     return np.array(residuals)
+
+
+def _cutoff(effort_filter: EffortFilter) -> float:
+    """Return the cut-off of the filter that an observer knows, Hz."""
+    return effort_filter.cutoff if effort_filter.kind == "first_order" else np.inf
+
+
+def _ahead(term: Array, recording: Recording, effort_filter: EffortFilter) -> Array:
+    """Return a term of the model behind a filter that looks ahead, which no observer can have; else as it is."""
+    if effort_filter.kind != "zero_phase":
+        return term
+    return through(effort_filter, term, float(np.median(np.diff(recording.t))))
 
 
 def calibrate(
@@ -91,7 +118,14 @@ def detect(recording: Recording, residuals: Array, thresholds: Thresholds, sampl
     return begins
 
 
-def with_step(recording: Recording, residuals: Array, start: float, effort: ArrayLike, bandwidth: float) -> Array:
+def with_step(
+    recording: Recording,
+    residuals: Array,
+    start: float,
+    effort: ArrayLike,
+    bandwidth: float,
+    effort_filter: EffortFilter = NO_FILTER,
+) -> Array:
     """Return the residuals with a step of external effort added, in which observers are linear.
 
     Args:
@@ -100,9 +134,10 @@ def with_step(recording: Recording, residuals: Array, start: float, effort: Arra
         start: time of the step, s.
         effort: height of the step, N m or N, shape (n,).
         bandwidth: bandwidth of the observer, 1/s.
+        effort_filter: filter of the driver, which the observer puts on the model, too.
     """
-    since = np.maximum(recording.t - start, 0.0)
-    return residuals + (1 - np.exp(-bandwidth * since))[:, None] * np.asarray(effort, dtype=float)
+    rise = step_response(recording.t - start, bandwidth, effort_filter)
+    return residuals + rise[:, None] * np.asarray(effort, dtype=float)
 
 
 def smallest_step(
@@ -113,6 +148,7 @@ def smallest_step(
     bandwidth: float,
     within: float = 0.5,
     samples: int = 1,
+    effort_filter: EffortFilter = NO_FILTER,
 ) -> float:
     """Return the smallest step of external effort on a joint that is detected at any time and with either sign.
 
@@ -124,6 +160,7 @@ def smallest_step(
         bandwidth: bandwidth of the observer, 1/s.
         within: maximum time from the step to its detection, s.
         samples: number of consecutive samples that the detector needs.
+        effort_filter: filter of the driver, which the observer puts on the model, too.
 
     Returns:
         Height of the step, N m or N.
@@ -132,10 +169,11 @@ def smallest_step(
     period = float(np.median(np.diff(recording.t)))
     ahead = int(within / period)
     needed = 0.0
-    for sign in (1.0, -1.0):
-        for i in range(0, len(r) - ahead, max(1, ahead // 20)):
-            rise = np.array([1 - exp(-bandwidth * (t - recording.t[i])) for t in recording.t[i + 1 : i + 1 + ahead]])
-            enough = (e[i + 1 : i + 1 + ahead] - sign * r[i + 1 : i + 1 + ahead]) / rise
+    for i in range(0, len(r) - ahead, max(1, ahead // 20)):
+        then = slice(i + 1, i + 1 + ahead)
+        rise = step_response(recording.t[then] - recording.t[i], bandwidth, effort_filter)
+        for sign in (1.0, -1.0):
+            enough = (e[then] - sign * r[then]) / rise
             in_a_row = np.max(np.lib.stride_tricks.sliding_window_view(enough, samples), axis=-1)
             needed = max(needed, float(np.min(in_a_row)))
     return needed

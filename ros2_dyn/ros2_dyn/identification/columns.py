@@ -9,8 +9,8 @@ import numpy as np
 
 from ros2_dyn.dynamics import inertial_parameters, regressor, rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.signals import Motion
 from ros2_dyn.identification.pseudo_inertia import PARAMETERS
-from ros2_dyn.identification.signals import Motion
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 

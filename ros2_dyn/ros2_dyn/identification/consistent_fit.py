@@ -20,6 +20,8 @@ ACCURACY = 1e-15
 """Newton decrement, as a fraction of the cost, at which it is solved."""
 SUFFICIENT = 1e-4
 """Share of the expected decrease that a step has to make."""
+TO_THE_BORDER = 0.95
+"""Share of the way to where a parameter is no longer positive that a step goes at most."""
 BARRIER = 1e-3
 """Weight of the logarithm that keeps a parameter positive, as a fraction of the weight of its squared size.
 
@@ -79,7 +81,7 @@ def fit(normal: Array, right: Array, prior: Prior, start: Array | None = None, a
 
 def _line_search(problem: _Problem, x: Array, cost: float, step: Array, decrease: float) -> tuple[Array, float]:
     """Return the next parameters and their cost: as far along a step as pays."""
-    length = 1.0
+    length = problem.longest(x, step)
     while (new := problem.cost(x + length * step)) > cost - SUFFICIENT * length * decrease and length > 1e-12:
         length /= 2
     return x + length * step, new
@@ -107,6 +109,12 @@ class _Problem:
         logarithms = np.log(np.where(prior.positive, np.abs(sizes), 1.0))
         known = prior.weight * distance + 0.5 * prior.scale_weight * float(sizes @ sizes)
         return float(0.5 * x @ self._normal @ x - self._right @ x + known - self._barrier @ logarithms)
+
+    def longest(self, x: Array, step: Array) -> float:
+        """Return the share of a step, at most 1, that leaves positive parameters positive."""
+        positive = self._prior.positive
+        most = np.max(-step[self._others][positive] / x[self._others][positive], initial=0.0)
+        return min(1.0, TO_THE_BORDER / most) if most > 0 else 1.0
 
     def derivatives(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of the cost."""

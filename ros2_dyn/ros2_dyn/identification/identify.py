@@ -8,19 +8,19 @@ import numpy as np
 
 from ros2_dyn.dynamics import inertial_parameters
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.effort_filter import candidates
 from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.estimation.signals import Motion, even_motion, unbroken
 from ros2_dyn.identification import outcome
 from ros2_dyn.identification.columns import DISTANCES, TERMS, TILT, check
 from ros2_dyn.identification.cross_validation import CrossValidation, Search, together
-from ros2_dyn.identification.effort_filter import EffortFilter, candidates
 from ros2_dyn.identification.identification import Identification, Options
 from ros2_dyn.identification.normal_equations import Equations, normal_equations
 from ros2_dyn.identification.parts import GAP, NONE, TEST, excerpts, parts_of
 from ros2_dyn.identification.pseudo_inertia import PARAMETERS, nearest_consistent
 from ros2_dyn.identification.settings import FitSettings, JointTerms
-from ros2_dyn.identification.signals import Motion, even_motion, unbroken
 from ros2_dyn.identification.weighted_fit import Fit, Problem
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import EffortFilter, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 

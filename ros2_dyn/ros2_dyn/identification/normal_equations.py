@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.dynamics.presliding import stretches
+from ros2_dyn.estimation.effort_filter import through
+from ros2_dyn.estimation.signals import Motion, zero_phase
 from ros2_dyn.identification.columns import (
     DISTANCES,
     TILT,
@@ -16,10 +18,8 @@ from ros2_dyn.identification.columns import (
     parameter_columns,
     supported,
 )
-from ros2_dyn.identification.effort_filter import EffortFilter
 from ros2_dyn.identification.parts import TEST
-from ros2_dyn.identification.signals import Motion, zero_phase
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import EffortFilter, RobotModel
 from ros2_dyn.model.spatial import Array
 
 BLOCK = 4096
@@ -96,7 +96,7 @@ def normal_equations(
                 if band:
                     raw = zero_phase(raw, band, motion.step)
                 for equations, effort_filter in zip(total, filters):
-                    columns = effort_filter(raw, motion.step)[core]
+                    columns = through(effort_filter, raw, motion.step)[core]
                     _add(equations, joint, np.column_stack([columns, effort[start:end, joint]]), part[start:end])
             done += end - start
             progress(done / states)

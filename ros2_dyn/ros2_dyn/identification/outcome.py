@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ros2_dyn.dynamics import inertial_parameters
+from ros2_dyn.estimation.signals import Motion
 from ros2_dyn.identification.base_parameters import base_parameters
 from ros2_dyn.identification.columns import TERMS, TILT
 from ros2_dyn.identification.cross_validation import CrossValidation, together
@@ -17,7 +18,6 @@ from ros2_dyn.identification.parts import GAP, NONE, TEST
 from ros2_dyn.identification.pseudo_inertia import PARAMETERS, is_consistent
 from ros2_dyn.identification.retracing import retraced
 from ros2_dyn.identification.settings import FitSettings
-from ros2_dyn.identification.signals import Motion
 from ros2_dyn.identification.standard_errors import standard_errors
 from ros2_dyn.identification.weighted_fit import Fit, Problem
 from ros2_dyn.model import JointDynamics, RobotModel

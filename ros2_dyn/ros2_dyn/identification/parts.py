@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.identification.signals import Motion
+from ros2_dyn.estimation.signals import Motion
 from ros2_dyn.model.spatial import Array
 
 FOLDS = 6

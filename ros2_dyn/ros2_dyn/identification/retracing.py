@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ros2_dyn.estimation.signals import Motion
 from ros2_dyn.identification.parts import NONE, TEST
-from ros2_dyn.identification.signals import Motion
 from ros2_dyn.model.spatial import Array
 
 NEAR = 0.2

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ros2_dyn.identification.columns import TERMS, Term
-from ros2_dyn.identification.effort_filter import EffortFilter
+from ros2_dyn.model import EffortFilter
 
 
 class JointTerms(NamedTuple):

@@ -6,6 +6,7 @@ from ros2_dyn.model.card_file import read_card as read_card
 from ros2_dyn.model.card_file import write_card as write_card
 from ros2_dyn.model.card_merge import merge_cards as merge_cards
 from ros2_dyn.model.dh import DHRow as DHRow
+from ros2_dyn.model.effort_filter import EffortFilter as EffortFilter
 from ros2_dyn.model.finding import Finding as Finding
 from ros2_dyn.model.joint_dynamics import JointDynamics as JointDynamics
 from ros2_dyn.model.payload import Payload as Payload

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ros2_dyn.errors import ModelError
 from ros2_dyn.model.card_kinematics import kinematics_digests
+from ros2_dyn.model.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertial import Inertial, rounded
 from ros2_dyn.model.joint_dynamics import JointDynamics
@@ -73,6 +74,8 @@ class RobotCard:
     """Factor from the driver's unit of effort to N m or N, by joint; 1 for the others."""
     gravity: tuple[float, ...] | None = None
     """Acceleration of free fall in the base frame as it was found, m/s^2; None: not identified."""
+    effort_filter: EffortFilter = NO_FILTER
+    """Filter that the driver puts on the efforts."""
     about: CardAbout = field(default_factory=CardAbout)
     spread: CardSpread | None = None
     """None for one identification."""
@@ -88,6 +91,7 @@ class RobotCard:
         effort_gain: Mapping[str, float] | None = None,
         gravity: Sequence[float] | None = None,
         urdf: str = "",
+        effort_filter: EffortFilter = NO_FILTER,
     ) -> RobotCard:
         """Make the card of an identified robot. Its numbers are rounded to six digits.
 
@@ -98,6 +102,7 @@ class RobotCard:
             effort_gain: factor from the driver's unit of effort to N m or N, by joint.
             gravity: acceleration of free fall in the base frame, m/s^2, where it was identified.
             urdf: path of the original, for those who load the card alone.
+            effort_filter: that the driver puts on the efforts, where it was identified.
 
         Raises:
             ModelError: the two have other links, joints or kinematics, or no body is like one of the links.
@@ -115,6 +120,7 @@ class RobotCard:
             kinematics={link: digests.get(link, "") for link in links if link in children or links[link].mass > 0},
             effort_gain={name: rounded(gain) for name, gain in (effort_gain or {}).items()},
             gravity=None if gravity is None else tuple(rounded(float(x)) for x in gravity),
+            effort_filter=effort_filter,
             about=replace(about, date=about.date or date.today().isoformat(), ros2_dyn=about.ros2_dyn or own_version()),
             urdf=urdf,
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.card import CardAbout, CardSpread, RobotCard, rounded_dynamics
+from ros2_dyn.model.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.inertial import Inertial, rounded
 from ros2_dyn.model.joint_dynamics import JointDynamics
@@ -48,6 +49,7 @@ def merge_cards(cards: Sequence[RobotCard]) -> RobotCard:
         joints={name: _mean_dynamics(name, each) for name, each in joints.items()},
         effort_gain={name: _mean(each) for name, each in gains.items()},
         gravity=tuple(map(_mean, zip(*gravities))) if told else None,
+        effort_filter=_filter(cards),
         about=_about([card.about for card in cards]),
         spread=spread,
     )
@@ -71,6 +73,15 @@ def _alike(cards: Sequence[RobotCard]) -> RobotCard:
     if len(serials) > 1:
         raise InputError("cards", f"they are of different arms, with the serial numbers {', '.join(serials)}")
     return first
+
+
+def _filter(cards: Sequence[RobotCard]) -> EffortFilter:
+    """Return the filter of all cards: a mean of the cut-offs of filters of one kind."""
+    filters = [card.effort_filter for card in cards]
+    if kinds := {each.kind for each in filters} - {filters[0].kind}:
+        found = ", ".join(sorted({filters[0].kind, *kinds}))
+        raise InputError("cards", f"they have different kinds of effort_filter: {found}; a driver has one")
+    return NO_FILTER if filters[0] == NO_FILTER else EffortFilter(filters[0].kind, _mean([f.cutoff for f in filters]))
 
 
 def _mean(numbers: Sequence[float]) -> float:

@@ -9,6 +9,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model.card import CardAbout, CardSpread, RobotCard
 from ros2_dyn.model.card_kinematics import HEX_DIGITS
 from ros2_dyn.model.card_text import FORMAT, PARTS, VERSION
+from ros2_dyn.model.effort_filter import NO_FILTER, EffortFilter, checked_filter
 from ros2_dyn.model.inertial import MOMENTS, Inertial
 from ros2_dyn.model.joint_dynamics import JointDynamics
 from ros2_dyn.model.strict_yaml import complete, mapping, number, numbers, parse_yaml, sequence, string, vector
@@ -43,6 +44,7 @@ def parse_card(text: str) -> RobotCard:
         kinematics=_digests(parts.get("kinematics", {})),
         effort_gain=numbers("effort_gain", parts.get("effort_gain", {})),
         gravity=vector("gravity", parts["gravity"], 3) if "gravity" in parts else None,
+        effort_filter=_filter(parts["effort_filter"]) if "effort_filter" in parts else NO_FILTER,
         about=_about(parts.get("about", {})),
         spread=None if spread is None else _spread(spread),
         urdf=string("urdf", parts.get("urdf", ""), MAX_LINE),
@@ -93,6 +95,12 @@ def _digests(data: Any) -> dict[str, str]:
         if len(string(f"kinematics: {link}", digest)) != HEX_DIGITS:
             raise InputError(f"kinematics: {link}", f"expected {HEX_DIGITS} hexadecimal digits, got '{digest}'")
     return digests
+
+
+def _filter(data: Any) -> EffortFilter:
+    parts = complete("effort_filter", data, EffortFilter._fields)
+    kind = string("effort_filter: kind", parts["kind"])
+    return checked_filter(kind, number("effort_filter: cutoff", parts["cutoff"]))
 
 
 def _about(data: Any) -> CardAbout:

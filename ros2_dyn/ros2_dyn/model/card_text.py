@@ -8,6 +8,7 @@ from textwrap import indent
 from typing import Any
 
 from ros2_dyn.model.card import CardAbout, CardSpread, RobotCard, rounded_dynamics
+from ros2_dyn.model.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn.model.inertial import MOMENTS, Inertial, rounded
 from ros2_dyn.model.joint_dynamics import JointDynamics
 
@@ -23,6 +24,7 @@ COMMENTS = {
     "joints": "N m and rad, or N and m: viscous, N m s/rad; coulomb, static, offset, N m; armature, kg m^2; ...",
     "effort_gain": "N m or N for each unit of the measured effort",
     "gravity": "acceleration of free fall in the base frame as it was found, m/s^2",
+    "effort_filter": "low-pass filter that the driver puts on the efforts: kind; cutoff, Hz",
     "kinematics": "what tells whether a URDF moves like the one that the numbers belong to",
     "spread": "standard deviations over the identifications, in the units of the numbers",
 }
@@ -63,6 +65,7 @@ def _parts(card: RobotCard) -> dict[str, Any]:
         "joints": {name: plain_dynamics(dynamics) for name, dynamics in card.joints.items()},
         "effort_gain": _numbers(card.effort_gain),
         "gravity": _list(card.gravity),
+        "effort_filter": _filter(card.effort_filter),
         "links": {name: plain_inertial(each) for name, each in card.links.items() if each != Inertial()},
         "massless": [name for name, each in card.links.items() if each == Inertial()],
         "kinematics": dict(card.kinematics),
@@ -103,6 +106,12 @@ def plain_dynamics(dynamics: JointDynamics) -> dict[str, Any]:
     told = {each.name: getattr(short, each.name) for each in fields(JointDynamics)}
     told = {name: value for name, value in told.items() if value != getattr(NO_DYNAMICS, name)}
     return told | ({"presliding": [list(pair) for pair in short.presliding]} if short.presliding else {})
+
+
+def _filter(effort_filter: EffortFilter) -> dict[str, Any] | None:
+    if effort_filter == NO_FILTER:
+        return None
+    return {"kind": effort_filter.kind, "cutoff": rounded(effort_filter.cutoff)}
 
 
 def _numbers(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -9,11 +9,15 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.collision import Thresholds
+from ros2_dyn.estimation.conditions import Conditions
 from ros2_dyn.estimation.friction_identification import identify_friction
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.estimation.replay import calibrate, detect, observe, smallest_step, with_step
+from ros2_dyn.estimation.replay import USUAL, calibrate, detect, observe, smallest_step, with_step
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+
+TRIM = 0.5
+"""Time at each end of a recording that is left out, s: there, filters know one side only, and friction no past."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ def collision_report(
     fit: bool = True,
     steps: Sequence[Step] = (),
     false_alarms_per_hour: float = 0.01,
+    conditions: Conditions = USUAL,
 ) -> CollisionReport:
     """Calibrate on the first part of a recording during which nothing touched the arm, and watch the rest.
 
@@ -70,25 +75,39 @@ def collision_report(
         fit: whether friction and armature are fitted to the first part.
         steps: artificial contacts in the rest.
         false_alarms_per_hour: that the calibration allows.
+        conditions: how the robot stands, and the filter of its driver.
 
     Raises:
         InputError: a part is too short, or a step is on a joint that is not there, or lies outside of the rest.
     """
-    first, rest = recording.between(0.0, calibrate_on), recording.between(calibrate_on, 1.0)
     if fit:
-        model = identify_friction(model, first)
-    thresholds = calibrate(model, first, observe(model, first, bandwidth, observer), false_alarms_per_hour)
-    residuals = observe(model, rest, bandwidth, observer)
+        model = identify_friction(model, recording.between(0.0, calibrate_on))
+    driver, border = conditions.effort_filter, calibrate_on * recording.t[-1]
+    recording, observed = _without_ends(recording, observe(model, recording, bandwidth, observer, conditions))
+    early = recording.t <= border
+    first, rest = (Recording(*(values[part] for values in recording)) for part in (early, ~early))
+    if len(rest.t) < 2:
+        raise InputError("calibrate-on", f"expected a share that leaves states to judge, got {calibrate_on}")
+    thresholds = calibrate(model, first, observed[early], false_alarms_per_hour)
+    residuals = observed[~early]
     smallest = (np.nan,) * model.n
     if not steps:
-        smallest = tuple(smallest_step(rest, residuals, thresholds, i, bandwidth) for i in range(model.n))
+        smallest = tuple(
+            smallest_step(rest, residuals, thresholds, i, bandwidth, effort_filter=driver) for i in range(model.n)
+        )
     for step in steps:
         effort = _effort(model, rest, step)
-        residuals = with_step(rest, residuals, step.start, effort, bandwidth)
-        residuals = with_step(rest, residuals, step.start + step.duration, -effort, bandwidth)
+        residuals = with_step(rest, residuals, step.start, effort, bandwidth, driver)
+        residuals = with_step(rest, residuals, step.start + step.duration, -effort, bandwidth, driver)
     alarms = tuple(float(rest.t[i]) for i in detect(rest, residuals, thresholds))
     delays = tuple(_delay(step, alarms) for step in steps)
     return CollisionReport(model, rest, residuals, thresholds, alarms, tuple(steps), delays, smallest)
+
+
+def _without_ends(recording: Recording, observed: Array) -> tuple[Recording, Array]:
+    """Return a recording and its external efforts without the ends."""
+    inside = (recording.t >= TRIM) & (recording.t <= recording.t[-1] - TRIM)
+    return Recording(*(values[inside] for values in recording)), observed[inside]
 
 
 def _delay(step: Step, alarms: Sequence[float]) -> float | None:

@@ -9,16 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.conditions import Conditions
+from ros2_dyn.estimation.effort_filter import through
 from ros2_dyn.estimation.effort_split import PARTS, EffortSplit, rms, split_effort
 from ros2_dyn.estimation.friction_identification import identify_friction
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.signals import Motion, even_motion, zero_phase
+from ros2_dyn.estimation.replay import USUAL
+from ros2_dyn.estimation.signals import Motion, even_motion, zero_phase
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.report.collision_report import TRIM as TRIM
 from ros2_dyn.report.collision_report import CollisionReport, collision_report
 
-TRIM = 0.5
-"""Time at each end of a recording that is left out, s: there, filters know one side only."""
 PUBLISHED, FITTED, IDENTIFIED = "as described", "friction fitted", "identified"
 """Names of the descriptions."""
 LABELS = {part: part for part in PARTS} | {"coriolis": "Coriolis", "spring": "springs"}
@@ -85,7 +87,11 @@ class EffortReport:
 
 
 def effort_report(
-    model: RobotModel, recording: Recording, identified: RobotModel | None = None, options: Options | None = None
+    model: RobotModel,
+    recording: Recording,
+    identified: RobotModel | None = None,
+    options: Options | None = None,
+    conditions: Conditions = USUAL,
 ) -> EffortReport:
     """Compare the efforts of a recording with those of a description, of the same with fitted friction, and of another.
 
@@ -94,6 +100,8 @@ def effort_report(
         recording: a motion during which nothing touched the arm, in the order of the robot's joints, in N m or N.
         identified: the same robot with identified parameters.
         options: how it is judged.
+        conditions: how the robot stands and what its driver does to efforts, as it was identified; the descriptions
+            without identification are judged under the usual ones.
 
     Raises:
         InputError: the recording is too short, a share or a frequency is out of range, or the joints differ.
@@ -108,9 +116,10 @@ def effort_report(
     models = {PUBLISHED: model, FITTED: identify_friction(model, recording.between(0.0, options.calibrate_on))}
     if identified is not None:
         models[IDENTIFIED] = identified
-    contacts, problem = _contacts(models, recording, options)
+    known = {name: conditions if name == IDENTIFIED else USUAL for name in models}
+    contacts, problem = _contacts(models, known, recording, options)
     variants = tuple(
-        Variant(name, _split(each, motion, inside, options.low_pass), contacts.get(name))
+        Variant(name, _split(each, known[name], motion, inside, options.low_pass), contacts.get(name))
         for name, each in models.items()
     )
     return EffortReport(model, options, motion.t[inside], judged, variants, problem)
@@ -127,21 +136,27 @@ def _check(model: RobotModel, identified: RobotModel | None, options: Options) -
         raise InputError("identified", f"expected the joints {expected}, got {found}")
 
 
-def _split(model: RobotModel, motion: Motion, inside: Array, low_pass: float | None) -> EffortSplit:
-    split = split_effort(model, motion.q, motion.qd, motion.qdd, motion.effort)
+def _split(
+    model: RobotModel, conditions: Conditions, motion: Motion, inside: Array, low_pass: float | None
+) -> EffortSplit:
+    split = split_effort(model, motion.q, motion.qd, motion.qdd, motion.effort, conditions.gravity)
+    parts = {name: through(conditions.effort_filter, getattr(split, name), motion.step) for name in PARTS}
+    split = split._replace(**parts)
     if low_pass is not None:
         split = EffortSplit(*(zero_phase(part, low_pass, motion.step) for part in split))
     return EffortSplit(*(part[inside] for part in split))
 
 
 def _contacts(
-    models: Mapping[str, RobotModel], recording: Recording, options: Options
+    models: Mapping[str, RobotModel], conditions: Mapping[str, Conditions], recording: Recording, options: Options
 ) -> tuple[dict[str, CollisionReport], str]:
     """Return the collision detector's report with each description, and why some have none."""
     found, problems = {}, []
     for name, model in models.items():
         try:
-            found[name] = collision_report(model, recording, options.calibrate_on, options.bandwidth, fit=False)
+            found[name] = collision_report(
+                model, recording, options.calibrate_on, options.bandwidth, fit=False, conditions=conditions[name]
+            )
         except InputError as error:  # from the calibration: a joint did not move, for example
             problems.append(f"{name}: {error}")
     return found, "; ".join(problems)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import asin, degrees
+from math import asin, degrees, inf
 
 import numpy as np
 
 from ros2_dyn.model import Finding, RobotCard, RobotModel
+from ros2_dyn.model.effort_filter import NO_FILTER
 from ros2_dyn.runtime.settings import Settings
 
 MAX_TILT = 0.001
@@ -20,6 +21,23 @@ def effort_gains(card: RobotCard | None, settings: Settings, model: RobotModel) 
     if card is None or settings.effort_gain:
         return tuple(given)
     return card.gains(model.joint_names)
+
+
+def effort_cutoff(card: RobotCard | None, settings: Settings) -> float:
+    """Return the cut-off of the driver's first-order low-pass of efforts, Hz: the parameter's, else the card's."""
+    if settings.effort_filter_cutoff > 0:
+        return settings.effort_filter_cutoff
+    found = NO_FILTER if card is None else card.effort_filter
+    return found.cutoff if found.kind == "first_order" else inf
+
+
+def check_effort_filter(card: RobotCard | None, settings: Settings) -> Iterator[Finding]:
+    """Yield a warning where the card found a filter that looks ahead, which no driver has while the arm moves."""
+    if card is None or card.effort_filter.kind != "zero_phase" or settings.effort_filter_cutoff > 0:
+        return
+    problem = f"its efforts were filtered without delay ({card.effort_filter}) after they were recorded"
+    advice = "record what the driver publishes, or set effort_filter_cutoff to the filter of the driver"
+    yield Finding("warning", "card_effort_filter", "robot", problem, advice)
 
 
 def check_mounting(card: RobotCard | None, settings: Settings) -> Iterator[Finding]:

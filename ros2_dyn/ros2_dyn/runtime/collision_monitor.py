@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -81,8 +81,14 @@ class CollisionUpdate:
 class CollisionMonitor:
     """The observer and the detector of one robot."""
 
-    def __init__(self, model: RobotModel, settings: Settings) -> None:
-        """Create it for a robot, with the observer and the thresholds of the settings."""
+    def __init__(self, model: RobotModel, settings: Settings, effort_cutoff: float = inf) -> None:
+        """Create it for a robot, with the observer and the thresholds of the settings.
+
+        Args:
+            model: the robot.
+            settings: all parameters.
+            effort_cutoff: cut-off of the driver's low-pass of efforts, Hz; infinite: none.
+        """
         self.contact_intended = False
         """Whether the mode intends contact, which is no collision then."""
         self._contact = IntendedContact()
@@ -93,7 +99,8 @@ class CollisionMonitor:
         self._given = settings.measured_effort == "external"
         direct = self._given or settings.observer == "direct"
         bandwidth = settings.observer_bandwidth
-        self._observer = DirectObserver(bandwidth) if direct else MomentumObserver(bandwidth)
+        self._cutoff = cutoff = inf if self._given else effort_cutoff
+        self._observer = DirectObserver(bandwidth, cutoff) if direct else MomentumObserver(bandwidth, cutoff)
         self._last: tuple[MeasuredState, Sequence[float]] | None = None
         """Newest state that was observed, and the payload there."""
         self._qdd: FilteredDerivative | None = None
@@ -117,9 +124,8 @@ class CollisionMonitor:
 
     def is_like(self, other: CollisionMonitor) -> bool:
         """Return whether another monitor observes and judges the same in the same way."""
-        return self._model == other._model and all(
-            getattr(self._settings, name) == getattr(other._settings, name) for name in OWN_SETTINGS
-        )
+        same = (self._model, self._cutoff) == (other._model, other._cutoff)
+        return same and all(getattr(self._settings, name) == getattr(other._settings, name) for name in OWN_SETTINGS)
 
     def reset(self) -> None:
         """Forget the collision."""

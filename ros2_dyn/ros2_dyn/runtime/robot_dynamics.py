@@ -14,7 +14,7 @@ from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.runtime.card_settings import check_mounting, effort_gains
+from ros2_dyn.runtime.card_settings import check_effort_filter, check_mounting, effort_cutoff, effort_gains
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
 from ros2_dyn.runtime.settings import Settings
@@ -61,12 +61,16 @@ class RobotDynamics:
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
-        self.findings = [*description.findings, *audit_model(model), *check_mounting(description.card, settings)]
+        card = description.card
+        told = (*check_mounting(card, settings), *check_effort_filter(card, settings))
+        self.findings = [*description.findings, *audit_model(model), *told]
         """What is odd in the description."""
         self.lower, self.upper = model.lower, model.upper
         """Position limits, rad or m, shape (n,)."""
-        self.effort_gain = effort_gains(description.card, settings, model)
+        self.effort_gain = effort_gains(card, settings, model)
         """Factor from the driver's unit of effort to N m or N, shape (n,)."""
+        self.effort_cutoff = effort_cutoff(card, settings)
+        """Cut-off of the driver's low-pass of efforts, Hz; infinite: none."""
         self.effort_limit = settings.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip

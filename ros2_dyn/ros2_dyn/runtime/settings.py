@@ -134,6 +134,14 @@ class Settings:
         example=[10.3, 10.3],
         locked=True,
     )
+    effort_filter_cutoff: float = _states(
+        0.0,
+        "Cut-off, Hz, of the first-order low-pass that the driver puts on efforts before it publishes them. Observers "
+        "of external effort put the same on the model. 0: that of the `robot_card`, or none.",
+        low=0.0,
+        high=1000.0,
+        locked=True,
+    )
     desired_timeout: float = _states(
         0.1,
         "Maximum age, s, at which a desired state is used with a measured state of another stamp.",

@@ -60,7 +60,7 @@ class StatePipeline:
         self.robot = robot
         self.order = JointOrder(model.joint_names)
         self.synchronizer = StateSynchronizer(settings.desired_timeout)
-        self.monitor = CollisionMonitor(model, settings) if settings.detect_collisions else None
+        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.detect_collisions else None
         self.state: MeasuredState | None = None
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None

@@ -7,7 +7,7 @@ import numpy as np
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.signals import Motion
+from ros2_dyn.estimation.signals import Motion
 from ros2_dyn.model import RobotModel
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ros2_dyn.dynamics import friction, gravity, rnea
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.signals import even_motion
+from ros2_dyn.estimation.signals import even_motion
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.simulation.perturbed import perturbed
 

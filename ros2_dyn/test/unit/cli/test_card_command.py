@@ -10,7 +10,8 @@ from real_arms import REAL_ARMS, real_arm
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import friction, gravity, rnea
-from ros2_dyn.estimation.friction_identification import identify_friction, smooth_motion
+from ros2_dyn.estimation.friction_identification import identify_friction
+from ros2_dyn.estimation.signals import even_motion
 from ros2_dyn.model import CardAbout, RobotCard, RobotModel, merge_cards, read_card, write_card
 
 XML = MOCK_ARM.read_text(encoding="utf-8")
@@ -104,10 +105,10 @@ def test_cards_of_a_real_arm_hold_what_was_identified(name, tmp_path):
     cards = [RobotCard.of(each, model, CardAbout(method="friction alone")) for each in known]
     write_card(merge_cards(cards), tmp_path / "arm.card.yaml")
     card = read_card(tmp_path / "arm.card.yaml")
-    motion, qdd = smooth_motion(recording.between(0.67, 1.0))
+    motion = even_motion(recording.between(0.67, 1.0))
 
     def effort(robot: RobotModel) -> np.ndarray:
-        return rnea(robot, motion.q, motion.qd, qdd) + friction(robot, motion.qd)
+        return rnea(robot, motion.q, motion.qd, motion.qdd) + friction(robot, motion.qd)
 
     made = effort(card.apply(model))
     assert_allclose(made, (effort(known[0]) + effort(known[1])) / 2, rtol=0, atol=1e-3)

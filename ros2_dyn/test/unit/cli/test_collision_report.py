@@ -99,7 +99,7 @@ def test_the_report_of_a_bag(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "elbow_joint: 20 at 15 s: detected after" in printed
     assert "wrist_3_joint: -5 at 20 s: detected after" in printed
-    assert "2 collisions detected in 12" in printed
+    assert "2 collisions detected in 11" in printed
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
     assert main([*bag, "--inject", "nose", "20", "15"]) == 1

@@ -55,7 +55,9 @@ def test_bad_input_is_one_line_and_fails(tmp_path, capsys):
     other = write_csv(tmp_path / "b.csv", synthetic_recording(MODEL, 3, seconds=1.0), [f"x{i}y" for i in range(6)])
     assert main(["doctor", str(MOCK_ARM), str(other)]) == 1
     assert "no joint of the robot is recorded" in capsys.readouterr().err
-    assert main(["doctor", str(MOCK_ARM), str(other), "--joints", "elbow_joint", "--bag-joints", "x1y", "x2y"]) == 1
+    assert (
+        main(["doctor", str(MOCK_ARM), str(other), "--joints", "elbow_joint", "--recorded-joints", "x1y", "x2y"]) == 1
+    )
     assert "expected 1 names, got 2" in capsys.readouterr().err
 
 

@@ -54,7 +54,7 @@ def test_a_bag_becomes_a_page_and_a_pdf(bag, tmp_path, capsys):
     ("arguments", "problem"),
     [
         (["--output", "report.pdf"], "output: expected a name that ends in .html, got 'report.pdf'"),
-        (["--bag-joints", "a", "b"], "bag-joints: expected 6 names, got 2"),
+        (["--recorded-joints", "a", "b"], "recorded-joints: expected 6 names, got 2"),
         (["--joints", "nose"], "nose"),
         (["--parameters", "none.yaml"], "parameters: 'none.yaml' cannot be read"),
         (["--calibrate-on", "0"], "calibrate-on: expected a share between 0 and 1"),

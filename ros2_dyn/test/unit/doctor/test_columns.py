@@ -10,7 +10,7 @@ from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
 from ros2_dyn.doctor.samples import Samples, take_samples
 from ros2_dyn.dynamics import rnea
-from ros2_dyn.identification.signals import zero_phase
+from ros2_dyn.estimation.signals import zero_phase
 from ros2_dyn.model import Payload
 from wrong_recordings import synthetic_recording
 

@@ -12,7 +12,7 @@ from ros2_dyn.doctor.evidence import (
     log_likelihood_without_model,
     rest_correlation,
 )
-from ros2_dyn.identification.signals import zero_phase
+from ros2_dyn.estimation.signals import zero_phase
 
 stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
 M, LIMIT = 30, 50.0

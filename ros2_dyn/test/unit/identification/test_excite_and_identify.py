@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.estimation.signals import even_motion
 from ros2_dyn.identification.base_parameters import base_parameters
 from ros2_dyn.identification.consistent_fit import Prior, fit, weighted
 from ros2_dyn.identification.excitation_design import excite
 from ros2_dyn.identification.excitation_limits import whole_effort
 from ros2_dyn.identification.excitation_options import ExcitationOptions
 from ros2_dyn.identification.pseudo_inertia import is_consistent
-from ros2_dyn.identification.signals import even_motion
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation import ComputedTorque, SimulatedArm
 from ros2_dyn.simulation.perturbed import perturbed, with_friction

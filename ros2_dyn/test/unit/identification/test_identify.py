@@ -11,10 +11,10 @@ from numpy.testing import assert_allclose
 from exciting import efforts, exciting_motion, recording
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters
+from ros2_dyn.estimation.effort_filter import through
 from ros2_dyn.identification.base_parameters import base_of, base_parameters, inertial_names
 from ros2_dyn.identification.columns import TERMS, TILT, body_columns
 from ros2_dyn.identification.cross_validation import together
-from ros2_dyn.identification.effort_filter import EffortFilter
 from ros2_dyn.identification.identification import Estimate, Options
 from ros2_dyn.identification.identify import identify
 from ros2_dyn.identification.normal_equations import normal_equations
@@ -25,7 +25,7 @@ from ros2_dyn.identification.report import report
 from ros2_dyn.identification.settings import FitSettings, JointTerms
 from ros2_dyn.identification.standard_errors import standard_errors
 from ros2_dyn.identification.weighted_fit import Problem
-from ros2_dyn.model import JointDynamics
+from ros2_dyn.model import EffortFilter, JointDynamics
 from ros2_dyn.model.inertia import SpatialInertia
 
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -109,7 +109,9 @@ def noisy():
     motion = exciting_motion(told, 45.0, 50.0)
     noise = 0.01 * np.std(efforts(true, motion), axis=0)
     rng = np.random.default_rng(5)
-    measured = EffortFilter("zero_phase", 2.7)(efforts(true, motion), 0.02) + noise * rng.normal(size=motion.q.shape)
+    measured = through(EffortFilter("zero_phase", 2.7), efforts(true, motion), 0.02) + noise * rng.normal(
+        size=motion.q.shape
+    )
     calls = []
     found = identify(told, [recording(motion, measured)], Options(), lambda step, share: calls.append(share))
     return told, true, found, noise, calls

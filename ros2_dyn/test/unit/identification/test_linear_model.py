@@ -9,7 +9,9 @@ from robots import mock_arm
 from ros2_dyn.dynamics import friction, inertial_parameters, rnea
 from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.effort_filter import candidates, through
 from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.estimation.signals import Motion, even_motion, unbroken
 from ros2_dyn.identification import normal_equations as module
 from ros2_dyn.identification.columns import (
     DISTANCES,
@@ -21,12 +23,10 @@ from ros2_dyn.identification.columns import (
     parameter_columns,
     supported,
 )
-from ros2_dyn.identification.effort_filter import EffortFilter, candidates
 from ros2_dyn.identification.normal_equations import normal_equations
 from ros2_dyn.identification.parts import FOLDS, GAP, NONE, TEST, Split, excerpts, parts_of
 from ros2_dyn.identification.retracing import retraced
-from ros2_dyn.identification.signals import Motion, even_motion, unbroken
-from ros2_dyn.model import JointDynamics
+from ros2_dyn.model import EffortFilter, JointDynamics
 
 DOWN = np.array([0.0, 0.0, -9.81])
 
@@ -81,7 +81,7 @@ def test_presliding_element_is_a_spring_until_it_slips_and_again_after_a_reversa
 def test_filter_without_phase_attenuates_a_sine_as_butterworth_says():
     t = np.arange(0, 20, 0.004)
     for f in (0.5, 2.0, 4.0):
-        out = EffortFilter("zero_phase", 2.0)(np.sin(2 * np.pi * f * t), 0.004)
+        out = through(EffortFilter("zero_phase", 2.0), np.sin(2 * np.pi * f * t), 0.004)
         inside = slice(1000, -1000)
         expected = np.sin(2 * np.pi * f * t) / (1 + (f / 2.0) ** 4)
         assert_allclose(out[inside], expected[inside], atol=2e-3)
@@ -90,7 +90,7 @@ def test_filter_without_phase_attenuates_a_sine_as_butterworth_says():
 def test_filter_of_first_order_answers_a_step_with_an_exponential():
     t = np.arange(0, 1, 0.001)
     values = np.where(t < 0.1, 0.0, 1.0)
-    out = EffortFilter("first_order", 2.0)(values, 0.001)
+    out = through(EffortFilter("first_order", 2.0), values, 0.001)
     assert_allclose(out[100:], 1 - np.exp(-2 * np.pi * 2.0 * (t[100:] - 0.1 + 0.001)), atol=1e-9)
 
 

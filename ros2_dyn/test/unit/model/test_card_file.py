@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.errors import MAX_TEXT, InputError, ModelError
-from ros2_dyn.model import CardAbout, JointDynamics, RobotCard, RobotModel, card_parser, read_card, write_card
+from ros2_dyn.model import (
+    CardAbout,
+    EffortFilter,
+    JointDynamics,
+    RobotCard,
+    RobotModel,
+    card_parser,
+    read_card,
+    write_card,
+)
 from ros2_dyn.model.card import CardSpread, rounded_dynamics
 from ros2_dyn.model.card_file import hash_recording
 from ros2_dyn.model.card_parser import parse_card
@@ -61,6 +70,7 @@ SPREADS = st.builds(
     effort_gain=st.dictionaries(NAMES, POSITIVE, max_size=2),
     gravity=st.none() | THREE,
 )
+FILTERS = st.builds(EffortFilter, st.sampled_from(["first_order", "zero_phase"]), POSITIVE) | st.just(EffortFilter())
 CARDS = st.builds(
     RobotCard,
     NAMES,
@@ -69,6 +79,7 @@ CARDS = st.builds(
     st.dictionaries(NAMES, st.text("0123456789abcdef", min_size=8, max_size=8), max_size=4),
     effort_gain=st.dictionaries(NAMES, FINITE, max_size=4),
     gravity=st.none() | THREE,
+    effort_filter=FILTERS,
     about=ABOUTS,
     spread=st.none() | SPREADS,
     urdf=st.text(max_size=20),

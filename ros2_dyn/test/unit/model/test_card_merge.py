@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from robots import mock_arm, random_state
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import CardAbout, JointDynamics, RobotCard, merge_cards
+from ros2_dyn.model import CardAbout, EffortFilter, JointDynamics, RobotCard, merge_cards
 from ros2_dyn.model.card_parser import parse_card
 from ros2_dyn.model.card_text import card_text
 from ros2_dyn.model.inertia import SpatialInertia
@@ -71,6 +71,11 @@ def test_mean_is_read_as_it_was_written():
     assert parse_card(card_text(merged)) == merged
 
 
+def test_filter_of_the_mean_has_the_mean_cutoff():
+    cards = [replace(each, effort_filter=EffortFilter("first_order", f)) for each, f in zip(CARDS, (1.5, 2.0, 2.2))]
+    assert merge_cards(cards).effort_filter == EffortFilter("first_order", 1.9)
+
+
 @pytest.mark.parametrize(
     ("cards", "problem"),
     [
@@ -79,6 +84,7 @@ def test_mean_is_read_as_it_was_written():
         ([CARDS[0], replace(CARDS[1], robot="other")], "card 2: its robot is not that of the first"),
         ([CARDS[0], replace(CARDS[1], kinematics={})], "card 2: its kinematics is not that of the first"),
         ([CARDS[0], replace(CARDS[1], links={})], "card 2: its links are not those of the first"),
+        ([CARDS[0], replace(CARDS[1], effort_filter=EffortFilter("first_order", 2.0))], "kinds of effort_filter"),
         ([card(1, serial="7"), card(2, serial="8")], "different arms, with the serial numbers 7, 8"),
         (
             [CARDS[0], replace(CARDS[1], joints=CARDS[1].joints | {"elbow_joint": JointDynamics()})],

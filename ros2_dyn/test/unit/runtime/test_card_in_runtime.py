@@ -1,6 +1,7 @@
 """Robot cards in the runtime: what they change of every description, and what one that does not fit prevents."""
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from numpy.testing import assert_allclose
 
 from robots import mock_arm
 from ros2_dyn.dynamics import friction, gravity, rnea
-from ros2_dyn.model import JointDynamics, RobotCard
+from ros2_dyn.estimation.filters import LowPass
+from ros2_dyn.estimation.momentum_observer import MomentumObserver
+from ros2_dyn.model import EffortFilter, JointDynamics, RobotCard
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.runtime import ArmRuntime, CommandLink, JointSample, Settings, run_work
 from runtime_rig import DRIVES, NAMES, SETTINGS, URDF, RuntimeRig, description
@@ -127,3 +130,34 @@ def test_black_box_replays_a_runtime_with_a_card():
     replayed = list(replay(runtime.box.take("asked", NOW + 1)))
     assert len(replayed) > 20
     assert all(each.same for each in replayed)
+
+
+@pytest.mark.parametrize(
+    ("card", "parameter", "cutoff"),
+    [
+        (CARD, 0.0, inf),
+        (CARD, 3.0, 3.0),
+        (replace(CARD, effort_filter=EffortFilter("first_order", 2.0)), 0.0, 2.0),
+        (replace(CARD, effort_filter=EffortFilter("first_order", 2.0)), 3.0, 3.0),
+        (replace(CARD, effort_filter=EffortFilter("zero_phase", 2.0)), 3.0, 3.0),
+    ],
+)
+def test_observer_knows_the_drivers_filter_from_the_parameter_or_else_the_card(card, parameter, cutoff):
+    runtime = described(card, Settings(joints=NAMES, effort_filter_cutoff=parameter))
+    assert runtime.robot.effort_cutoff == cutoff
+    assert not [finding for finding in runtime.robot.findings if finding.code == "card_effort_filter"]
+    made, driver = MomentumObserver(25.0, cutoff), LowPass(cutoff)
+    for k in range(1, 20):
+        q, qd, effort = Q, [0.1 * k, 0.0, 0.0], driver.update(0.01 * k, [30.0 + k, 20.0, -5.0])
+        current = [tau / GAINS[name] for tau, name in zip(effort, NAMES)]
+        (step,) = runtime.on_joint_state(JointSample(k * 10_000_000, NAMES, q, qd, current), NOW).steps
+        terms = step.terms
+        made.observe(0.01 * k, effort, terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction)
+        assert_allclose(step.collision.residual, made.value, rtol=1e-9, atol=1e-9)
+
+
+def test_filter_that_looks_ahead_is_not_taken_and_told():
+    runtime = described(replace(CARD, effort_filter=EffortFilter("zero_phase", 2.0)))
+    assert runtime.robot.effort_cutoff == inf
+    (finding,) = (each for each in runtime.robot.findings if each.code == "card_effort_filter")
+    assert "effort_filter_cutoff" in finding.advice
