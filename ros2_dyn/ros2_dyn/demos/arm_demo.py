@@ -193,12 +193,12 @@ class ArmDemo(Demo):
         node |= {"armature": ARMATURE, **TIMEOUTS}
         remap = ["-r", f"~/command:={COMMANDS}"]
         return {
-            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *_arguments(node | dict(dynamics))],
-            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *_arguments(arm | dict(mock_arm))],
+            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(node | dict(dynamics))],
+            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm | dict(mock_arm))],
         }
 
 
-def _arguments(parameters: Mapping[str, object]) -> list[str]:
+def arguments(parameters: Mapping[str, object]) -> list[str]:
     """Return parameters as arguments of a command line."""
     return [word for name, value in parameters.items() for word in ("-p", f"{name}:={_yaml(value)}")]
 

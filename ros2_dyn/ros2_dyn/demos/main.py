@@ -20,6 +20,7 @@ from ros2_dyn.demos.demo import Demo
 from ros2_dyn.demos.feed_forward import FeedForwardDemo
 from ros2_dyn.demos.force import ForceDemo
 from ros2_dyn.demos.hand_guiding import HandGuidingDemo
+from ros2_dyn.demos.identify import IdentifyDemo
 from ros2_dyn.demos.monitor import MonitorDemo
 from ros2_dyn.demos.processes import Processes, use_localhost_only
 from ros2_dyn.demos.runner import DemoRunner, Interrupted
@@ -31,6 +32,7 @@ DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
     "force": (ForceDemo, 4.0, "for which the tip presses"),
     "feed_forward": (FeedForwardDemo, 8.0, "of one lap"),
     "collision": (CollisionDemo, 8.0, "of the motion"),
+    "identify": (IdentifyDemo, 40.0, "of the motion that is recorded"),
 }
 """By mode: makes a demo of a duration and a pace; the default duration, s; what it is the duration of."""
 

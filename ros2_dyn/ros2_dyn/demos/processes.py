@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from ament_index_python.packages import get_package_share_directory
 
@@ -44,47 +44,68 @@ def use_localhost_only(shared_memory: bool = False) -> None:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 
+class _Child(NamedTuple):
+    process: subprocess.Popen[bytes]
+    printed: IO[bytes]
+    may_end: bool
+    """Whether it may end by itself, with status 0."""
+
+
 class Processes:
-    """Python modules run as processes of their own, started together and stopped together."""
+    """Python modules run as processes of their own, which are stopped together."""
 
     def __init__(self, **commands: Sequence[str]) -> None:
         """Define the processes.
 
         Args:
-            commands: by name, the module and arguments of each process.
+            commands: by name, the module and arguments of each process that is started at the beginning.
         """
         self._commands = commands
-        self._running: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
+        self._running: dict[str, _Child] = {}
 
     def __enter__(self) -> Processes:
         for name, command in self._commands.items():
-            self._running[name] = _start(command)
+            self.start(name, command)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process, _printed in self._running.values():
-            process.send_signal(signal.SIGINT)
-        for process, printed in self._running.values():
+        for child in self._running.values():
+            child.process.send_signal(signal.SIGINT)
+        for child in self._running.values():
             try:
-                process.wait(SHUTDOWN_TIMEOUT)
+                child.process.wait(SHUTDOWN_TIMEOUT)
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            printed.close()
+                child.process.kill()
+                child.process.wait()
+            child.printed.close()
+
+    def start(self, name: str, command: Sequence[str], may_end: bool = False) -> None:
+        """Start one more process.
+
+        Args:
+            name: its name, which no other one has.
+            command: module and arguments.
+            may_end: whether it may end by itself, with status 0.
+        """
+        self._running[name] = _Child(*_start(command), may_end)
+
+    def has_ended(self, name: str) -> bool:
+        """Return whether a process has ended."""
+        return self._running[name].process.poll() is not None
 
     def check(self) -> None:
-        """Check that all are running.
+        """Check that all are running, but for those that may end.
 
         Raises:
-            ProcessError: one has ended; the error carries what it printed.
+            ProcessError: one has ended, or has failed; the error carries what it printed.
         """
-        for name, (process, _printed) in self._running.items():
-            if process.poll() is not None:
-                raise ProcessError(name, f"it ended with status {process.returncode}\n{self.printed(name)}")
+        for name, child in self._running.items():
+            if self.has_ended(name) and not (child.may_end and child.process.returncode == 0):
+                raise ProcessError(name, f"it ended with status {child.process.returncode}\n{self.printed(name)}")
 
     def printed(self, name: str) -> str:
         """Return what a process has printed so far."""
-        file = self._running[name][1].fileno()
+        file = self._running[name].printed.fileno()
         return (
             os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
         )  # the process's own offset stays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -99,6 +99,12 @@ class DemoRunner:
         response = self.call(kind, service, **request)
         if not response.success:
             raise ProcessError(service, response.message)
+
+    def run_command(self, name: str, command: Sequence[str]) -> None:
+        """Run a process to its end, however long a busy machine takes; errors as of `wait_until`, or where it fails."""
+        self.processes.start(name, command, may_end=True)
+        self.wait_until(lambda: self.processes.has_ended(name), f"end of {name}", simulated=inf)
+        self.processes.check()
 
     def show(self) -> None:
         """Show the table as it is now."""

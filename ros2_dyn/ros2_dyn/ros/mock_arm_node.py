@@ -49,7 +49,7 @@ class MockArmNode(Node):
         steps = ceil(period / settings.max_step - 1e-9)
         carrying = HeldEffort(gravity(self.model, self._start), self.model.effort_limit)
         contacts = settings.contacts(self.model)
-        real = settings.true_model(known)
+        real = settings.true_model(self.model)
         self.arm = SimulatedArm(real, carrying, self._start, step=period / steps, contacts=contacts)
         p, d = gains_of_inertia(known, self._start)
         self.controllers = Controllers(self.arm, settings.trajectory_p or p, settings.trajectory_d or d)

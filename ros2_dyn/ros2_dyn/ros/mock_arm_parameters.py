@@ -11,7 +11,7 @@ from ament_index_python.packages import get_package_share_directory
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import RobotModel, read_card
 from ros2_dyn.ros.node_base import declare
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
@@ -29,6 +29,7 @@ class MockArmSettings:
     """All parameters; `config/mock_arm.yaml` explains them."""
 
     urdf_file: str = _parameter("", "URDF of the arm to simulate; empty: the six-axis mock arm.")
+    robot_card: str = _parameter("", "Robot card of the arm as it really is; empty: as its URDF says.")
     publish_rate: float = _parameter(250.0, "Rate of joint_states and ~/reference, Hz.", 1000.0, 1.0)
     home: tuple[float, ...] | None = _parameter(None, "Joint positions at the start, rad or m.")
     seed: int = _parameter(1, "Seed of all random numbers.")
@@ -79,10 +80,16 @@ class MockArmSettings:
         """Return the robot of the URDF with the friction and the rotors of the parameters."""
         return with_armature(with_friction(model, self.viscous_friction, self.coulomb_friction), self.armature)
 
-    def true_model(self, known: RobotModel) -> RobotModel:
-        """Return the robot that is simulated, which differs from the known one by random errors."""
+    def true_model(self, model: RobotModel) -> RobotModel:
+        """Return the robot that is simulated: with the robot card, the parameters, and random errors.
+
+        Raises:
+            InputError: the card cannot be read.
+            ModelError: the card is of another robot.
+        """
+        carded = read_card(self.robot_card).apply(model) if self.robot_card else model
         rng = np.random.default_rng([self.seed, 2])
-        return perturbed(known, rng, self.inertia_error, self.friction_error)
+        return perturbed(self.known_model(carded), rng, self.inertia_error, self.friction_error)
 
     def contacts(self, model: RobotModel) -> list[Contact]:
         """Return the contacts of the script, and the wall if there is one.

@@ -6,6 +6,7 @@ end what hangs.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +98,18 @@ def test_a_collision_stops_the_mode_within_40_ms_names_the_link_and_the_mode_is_
     assert report["entered_again"]
     assert abs(report["residual"]) > report["threshold"]
     assert 0 < report["delay_ms"] < 40  # ten states, simulated
+
+
+def test_identify_brings_the_error_of_the_efforts_down_to_the_noise_and_draws_it():
+    report = run_mode("identify", 12)
+    assert max(report["ratio"][:3]) <= 1 / 3  # the demo itself demands it, too
+    assert max(report["rms_after"]) <= 1.5 * report["noise"]
+    assert min(report["rms_before"][:3]) > 3  # N m
+    assert report["states"] > 300  # of 6 s and 1 s of rest at 125 Hz; a busy node may miss some
+    picture = Path(report["picture"])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert (picture.parent / "identified.card.yaml").is_file()
+    shutil.rmtree(picture.parent)
 
 
 @pytest.mark.parametrize("pace", [0.1, 5.0] if FULL else [5.0])
