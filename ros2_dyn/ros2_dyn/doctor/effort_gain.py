@@ -13,7 +13,7 @@ from ros2_dyn.doctor.judge import FAULT_PRICE, Judge
 from ros2_dyn.doctor.scales import FINE, SCALES, best_of
 from ros2_dyn.model.spatial import Array
 
-LEAST_GAIN = 1.5
+LEAST_GAIN = 1.4
 """Gains nearer to 1 than this factor are errors of the robot description rather."""
 
 

@@ -16,7 +16,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 
-FAULT_PRICE = 15.0
+FAULT_PRICE = 10.0
 """Logarithm of the odds against a fault, before the recording is seen."""
 GAIN_PRICE = 5.0
 """What a gain costs besides, because it may be any."""
