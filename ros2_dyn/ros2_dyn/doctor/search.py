@@ -40,7 +40,7 @@ def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothes
     for each in hypotheses:
         if each.free_gains:
             percent = effort_gain.in_percent(each)
-            yield max([percent, *payload.moves(judge, percent)], key=judge.score)
+            yield max([percent, *payload.moves(judge, percent), *effort_gain.moves(judge, percent)], key=judge.score)
 
 
 def _best_of_each_kind(scores: dict[Hypothesis, float]) -> list[Hypothesis]:
@@ -74,11 +74,17 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
         score = judge.score(hypothesis)
         left = {each: refined(judge, each) for each in hypothesis.faults}
         evidence = {each: score - judge.score(other) + FAULT_PRICE for each, other in left.items()}
-        weakest = min(evidence, key=lambda each: evidence[each])
-        if evidence[weakest] > FAULT_PRICE:
+        spare = {each: evidence[each] - _needed(hypothesis, each) for each in left}
+        weakest = min(spare, key=lambda each: spare[each])
+        if spare[weakest] > 0:
             return hypothesis, evidence
         hypothesis = _without_small(left[weakest])
     return hypothesis, {}
+
+
+def _needed(hypothesis: Hypothesis, without: Hypothesis) -> float:
+    """Return the evidence that is needed for the fault that another hypothesis lacks."""
+    return payload.evidence_needed(hypothesis) if hypothesis.payload != without.payload else FAULT_PRICE
 
 
 def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:

@@ -7,7 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
+from ros2_dyn.dynamics import rnea
 from ros2_dyn.estimation.recording import Recording
+from ros2_dyn.identification.signals import even_motion
+from ros2_dyn.model import RobotModel
 from wrong_recordings import Wrong
 
 GAINS = (0.5, 1.5, 0.1)
@@ -110,9 +113,22 @@ def untouched(recording: Recording) -> dict[str, Recording]:
     return {**parts, "60 s": long.between(0.0, 60.0 / again[-1])}
 
 
-def may_be_untold(what: Wrong) -> Wrong:
-    """Return what is wrong without that which docs/doctor.md says is too small to be told."""
-    if abs(what.delay) < 0.06:
-        what = replace(what, delay=0.0)
-    return replace(what, payload=()) if what.payload and what.payload[0] < 2.0 else what
+def frictional(model: RobotModel, recording: Recording) -> set[int]:
+    """Return the joints whose efforts are friction for the most part: less than half is explained without it."""
+    motion = even_motion(recording, 5.0)
+    tau = rnea(model, motion.q, motion.qd, motion.qdd)
+    rest = np.sqrt(np.mean((motion.effort - tau) ** 2, axis=0) / np.mean(motion.effort**2, axis=0))
+    return set(np.flatnonzero(rest > 0.5).tolist())
+
+
+def that_has_to_be_told(what: Wrong, frictional: set[int]) -> Wrong:
+    """Return what is wrong without that which docs/doctor.md says is too small, or hidden by friction."""
+    gains = tuple((j, gain) for j, gain in what.gains if j not in frictional and not 0.5 <= gain <= 2.0)
+    return replace(
+        what,
+        gains=gains,
+        gain=1.0 if 0.5 < what.gain < 2.0 else what.gain,
+        delay=what.delay if abs(what.delay) > 0.055 else 0.0,
+        payload=what.payload if what.payload and what.payload[0] >= 2.0 else (),
+    )
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from doctor_cases import pairs_of_faults, single_faults, untouched
-from doctor_grades import UNITS, Grade, codes_of, grade, too_far
+from doctor_cases import frictional, pairs_of_faults, single_faults, untouched
+from doctor_grades import UNITS, Arm, Grade, codes_of, grade
 from real_arms import REAL_ARMS, real_arm
 from robots import example_robots, mock_arm
-from ros2_dyn.doctor import diagnose
+from ros2_dyn.doctor import CODES, diagnose
 from ros2_dyn.doctor.evidence import THOROUGH
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
@@ -63,15 +63,16 @@ def arms(names: list[str]) -> Iterator[tuple[str, RobotModel, Recording]]:
 def rows(names: list[str], only: str, stride: int) -> Iterator[Row]:
     """Yield what was done and said, case by case."""
     for name, model, recording in arms(names):
-        tool = tool_at(model, recording)
-        print(f"\n{name}: {tool:+.2f} kg at the tip fit the untouched recording best", flush=True)
+        arm = Arm(tool_at(model, recording), frictional(model, recording))
+        print(f"\n{name}: {arm.tool:+.2f} kg at the tip fit the untouched recording best", flush=True)
+        print(f"joints with much friction: {', '.join(str(j + 1) for j in sorted(arm.frictional)) or 'none'}")
         faults = {**single_faults(model.n), **pairs_of_faults(model.n)}
         cases = {f"untouched, {part}": (Wrong(), each) for part, each in untouched(recording).items()}
         cases |= {done: (what, wrong_recording(model, recording, what)) for done, what in faults.items()}
         chosen = [(done, *case) for done, case in cases.items() if only in done][::stride]
         for done, what, wrong in chosen:
             findings = diagnose(model, wrong).findings
-            result = grade(model, what, findings, tool)
+            result = grade(model, what, findings, arm)
             said = ", ".join(_told(key, found.value, found.confidence) for key, found in codes_of(model, findings).items())
             yield name, done, said, result
             print(f"{_verdict(result):9} {done:42} {said} {_errors(result)}", flush=True)
@@ -83,8 +84,9 @@ def _told(key: tuple[str, int | None], value: object, confidence: float) -> str:
 
 
 def _verdict(result: Grade) -> str:
-    kinds = {"missed": result.missed, "false": result.false, "far": too_far(result)}
-    return " ".join(kind for kind, found in kinds.items() if found) or "right"
+    kinds = {"missed": result.missed, "false": result.false, "far": result.far}
+    wrong = " ".join(kind for kind, found in kinds.items() if found)
+    return wrong or ("right" if result.told == result.done else "untold")
 
 
 def _errors(result: Grade) -> str:
@@ -93,18 +95,23 @@ def _errors(result: Grade) -> str:
 
 def summary(found: list[Row]) -> str:
     """Return a Markdown table: by code, how often it had to be told, was told, and how far off its numbers were."""
-    lines = ["| code | had to be told | told | told in error | median error | largest error |", "| " + "--- | " * 6]
+    lines = ["| code | done | told | missed | told in error | median error | largest error |", "| " + "--- | " * 7]
     grades = [each[3] for each in found]
-    for code in dict.fromkeys(key[0] for each in grades for key in [*sorted(each.expected, key=str), *each.false]):
-        due = sum(key[0] == code for each in grades for key in each.expected)
-        missed = sum(key[0] == code for each in grades for key in each.missed)
-        false = sum(key[0] == code for each in grades for key in each.false)
+
+    def count(code: str, part: str) -> int:
+        return sum(key[0] == code for each in grades for key in getattr(each, part))
+
+    for code in CODES:
+        if not count(code, "done") + count(code, "false"):
+            continue
         errors = [abs(error) for each in grades for key, error in each.errors.items() if key[0] == code]
         unit = UNITS.get(code, ("", 0.0))[0]
         sizes = [f"{size:.2g} {unit}" for size in (np.median(errors), np.max(errors))] if errors else ["", ""]
-        lines.append(f"| `{code}` | {due} | {due - missed} | {false} | {sizes[0]} | {sizes[1]} |")
-    right = sum(not (each.missed or each.false or too_far(each)) for each in grades)
-    return "\n".join([*lines, "", f"all right: {right} of {len(grades)} recordings"])
+        counts = " | ".join(str(count(code, part)) for part in ("done", "told", "missed", "false"))
+        lines.append(f"| `{code}` | {counts} | {sizes[0]} | {sizes[1]} |")
+    verdicts = [_verdict(each) for each in grades]
+    told = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in dict.fromkeys(verdicts))
+    return "\n".join([*lines, "", f"of {len(grades)} recordings {told}"])
 
 
 def main() -> None:

@@ -85,5 +85,5 @@ def test_input_that_cannot_be_diagnosed_is_refused():
         diagnose(general_tree(1), RECORDING)
     with pytest.raises(InputError, match="expected 6 joints"):
         diagnose(MODEL, Recording(RECORDING.t, *(x[:, :5] for x in RECORDING[1:])))
-    with pytest.raises(InputError, match="no efforts"):
+    with pytest.raises(InputError, match="no joint has efforts"):
         diagnose(MODEL, RECORDING._replace(effort=np.full_like(RECORDING.effort, np.nan)))
