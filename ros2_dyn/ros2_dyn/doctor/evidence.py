@@ -22,8 +22,10 @@ WHITE = 0.02
 """Part of the rest's variance that is not."""
 FINE = 0.25
 """Logarithm to the base of 2 of the ratio of two deviations: of m samples, a ratio of 2 would cost up to 0.1 m."""
+FEW = 100
+"""Number of samples that do with twice that."""
 NOISES = 0.0005 * 2.0 ** np.arange(0, 11 + FINE, FINE)
-"""Standard deviations of the rest, as fractions of the effort limit."""
+"""Standard deviations of the rest, as fractions of the effort limit; of few samples every other one: see `noises`."""
 FRICTION_DOUBT = np.array([0.05, 0.05, 0.02, 0.01, 0.03, 0.03])
 """Standard deviations of the parameters of friction, as fractions of the effort limit: see `FRICTIONS`."""
 RESTS = 2.0 ** np.arange(-6, 3 + FINE, FINE)
@@ -48,7 +50,7 @@ THOROUGH = tuple(Doubt(f, d) for f in (0.04, 0.2, 1.0) for d in (0.25, 1.0))
 
 
 class JointEvidence:
-    """Marginal likelihood of one joint's efforts: normal densities, averaged over doubts and `NOISES`.
+    """Marginal likelihood of one joint's efforts: normal densities, averaged over doubts and `noises`.
 
     Whitened by the rest's correlation, all covariances are a multiple of the identity but in the space of what
     inertial parameters and friction can explain. So they are decomposed in that space alone, of dimension c.
@@ -76,7 +78,7 @@ class JointEvidence:
         U, s, _ = np.linalg.svd(R * size[:, None, :])
         self._axes: Array = np.swapaxes(U, -1, -2)
         """Their principal axes in the basis, shape (d, c, c)."""
-        self._noise: Array = (NOISES * limit) ** 2
+        self._noise: Array = (noises(len(t)) * limit) ** 2
         """Variance of the rest, shape (k,)."""
         explained = np.zeros((len(size), 1, R.shape[0]))
         explained[..., : s.shape[-1]] = s[:, None, :] ** 2
@@ -135,6 +137,11 @@ def _whitening(t: tuple[float, ...]) -> tuple[Array, float]:
     """Return what makes the rest at some times independent, (m, m), and the logarithm of its covariance's determinant."""
     root = np.linalg.cholesky(rest_correlation(np.array(t)))
     return np.linalg.inv(root), 2 * float(np.sum(np.log(np.diag(root))))
+
+
+def noises(m: int) -> Array:
+    """Return the standard deviations of the rest that m samples are compared with, as fractions of the effort limit."""
+    return NOISES if m > FEW else NOISES[::2]
 
 
 def log_likelihood_without_model(t: Array, measured: Array, limit: float) -> float:

@@ -13,7 +13,6 @@ from ros2_dyn.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_like
 from ros2_dyn.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale
 from ros2_dyn.doctor.samples import Samples
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 
 FAULT_PRICE = 10.0
@@ -94,9 +93,9 @@ class Judge:
 
     def tip_parameters(self, payload: ArrayLike) -> Array:
         """Return the inertial parameters of a point mass at the tip in the frame of the tip's body, shape (10,)."""
-        mass, *com = np.asarray(payload, dtype=float).tolist()
-        inertia = SpatialInertia.from_com(mass, np.array(com), np.zeros((3, 3)))
-        return inertia.in_parent(self._tip.X).parameters
+        mass, *com = np.asarray(payload, dtype=float)
+        x, y, z = self._tip.X.E.T @ com + self._tip.X.r
+        return mass * np.array([1.0, x, y, z, y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y])
 
     def weight_columns(self, hypothesis: Hypothesis) -> Array:
         """Return the efforts of the weight per unit of gravity, shape (m, n, 3)."""
