@@ -134,7 +134,7 @@ class JointEvidence:
 
 @lru_cache(maxsize=8)
 def _whitening(t: tuple[float, ...]) -> tuple[Array, float]:
-    """Return what makes the rest at some times independent, (m, m), and the logarithm of its covariance's determinant."""
+    """Return what makes the rest at some times independent, (m, m), and the log determinant of its covariance."""
     root = np.linalg.cholesky(rest_correlation(np.array(t)))
     return np.linalg.inv(root), 2 * float(np.sum(np.log(np.diag(root))))
 

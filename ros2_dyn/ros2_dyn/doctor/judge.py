@@ -106,7 +106,10 @@ class Judge:
         return self._columns(hypothesis.states).friction
 
     def whitened(self, hypothesis: Hypothesis, columns: Array) -> tuple[Array, Array]:
-        """Return the errors of all joints with efforts, (m n,), and columns (m, n, c) as (m n, c), in their deviations."""
+        """Return all joints' errors, (m n,), and columns (m, n, c) as (m n, c), in units of their deviations.
+
+        Of the n joints those without efforts are left out.
+        """
         y, mean, scales = self.measured(hypothesis), self.mean(hypothesis), hypothesis.scales(self.model)
         parts = [
             each.whitened(y[:, hypothesis.efforts[j]], mean[:, j], float(scales[j]), columns[:, j])

@@ -73,7 +73,7 @@ def _solved(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, float]:
 
 
 def evidence_needed(hypothesis: Hypothesis) -> float:
-    """Return the evidence without which a payload is left out; a lack of one is not told, and needs no more than any."""
+    """Return the evidence without which a payload is left out; a lack of one, which is not told, needs the usual."""
     if hypothesis.payload[0] < 0:
         return FAULT_PRICE
     return LEAST_EVIDENCE if abs(hypothesis.common_gain) == 1.0 else LEAST_EVIDENCE_BESIDE_GAIN

@@ -27,7 +27,7 @@ def usable(model: RobotModel, recording: Recording) -> Recording:
     if several:
         raise InputError("model", f"joint '{several[0]}' has several degrees of freedom: choose the joints of the arm")
     if recording.q.shape[1:] != (model.n,):
-        raise InputError("recording", f"expected {model.n} joints, got {recording.q.shape[1:]}")
+        raise InputError("recording", f"expected {model.n} joints, got {recording.q.shape[1]}")
     before = np.maximum.accumulate(recording.t)[:-1]
     if np.any(recording.t[1:] < before - BACK):
         back = float(np.max(before - recording.t[1:]))

@@ -113,15 +113,15 @@ def untouched(recording: Recording) -> dict[str, Recording]:
     return {**parts, "60 s": long.between(0.0, 60.0 / again[-1])}
 
 
-def frictional(model: RobotModel, recording: Recording) -> set[int]:
+def frictional(model: RobotModel, recording: Recording) -> frozenset[int]:
     """Return the joints whose efforts are friction for the most part: less than half is explained without it."""
     motion = even_motion(recording, 5.0)
     tau = rnea(model, motion.q, motion.qd, motion.qdd)
     rest = np.sqrt(np.mean((motion.effort - tau) ** 2, axis=0) / np.mean(motion.effort**2, axis=0))
-    return set(np.flatnonzero(rest > 0.5).tolist())
+    return frozenset(np.flatnonzero(rest > 0.5).tolist())
 
 
-def that_has_to_be_told(what: Wrong, frictional: set[int]) -> Wrong:
+def that_has_to_be_told(what: Wrong, frictional: frozenset[int]) -> Wrong:
     """Return what is wrong without that which docs/doctor.md says is too small, or hidden by friction."""
     gains = tuple((j, gain) for j, gain in what.gains if j not in frictional and not 0.5 <= gain <= 2.0)
     return replace(
@@ -131,4 +131,3 @@ def that_has_to_be_told(what: Wrong, frictional: set[int]) -> Wrong:
         delay=what.delay if abs(what.delay) > 0.055 else 0.0,
         payload=what.payload if what.payload and what.payload[0] >= 2.0 else (),
     )
-

@@ -21,8 +21,8 @@ class Arm(NamedTuple):
     """What an untouched recording is like."""
 
     tool: float = 0.0
-    """Mass, kg, that fits best at the tip, though the doctor does not tell it: a tool, or a lack of one, if negative."""
-    frictional: frozenset[int] | set[int] = frozenset()
+    """Mass, kg, that fits best at the tip, though the doctor does not tell it; negative where one lacks."""
+    frictional: frozenset[int] = frozenset()
     """Joints whose efforts are friction for the most part."""
 
 
@@ -72,9 +72,7 @@ def grade(model: RobotModel, what: Wrong, findings: Sequence[Diagnosis], arm: Ar
     names = {key for key, found in said.items() if key[0] == "joint_order" and set(found.value) != exchanged}
     right = set(said) - names
     errors = {
-        key: _error(model, what, key, found, arm.tool)
-        for key, found in said.items()
-        if key in done and key[0] in UNITS
+        key: _error(model, what, key, found, arm.tool) for key, found in said.items() if key in done and key[0] in UNITS
     }
     false = {key for key in set(said) - done if key[0] != "ok"} | names
     far = {key for key, error in errors.items() if abs(error) > UNITS[key[0]][1] and said[key].confidence > UNSURE}

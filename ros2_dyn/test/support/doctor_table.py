@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from doctor_cases import frictional, pairs_of_faults, single_faults, untouched
-from doctor_grades import UNITS, Arm, Grade, codes_of, grade
+from doctor_grades import UNITS, Arm, Code, Grade, codes_of, grade
 from real_arms import REAL_ARMS, real_arm
 from robots import example_robots, mock_arm
-from ros2_dyn.doctor import CODES, diagnose
+from ros2_dyn.doctor import CODES, Diagnosis, diagnose
 from ros2_dyn.doctor.evidence import THOROUGH
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
@@ -73,14 +73,14 @@ def rows(names: list[str], only: str, stride: int) -> Iterator[Row]:
         for done, what, wrong in chosen:
             findings = diagnose(model, wrong).findings
             result = grade(model, what, findings, arm)
-            said = ", ".join(_told(key, found.value, found.confidence) for key, found in codes_of(model, findings).items())
+            said = ", ".join(_told(key, each) for key, each in codes_of(model, findings).items())
             yield name, done, said, result
             print(f"{_verdict(result):9} {done:42} {said} {_errors(result)}", flush=True)
 
 
-def _told(key: tuple[str, int | None], value: object, confidence: float) -> str:
-    number = f" {value:.3g}" if isinstance(value, float) else ""
-    return f"{key[0]}{'' if key[1] is None else f' {key[1] + 1}'}{number} ({confidence:.2f})"
+def _told(key: Code, found: Diagnosis) -> str:
+    number = f" {found.value:.3g}" if isinstance(found.value, float) else ""
+    return f"{key[0]}{'' if key[1] is None else f' {key[1] + 1}'}{number} ({found.confidence:.2f})"
 
 
 def _verdict(result: Grade) -> str:
