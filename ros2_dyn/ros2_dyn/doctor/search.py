@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ros2_dyn.doctor import delay, effort_gain, effort_meaning, joint_order, mounting, payload
 from ros2_dyn.doctor.hypothesis import Hypothesis
@@ -12,6 +13,8 @@ WIDTH = 3
 """Hypotheses that are followed at a time: two faults may hide each other."""
 DEPTH = 6
 """Faults that are found at most."""
+FACTORS, ROUNDS = (0.8, 0.93, 1.07, 1.25), 6
+"""Factors by which the gain of all joints is changed together with a payload, and how many times at most."""
 QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
 """Samples that are compared while searching, and in the end."""
 MODULES = (effort_gain, effort_meaning, mounting, delay, payload, joint_order)
@@ -95,6 +98,22 @@ def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
             hypothesis = mounting.refined(judge, hypothesis)
         hypothesis = payload.refined(judge, hypothesis)
         hypothesis = delay.refined(judge, hypothesis)
+    return _gain_with_payload(judge, hypothesis)
+
+
+def _gain_with_payload(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with the gain of all joints and the payload, if it has both, fitted together.
+
+    They look alike, so that one after the other comes to an end far from the best of both.
+    """
+    if not hypothesis.payload or abs(hypothesis.common_gain) == 1.0:
+        return hypothesis
+    for _ in range(ROUNDS):
+        others = [replace(hypothesis, common_gain=hypothesis.common_gain * factor) for factor in FACTORS]
+        best = max([hypothesis, *(payload.refined(judge, each) for each in others)], key=judge.score)
+        if best == hypothesis:
+            break
+        hypothesis = best
     return hypothesis
 
 
