@@ -47,6 +47,13 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
         yield in_common(hypothesis)
 
 
+def of_all(judge: Judge, hypothesis: Hypothesis) -> float:
+    """Return the gain of all joints that fits best."""
+    now = hypothesis.scales(judge.model)
+    scores = [judge.gain_scores(hypothesis, j, now[j] * SCALES) for j in range(judge.model.n)]
+    return hypothesis.common_gain * float(SCALES[int(np.argmax(np.sum(scores, axis=0)))])
+
+
 def in_percent(hypothesis: Hypothesis, percent: bool = True) -> Hypothesis:
     """Return the hypothesis with percent of the effort limits, or without, in place of its gains; signs stay."""
     common, *gains = _signs((hypothesis.common_gain, *hypothesis.gains))

@@ -34,6 +34,11 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
         yield replace(hypothesis, payload=())
 
 
+def added(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with the payload that fits best."""
+    return _fitted(judge, replace(hypothesis, payload=(1.0, 0.0, 0.0, 0.0)))
+
+
 def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
     """Return the hypothesis with its payload, if there is one, at its best."""
     return _fitted(judge, hypothesis) if hypothesis.payload else hypothesis

@@ -15,6 +15,8 @@ DEPTH = 6
 """Faults that are found at most."""
 FACTORS, ROUNDS = (0.8, 0.93, 1.07, 1.25), 6
 """Factors by which the gain of all joints is changed together with a payload, and how many times at most."""
+MORE = (1.0, 1.3, 1.6)
+"""Factors by which a gain of all joints is more than the one that fits without a payload."""
 QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
 """Samples that are compared while searching, and in the end."""
 MODULES = (effort_gain, effort_meaning, mounting, delay, payload, joint_order)
@@ -35,7 +37,7 @@ def search(judge: Judge) -> list[Hypothesis]:
             break
         beam = best
     best = _best_of_each_kind(scores)
-    return [*best, *_in_percent(judge, best)]
+    return [*best, *_in_percent(judge, best), *_with_gain_and_payload(judge, best[0])]
 
 
 def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothesis]:
@@ -44,6 +46,15 @@ def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothes
         if each.free_gains:
             percent = effort_gain.in_percent(each)
             yield max([percent, *payload.moves(judge, percent), *effort_gain.moves(judge, percent)], key=judge.score)
+
+
+def _with_gain_and_payload(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield that of a gain of all joints and a payload: with a wrong gain, a payload looks like a lack of one."""
+    if hypothesis.payload:
+        bare = replace(hypothesis, payload=())
+        gain = effort_gain.of_all(judge, bare)
+        others = [replace(bare, common_gain=gain * factor) for factor in MORE]
+        yield max((payload.added(judge, each) for each in others), key=judge.score)
 
 
 def _best_of_each_kind(scores: dict[Hypothesis, float]) -> list[Hypothesis]:
