@@ -3,7 +3,7 @@ ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 SOURCES := ros2_dyn bench
 
-.PHONY: demo test bench bench-collision bench-node campaign rooms lint format clean
+.PHONY: demo test bench bench-collision bench-node campaign doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, feed_forward, collision or identify; DURATION, s; PACE
 	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE))
@@ -23,6 +23,9 @@ bench-node: ## the node beside a floor that computes nothing: CPU and latency by
 campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
 	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \
 		$(if $(WORKERS),--workers $(WORKERS))
+
+doctor-table: ## what the doctor says of recordings made wrong in each way, of real and simulated arms: half an hour
+	@$(TEST_ENV) python ros2_dyn/test/support/doctor_table.py
 
 rooms: ## files, lines and imports of each folder of the package
 	@python3 ros2_dyn/test/support/rooms.py

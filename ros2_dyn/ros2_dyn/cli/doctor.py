@@ -14,12 +14,13 @@ from ros2_dyn.cli.recorded_arm import recorded_arm, recorded_names
 from ros2_dyn.doctor import Report, diagnose
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.recording import read_recording
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import RobotModel, read_card
+from ros2_dyn.model.card_file import is_card
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot, or a robot card")
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="rosbag2 folder, .db3, .mcap or .csv file")
     parser.add_argument("--joints", nargs="+", help="joints of the arm; default: those that are recorded")
     parser.add_argument(
@@ -34,10 +35,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises:
         InputError: the recording cannot be read or is too short, or joints do not match.
-        ModelError: the URDF is wrong.
+        ModelError: the URDF or the card is wrong.
     """
-    model, names = _arm(RobotModel.from_urdf_file(arguments.urdf), arguments)
-    report = diagnose(model, read_recording(arguments.recording, names, arguments.topic, partial=True))
+    model, names = _arm(RobotModel.from_file(arguments.urdf), arguments)
+    recording = read_recording(arguments.recording, names, arguments.topic, partial=True)
+    gain = read_card(arguments.urdf).gains(model.joint_names) if is_card(arguments.urdf) else 1.0
+    report = diagnose(model, recording, gain)
     if arguments.json:
         print(json.dumps(as_json(report), indent=2))
     else:
@@ -52,12 +55,13 @@ def as_json(report: Report) -> dict[str, list[dict[str, object]]]:
 
 def show(report: Report, console: Console) -> None:
     """Print a report as text."""
-    for each in report.findings:
+    remedies = [each.remedy for each in report.findings]
+    for each, following in zip(report.findings, [*remedies[1:], ""]):
         colour = "green" if each.code == "ok" else "red"
         joint = f" {each.joint}" if each.joint else ""
         told = escape(f"{joint} (confidence {each.confidence:.2f}): {each.evidence}")
         console.print(f"[{colour}]{each.code}[/]{told}")
-        if each.remedy:
+        if each.remedy != following:  # several gains are mended by one line
             console.print(f"    {escape(each.remedy)}", style="bold")
     table = Table("subject", "joint", "note")
     for note in report.notes:

@@ -24,6 +24,8 @@ def recorded_arm(model: RobotModel, recorded: Sequence[str]) -> tuple[RobotModel
     Raises:
         InputError: no joint is recorded.
     """
+    if not recorded:
+        raise InputError("recording", "it has no states of joints: is it empty, or is --topic another one?")
     called = {name: name for name in model.joint_names if name in recorded}
     if not called:
         short, theirs = _without_prefix(model.joint_names), _without_prefix(recorded)

@@ -11,7 +11,7 @@ from ros2_dyn.doctor.diagnosis import Diagnosis, confidence
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
 
-LEAST_DELAY = 0.055
+LEAST_DELAY = 0.045
 """Delay that is told, s: the friction of joints that do not slide yet looks like 20 to 40 ms."""
 DELAYS = np.round(np.arange(-15, 16) * 0.02, 2)
 """Delays that are tried, s."""

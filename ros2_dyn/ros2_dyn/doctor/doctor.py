@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.doctor import delay, effort_gain, effort_meaning, friction, joint_order, mounting, payload, velocity
 from ros2_dyn.doctor.degrees import in_radians
@@ -14,7 +15,8 @@ from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.doctor.judge import Judge
 from ros2_dyn.doctor.samples import take_samples
 from ros2_dyn.doctor.search import QUICK_SAMPLES, THOROUGH_SAMPLES, certain, search
-from ros2_dyn.errors import InputError
+from ros2_dyn.doctor.usable import notes as usable_notes
+from ros2_dyn.doctor.usable import usable
 from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.model import RobotModel
 
@@ -32,32 +34,27 @@ class Report(NamedTuple):
     """The explanation that the findings were told from."""
 
 
-def diagnose(model: RobotModel, recording: Recording) -> Report:
+def diagnose(model: RobotModel, recording: Recording, effort_gain: ArrayLike = 1.0) -> Report:
     """Return what is wrong with a recording, or with the model, or with how they are put together.
 
     Args:
         model: the robot; all joints have one degree of freedom.
-        recording: of its motion; velocities may be NaN.
+        recording: of its motion; velocities may be NaN, and so may the efforts of some joints.
+        effort_gain: what the efforts have to be multiplied with as far as that is known, such as a robot card's, shape
+            (n,) or (); what is told of gains is about the product.
 
     Raises:
-        InputError: the recording is too short, lacks efforts or has other joints, or a joint has several degrees of
-            freedom.
+        InputError: the recording is too short, hardly moves, lacks efforts or has other joints, or a joint has several
+            degrees of freedom.
     """
-    several = [joint.name for joint in model.joints if joint.dof > 1]
-    if several:
-        raise InputError("model", f"joint '{several[0]}' has several degrees of freedom: choose the joints of the arm")
-    if recording.q.shape[1:] != (model.n,):
-        raise InputError("recording", f"expected {model.n} joints, got {recording.q.shape[1:]}")
-    if not np.any(np.all(np.isfinite(recording.effort), axis=1)):
-        raise InputError(
-            "recording", "it has no efforts of all joints, from which all is told: see the driver's manual"
-        )
-    recording, found = in_radians(model, recording)
+    as_recorded = recording
+    recording, found = in_radians(model, usable(model, recording))
+    recording = recording._replace(effort=recording.effort * np.asarray(effort_gain))
     samples = take_samples(recording)
-    hypotheses = search(Judge(model, samples, QUICK_SAMPLES, QUICK))
-    judge = Judge(model, samples, THOROUGH_SAMPLES, THOROUGH)
+    hypotheses = search(Judge(model, samples.thinned(2), QUICK_SAMPLES, QUICK))
+    judge = Judge(model, samples, THOROUGH_SAMPLES, THOROUGH, effort_gain)
     hypothesis, evidence = certain(judge, hypotheses)
-    notes = velocity.notes(model, recording)
+    notes = [*usable_notes(model, recording), *velocity.stamps(as_recorded.t), *velocity.notes(model, recording)]
     without_model = judge.score_without_model() - judge.score(hypothesis)
     if without_model > 0:
         return Report([*found, effort_meaning.external_only(without_model)], notes, Hypothesis.nothing_wrong(model.n))
@@ -69,6 +66,6 @@ def diagnose(model: RobotModel, recording: Recording) -> Report:
 
 def _ok(judge: Judge, hypothesis: Hypothesis) -> Diagnosis:
     _, left = friction.split(judge, hypothesis)
-    share = float(np.mean(friction.explained(judge, hypothesis, left)))
+    share = float(np.mean(friction.explained(judge, hypothesis, left)[~judge.silent]))
     told = f"the model with friction explains {100 * share:.0f} % of the joints' efforts on average"
     return Diagnosis("ok", None, None, round(min(share, 0.99), 2), told, "")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ros2_dyn.doctor.diagnosis import Diagnosis, confidence
-from ros2_dyn.doctor.hypothesis import Hypothesis
+from ros2_dyn.doctor.hypothesis import UPRIGHT, Hypothesis
 from ros2_dyn.doctor.judge import Judge
 
 
@@ -14,6 +14,8 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
     """Yield the hypothesis that gravity is compensated, or that it is not."""
     del judge
     yield replace(hypothesis, compensated=not hypothesis.compensated)
+    if hypothesis.gravity != UPRIGHT:  # what is left of a compensated weight may look like another mounting
+        yield replace(hypothesis, compensated=not hypothesis.compensated, gravity=UPRIGHT)
 
 
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:

@@ -11,6 +11,8 @@ from ros2_dyn.doctor.samples import FRICTIONS
 from ros2_dyn.model.spatial import Array
 
 OFFSET = FRICTIONS.index("offset")
+LITTLE = 0.5
+"""Share of a joint's mean square effort below which something is amiss that is not told."""
 
 
 def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
@@ -22,7 +24,9 @@ def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
     rest = efforts - judge.mean(hypothesis)
     least = np.zeros(len(FRICTIONS))
     least[OFFSET] = -np.inf
-    parameters = np.array([lsq_linear(columns[:, j], rest[:, j], (least, np.inf)).x for j in range(judge.model.n)])
+    parameters = np.zeros((judge.model.n, len(FRICTIONS)))
+    for j in np.flatnonzero(~judge.silent):
+        parameters[j] = lsq_linear(columns[:, j], rest[:, j], (least, np.inf)).x
     return parameters, rest - np.einsum("mjk,jk->mj", columns, parameters)
 
 
@@ -37,10 +41,13 @@ def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
     ]
     share = explained(judge, hypothesis, left)
     rms = np.sqrt(np.mean(left**2, axis=0))
-    for name, rest, part in zip(judge.model.joint_names, rms.tolist(), share.tolist()):
-        found.append(
-            Note("remains", name, f"{rest:.3g} N m or N RMS; the model with friction explains {100 * part:.0f} %")
-        )
+    joints = [joint for joint in judge.model.joints if joint.mimics is None]
+    for j in np.flatnonzero(~judge.silent):
+        unit = "N" if joints[j].type == "prismatic" else "N m"
+        told = f"{rms[j]:.3g} {unit} RMS, {100 * share[j]:.0f} % explained"
+        if share[j] < LITTLE:
+            told += ": is this its description, and was it not touched?"
+        found.append(Note("remains", joints[j].name, told))
     return found
 
 

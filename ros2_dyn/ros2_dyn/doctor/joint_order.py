@@ -30,8 +30,9 @@ def _assigned(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
 
     n = judge.model.n
     now = hypothesis.scales(judge.model)
-    for factors in (SCALES[:1], SCALES[:2], SCALES):
-        scores = np.array([[judge.gain_scores(hypothesis, j, now[j] * factors, c) for c in range(n)] for j in range(n)])
+    every = np.array([[judge.gain_scores(hypothesis, j, now[j] * SCALES, c) for c in range(n)] for j in range(n)])
+    for count in (1, 2, len(SCALES)):
+        factors, scores = SCALES[:count], every[:, :, :count]
         efforts = linear_sum_assignment(-np.max(scores, axis=-1))[1].tolist()
         gains = [
             gain * _factor(scores[j, column], factors)

@@ -13,19 +13,22 @@ from ros2_dyn.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_like
 from ros2_dyn.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale
 from ros2_dyn.doctor.samples import Samples
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 
-FAULT_PRICE = 15.0
+FAULT_PRICE = 10.0
 """Logarithm of the odds against a fault, before the recording is seen."""
 GAIN_PRICE = 5.0
 """What a gain costs besides, because it may be any."""
+NEVER = -1e12
+"""Evidence of what cannot be: that efforts of a joint that has none are those of another."""
 
 
 class Judge:
     """Scores of hypotheses about one recording of one robot."""
 
-    def __init__(self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[Doubt]) -> None:
+    def __init__(
+        self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[Doubt], effort_gain: ArrayLike = 1.0
+    ) -> None:
         """Take some of the samples.
 
         Args:
@@ -33,10 +36,13 @@ class Judge:
             samples: of its motion.
             most: how many of them are compared, about.
             doubts: see `JointEvidence`.
+            effort_gain: what the efforts of the samples are multiplied with already, shape (n,) or ().
         """
-        self.model, self.samples = model, samples
+        self.model, self.samples, self.effort_gain = model, samples, np.asarray(effort_gain)
         self.limit: Array = effort_scale(model)
         """Effort limits, N m or N, shape (n,)."""
+        self.silent: Array = ~np.any(samples.effort, axis=0)
+        """Which joints have no efforts, shape (n,): nothing is told from these."""
         self._indices = samples.inner(max(1, round(len(samples.inner(1)) / most)))
         self._doubts = doubts
         self._doubt = doubt(model)
@@ -58,14 +64,19 @@ class Judge:
 
     def gain_scores(self, hypothesis: Hypothesis, joint: int, scales: Array, column: int | None = None) -> Array:
         """Return the evidence of a joint for scales of its effort, or of another column of efforts, shape (k,)."""
-        y = self.measured(hypothesis)[:, hypothesis.efforts[joint] if column is None else column]
+        column = hypothesis.efforts[joint] if column is None else column
+        if self.silent[joint] or self.silent[column]:
+            return np.full(len(scales), 0.0 if joint == column else NEVER)
+        y = self.measured(hypothesis)[:, column]
         return self._of(hypothesis)[joint].log_likelihood(y, self.mean(hypothesis)[:, joint], scales)
 
     def score_without_model(self) -> float:
         """Return the score of the hypothesis that the efforts have nothing to do with the motion."""
         t = self.samples.t[self._indices]
         efforts = self.samples.effort[self._indices].T
-        parts = [log_likelihood_without_model(t, y, float(limit)) for y, limit in zip(efforts, self.limit)]
+        parts = [
+            log_likelihood_without_model(t, efforts[j], float(self.limit[j])) for j in np.flatnonzero(~self.silent)
+        ]
         return sum(parts) - FAULT_PRICE
 
     def measured(self, hypothesis: Hypothesis) -> Array:
@@ -82,9 +93,9 @@ class Judge:
 
     def tip_parameters(self, payload: ArrayLike) -> Array:
         """Return the inertial parameters of a point mass at the tip in the frame of the tip's body, shape (10,)."""
-        mass, *com = np.asarray(payload, dtype=float).tolist()
-        inertia = SpatialInertia.from_com(mass, np.array(com), np.zeros((3, 3)))
-        return inertia.in_parent(self._tip.X).parameters
+        mass, *com = np.asarray(payload, dtype=float)
+        x, y, z = self._tip.X.E.T @ com + self._tip.X.r
+        return mass * np.array([1.0, x, y, z, y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y])
 
     def weight_columns(self, hypothesis: Hypothesis) -> Array:
         """Return the efforts of the weight per unit of gravity, shape (m, n, 3)."""
@@ -95,11 +106,15 @@ class Judge:
         return self._columns(hypothesis.states).friction
 
     def whitened(self, hypothesis: Hypothesis, columns: Array) -> tuple[Array, Array]:
-        """Return all joints' errors, (m n,), and columns (m, n, c) as (m n, c), in units of their deviations."""
+        """Return all joints' errors, (m n,), and columns (m, n, c) as (m n, c), in units of their deviations.
+
+        Of the n joints those without efforts are left out.
+        """
         y, mean, scales = self.measured(hypothesis), self.mean(hypothesis), hypothesis.scales(self.model)
         parts = [
             each.whitened(y[:, hypothesis.efforts[j]], mean[:, j], float(scales[j]), columns[:, j])
             for j, each in enumerate(self._of(hypothesis))
+            if not self.silent[j]
         ]
         errors, whitened = zip(*parts)
         return np.concatenate(errors), np.concatenate(whitened)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_dyn.doctor.diagnosis import Diagnosis, Note, confidence, numbers
 from ros2_dyn.doctor.hypothesis import Hypothesis
-from ros2_dyn.doctor.judge import Judge
+from ros2_dyn.doctor.judge import FAULT_PRICE, Judge
 from ros2_dyn.model.spatial import Array
 
 LEAST_MASS = 0.5
@@ -18,8 +18,10 @@ NOTHING = 0.1
 """Mass that counts as none, kg."""
 CERTAIN = 4.0
 """Mass of a payload that is told, as a multiple of its standard deviation."""
-LEAST_EVIDENCE = 30.0
-"""Evidence for a payload that is told: wrong masses in a description look alike."""
+LEAST_EVIDENCE = 40.0
+"""Evidence that is needed for a payload: wrong masses in a description look alike."""
+LEAST_EVIDENCE_BESIDE_GAIN = 100.0
+"""The same where the gain of all joints is free: then masses that are all too small look like a gain and a payload."""
 COM_DOUBT = 0.15
 """Standard deviation of a payload's centre from the tip, m."""
 
@@ -30,6 +32,11 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
         yield _fitted(judge, replace(hypothesis, payload=(mass, 0.0, 0.0, 0.0)))
     if hypothesis.payload:
         yield replace(hypothesis, payload=())
+
+
+def added(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with the payload that fits best."""
+    return _fitted(judge, replace(hypothesis, payload=(1.0, 0.0, 0.0, 0.0)))
 
 
 def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
@@ -70,13 +77,20 @@ def _solved(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, float]:
     return solution.x, float(np.sqrt(covariance[0, 0]))
 
 
+def evidence_needed(hypothesis: Hypothesis) -> float:
+    """Return the evidence without which a payload is left out; a lack of one, which is not told, needs the usual."""
+    if hypothesis.payload[0] < 0:
+        return FAULT_PRICE
+    return LEAST_EVIDENCE if abs(hypothesis.common_gain) == 1.0 else LEAST_EVIDENCE_BESIDE_GAIN
+
+
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:
     """Return the payload that the description lacks; a tool that the arm lacks is not told here."""
     if not hypothesis.payload:
         return []
     _, deviation = _solved(judge, hypothesis)
     speaks = evidence[replace(hypothesis, payload=())]
-    if hypothesis.payload[0] < max(LEAST_MASS, CERTAIN * deviation) or speaks < LEAST_EVIDENCE:
+    if hypothesis.payload[0] < max(LEAST_MASS, CERTAIN * deviation):
         return []
     mass, *com = hypothesis.payload
     told = f"{mass:.2f} kg (standard deviation {deviation:.2f} kg) with the centre of mass at {numbers(com)} m in"

@@ -27,7 +27,11 @@ MOTION_CUTOFF = 5.0
 CUTOFF = 1.7
 """Cut-off of the filter of efforts, measured and modelled, Hz: some drivers filter them about as much themselves."""
 TRIM = 0.6
-"""What is left out at each end, s, where filters and delays have no data."""
+"""What is left out at each end and beside each gap, s, where filters and delays have no data."""
+GAP = 0.3
+"""Time between two states, s, that is a gap."""
+MOVES = 0.02
+"""Speed above which a joint moves, rad/s or m/s."""
 TRANSITION = 0.02
 """Speed at which Coulomb friction has almost its full value, rad/s or m/s."""
 YIELDS = (0.01, 0.05)
@@ -51,16 +55,21 @@ class Samples(NamedTuple):
     """Measured efforts in the driver's unit, low-passed, shape (m, n)."""
     friction: Array
     """Efforts of friction and rotor per unit of its parameters, low-passed, shape (m, n, 6): see `FRICTIONS`."""
+    known: Array
+    """Whether a sample is away from ends and gaps, shape (m,)."""
 
     @property
     def step(self) -> float:
         """Time step, s."""
         return float(self.t[1] - self.t[0])
 
+    def thinned(self, stride: int) -> Samples:
+        """Return every stride-th sample."""
+        return Samples(*(values[::stride] for values in self))
+
     def inner(self, stride: int) -> Array:
-        """Return the indices of every stride-th sample away from the ends."""
-        margin = int(np.ceil(TRIM / self.step))
-        return np.arange(margin, len(self.t) - margin, stride)
+        """Return the indices of every stride-th sample away from ends and gaps."""
+        return np.flatnonzero(self.known)[::stride]
 
     def effort_at(self, indices: Array, delay: float) -> Array:
         """Return the efforts that belong to some samples if efforts are recorded late by a delay, s."""
@@ -71,7 +80,7 @@ def take_samples(recording: Recording) -> Samples:
     """Return the samples of a recording, whose velocities are not used; a state without all efforts is left out.
 
     Raises:
-        InputError: the recording is too short.
+        InputError: the recording is too short, moves for too short a time, or has too many gaps.
     """
     complete = np.all(np.isfinite(recording.q) & np.isfinite(recording.effort), axis=1)
     recording = Recording(*(values[complete] for values in recording))
@@ -86,13 +95,32 @@ def take_samples(recording: Recording) -> Samples:
     )
     q = zero_phase(q, MOTION_CUTOFF, step)
     qd = np.gradient(q, step, axis=0)
+    _check_motion(qd, step)
     part = _liveliest(qd, step)
     even, q, qd, effort = even[part], q[part], qd[part], effort[part]
     qdd = np.gradient(qd, step, axis=0)
     columns = np.stack([qd, np.tanh(qd / TRANSITION), np.ones_like(q), qdd], axis=-1)
     friction = zero_phase(np.concatenate([columns, stretches(q, YIELDS)], axis=-1), CUTOFF, step)
     few = slice(None, None, max(1, round(STEP / step)))
-    return Samples(even[few], q[few], qd[few], qdd[few], zero_phase(effort, CUTOFF, step)[few], friction[few])
+    known = _away_from_gaps(even[few], t)
+    return Samples(even[few], q[few], qd[few], qdd[few], zero_phase(effort, CUTOFF, step)[few], friction[few], known)
+
+
+def _check_motion(qd: Array, step: float) -> None:
+    seconds = step * np.sum(np.any(np.abs(qd) > MOVES, axis=1))
+    if seconds < MIN_DURATION:
+        advice = "move all joints, over much of their range, for half a minute"
+        raise InputError("recording", f"expected at least {MIN_DURATION:g} s of motion, got {seconds:.1f} s: {advice}")
+
+
+def _away_from_gaps(even: Array, t: Array) -> Array:
+    """Return whether samples are away from the ends, and from gaps between some times."""
+    known = (even > even[0] + TRIM) & (even < even[-1] - TRIM)
+    for i in np.flatnonzero(np.diff(t) > GAP):
+        known &= (even < t[i] - TRIM) | (even > t[i + 1] + TRIM)
+    if np.sum(known) * (even[1] - even[0]) < MIN_DURATION - 2 * TRIM - STEP:
+        raise InputError("recording", f"between its gaps of more than {GAP:g} s is too little: see the driver's rate")
+    return known
 
 
 def _liveliest(qd: Array, step: float) -> slice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ros2_dyn.doctor import delay, effort_gain, effort_meaning, joint_order, mounting, payload
 from ros2_dyn.doctor.hypothesis import Hypothesis
@@ -12,6 +13,10 @@ WIDTH = 3
 """Hypotheses that are followed at a time: two faults may hide each other."""
 DEPTH = 6
 """Faults that are found at most."""
+FACTORS, ROUNDS = (0.8, 0.93, 1.07, 1.25), 6
+"""Factors by which the gain of all joints is changed together with a payload, and how many times at most."""
+MORE = (1.0, 1.3, 1.6)
+"""Factors by which a gain of all joints is more than the one that fits without a payload."""
 QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
 """Samples that are compared while searching, and in the end."""
 MODULES = (effort_gain, effort_meaning, mounting, delay, payload, joint_order)
@@ -32,7 +37,7 @@ def search(judge: Judge) -> list[Hypothesis]:
             break
         beam = best
     best = _best_of_each_kind(scores)
-    return [*best, *_in_percent(judge, best)]
+    return [*best, *_in_percent(judge, best), *_with_gain_and_payload(judge, best[0])]
 
 
 def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothesis]:
@@ -40,7 +45,16 @@ def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothes
     for each in hypotheses:
         if each.free_gains:
             percent = effort_gain.in_percent(each)
-            yield max([percent, *payload.moves(judge, percent)], key=judge.score)
+            yield max([percent, *payload.moves(judge, percent), *effort_gain.moves(judge, percent)], key=judge.score)
+
+
+def _with_gain_and_payload(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield that of a gain of all joints and a payload: with a wrong gain, a payload looks like a lack of one."""
+    if hypothesis.payload:
+        bare = replace(hypothesis, payload=())
+        gain = effort_gain.of_all(judge, bare)
+        others = [replace(bare, common_gain=gain * factor) for factor in MORE]
+        yield max((payload.added(judge, each) for each in others), key=judge.score)
 
 
 def _best_of_each_kind(scores: dict[Hypothesis, float]) -> list[Hypothesis]:
@@ -74,11 +88,17 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
         score = judge.score(hypothesis)
         left = {each: refined(judge, each) for each in hypothesis.faults}
         evidence = {each: score - judge.score(other) + FAULT_PRICE for each, other in left.items()}
-        weakest = min(evidence, key=lambda each: evidence[each])
-        if evidence[weakest] > FAULT_PRICE:
+        spare = {each: evidence[each] - _needed(hypothesis, each) for each in left}
+        weakest = min(spare, key=lambda each: spare[each])
+        if spare[weakest] > 0:
             return hypothesis, evidence
         hypothesis = _without_small(left[weakest])
     return hypothesis, {}
+
+
+def _needed(hypothesis: Hypothesis, without: Hypothesis) -> float:
+    """Return the evidence that is needed for the fault that another hypothesis lacks."""
+    return payload.evidence_needed(hypothesis) if hypothesis.payload != without.payload else FAULT_PRICE
 
 
 def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
@@ -89,6 +109,22 @@ def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
             hypothesis = mounting.refined(judge, hypothesis)
         hypothesis = payload.refined(judge, hypothesis)
         hypothesis = delay.refined(judge, hypothesis)
+    return _gain_with_payload(judge, hypothesis)
+
+
+def _gain_with_payload(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with the gain of all joints and the payload, if it has both, fitted together.
+
+    They look alike, so that one after the other comes to an end far from the best of both.
+    """
+    if not hypothesis.payload or abs(hypothesis.common_gain) == 1.0:
+        return hypothesis
+    for _ in range(ROUNDS):
+        others = [replace(hypothesis, common_gain=hypothesis.common_gain * factor) for factor in FACTORS]
+        best = max([hypothesis, *(payload.refined(judge, each) for each in others)], key=judge.score)
+        if best == hypothesis:
+            break
+        hypothesis = best
     return hypothesis
 
 

@@ -21,17 +21,17 @@ DIFFERENT = 0.1
 
 
 def notes(model: RobotModel, recording: Recording) -> list[Note]:
-    """Return what is odd with velocities and stamps."""
-    found = _stamps(recording.t)
+    """Return what is odd with velocities."""
     known = np.all(np.isfinite(recording.qd), axis=1)
     if not np.any(known):
-        return [*found, Note("velocity", None, "there are no velocities: the node estimates them from positions")]
+        return [Note("velocity", None, "there are no velocities: the node estimates them from positions")]
     t, keep = np.unique(recording.t[known], return_index=True)
     step = float(np.median(np.diff(t)))
     even = np.arange(t[0], t[-1], step)
     q, qd = (
         np.stack([np.interp(even, t, x) for x in table[known][keep].T], axis=1) for table in (recording.q, recording.qd)
     )
+    found = []
     true = zero_phase(np.gradient(q, step, axis=0), CUTOFF, step)
     told = zero_phase(qd, CUTOFF, step)
     for i, name in enumerate(model.joint_names):
@@ -39,9 +39,9 @@ def notes(model: RobotModel, recording: Recording) -> list[Note]:
     return found
 
 
-def _stamps(t: Array) -> list[Note]:
-    steps = np.diff(t)
-    wrong = int(np.sum(steps <= 0))
+def stamps(t: Array) -> list[Note]:
+    """Return how many states have stamps that are not later than all before."""
+    wrong = int(np.sum(t[1:] <= np.maximum.accumulate(t)[:-1]))
     if wrong == 0:
         return []
     told = f"{wrong} of {len(t)} states have the stamp of the state before or an earlier one; they are left out"

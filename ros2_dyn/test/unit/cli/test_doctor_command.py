@@ -14,6 +14,7 @@ from ros2_dyn.cli.recorded_arm import recorded_arm, recorded_names
 from ros2_dyn.doctor import Diagnosis, Note, Report
 from ros2_dyn.doctor.hypothesis import Hypothesis
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotCard, write_card
 from wrong_recordings import Wrong, synthetic_recording, wrong_recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
@@ -39,13 +40,27 @@ def test_findings_are_printed_as_json(tmp_path, capsys):
     assert {each["subject"] for each in report["notes"]} == {"velocity", "friction", "remains"}
 
 
+def test_gains_of_a_robot_card_are_part_of_the_line_that_mends(tmp_path, capsys):
+    gains = np.array([10.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    recording = wrong_recording(MODEL, synthetic_recording(MODEL, 3, seconds=15.0, rate=50.0), Wrong(signs=(1,)))
+    recording = recording._replace(effort=recording.effort / gains)
+    path = write_csv(tmp_path / "a.csv", recording, MODEL.joint_names)
+    card = RobotCard.of(MODEL, MODEL, effort_gain=dict(zip(MODEL.joint_names, gains.tolist())), urdf=str(MOCK_ARM))
+    write_card(card, tmp_path / "arm.card.yaml")
+    assert main(["doctor", str(tmp_path / "arm.card.yaml"), str(path), "--json"]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (finding["code"], finding["joint"]) == ("sign", MODEL.joint_names[1])
+    assert finding["remedy"] == "effort_gain: [10, -1, 1, 1, 1, 1]"
+
+
 def test_report_as_text_has_codes_confidence_and_remedies(capsys):
     sign = Diagnosis("sign", "elbow_joint", -1.0, 0.99, "evidence 200", "effort_gain: [1, -1]")
+    other = sign._replace(joint="wrist_joint")
     right = Hypothesis.nothing_wrong(2)
-    show(Report([sign], [Note("remains", "elbow_joint", "0.3 N m [RMS]")], right), Console(soft_wrap=True))
+    show(Report([sign, other], [Note("remains", "elbow_joint", "0.3 N m [RMS]")], right), Console(soft_wrap=True))
     printed = capsys.readouterr().out
     assert "sign elbow_joint (confidence 0.99): evidence 200" in printed
-    assert "effort_gain: [1, -1]" in printed
+    assert printed.count("effort_gain: [1, -1]") == 1
     assert "0.3 N m [RMS]" in printed
 
 
@@ -59,6 +74,9 @@ def test_bad_input_is_one_line_and_fails(tmp_path, capsys):
         main(["doctor", str(MOCK_ARM), str(other), "--joints", "elbow_joint", "--recorded-joints", "x1y", "x2y"]) == 1
     )
     assert "expected 1 names, got 2" in capsys.readouterr().err
+    (tmp_path / "empty.csv").write_text("")
+    assert main(["doctor", str(MOCK_ARM), str(tmp_path / "empty.csv")]) == 1
+    assert "it has no states of joints" in capsys.readouterr().err
 
 
 def test_arm_of_a_recording_has_the_joints_that_are_recorded(tmp_path):

@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 
 from ros2_dyn.doctor.evidence import (
     FRICTION_DOUBT,
-    NOISES,
     Doubt,
     JointEvidence,
     log_likelihood_without_model,
+    noises,
     rest_correlation,
 )
 from ros2_dyn.estimation.signals import zero_phase
@@ -33,7 +33,7 @@ def log_density(y, mean, doubt=ONE[0]) -> float:
     known = np.hstack([doubt.description * BODIES, doubt.friction * FRICTION * FRICTION_DOUBT * LIMIT])
     parts = [
         stats.multivariate_normal(mean, known @ known.T + (x * LIMIT) ** 2 * rest_correlation(T)).logpdf(y)
-        for x in NOISES
+        for x in noises(M)
     ]
     return float(np.logaddexp.reduce(parts) - np.log(len(parts)) + 0.5 * M * np.log(2 * np.pi))
 
@@ -66,7 +66,7 @@ def test_friction_that_drives_the_arm_is_unlikely_and_friction_that_brakes_it_tw
 
 def test_whitened_errors_of_likely_efforts_have_unit_variance():
     known = np.hstack([BODIES, FRICTION * FRICTION_DOUBT * LIMIT])
-    root = np.linalg.cholesky(known @ known.T + (NOISES[5] * LIMIT) ** 2 * rest_correlation(T))
+    root = np.linalg.cholesky(known @ known.T + (noises(M)[10] * LIMIT) ** 2 * rest_correlation(T))
     errors = [
         evidence().whitened(root @ np.random.default_rng(seed).normal(size=M), np.zeros(M), 1.0, BODIES)[0]
         for seed in range(20)
@@ -84,3 +84,12 @@ def test_noise_is_more_likely_without_a_model_whatever_its_smoothness(cutoff):
     joint = JointEvidence(t, bodies, friction, np.ones(2), LIMIT, (Doubt(),))
     with_model = np.max(joint.log_likelihood(rest, 20 * np.sin(t), np.geomspace(1e-3, 1e3, 61)))
     assert log_likelihood_without_model(t, rest, LIMIT) > with_model
+
+
+def test_noise_of_any_size_is_as_likely_as_its_logarithm_says():
+    t = 0.2 * np.arange(200)
+    noise = np.linalg.cholesky(rest_correlation(t)) @ np.random.default_rng(1).normal(size=200)
+    joint = JointEvidence(t, np.zeros((200, 1)), np.zeros((200, 6)), np.zeros(2), LIMIT, (Doubt(),))
+    sizes = np.geomspace(0.01, 0.04, 41) * LIMIT
+    found = [joint.log_likelihood(size * noise, np.zeros(200), np.ones(1))[0] + 200 * np.log(size) for size in sizes]
+    assert np.ptp(found) < 1.0
