@@ -78,6 +78,12 @@ class GeometricPath:
         s = np.clip(s, 0.0, self.length)
         return PathPoints(s, *(self._curve(s, order) for order in range(4)))
 
+    def reversals(self) -> Array:
+        """Return the places at which some joint turns round, shape (k,), where its friction changes its sign."""
+        roots = self._curve.derivative().roots(discontinuity=False, extrapolate=False)
+        places = np.concatenate([each[np.isfinite(each)] for each in roots])
+        return places[(places > 0) & (places < self.length)]
+
     def given_time(self, s: float) -> float:
         """Return when the given trajectory is about at s, s from its start."""
         return float(np.interp(s, self._knots, self._times))

@@ -18,6 +18,8 @@ TOLERANCE = 0.01
 """Share of a limit by which it may be exceeded."""
 TIMES = 2000
 """Number of evenly spaced times; and there are three in each interval of constant acceleration."""
+AROUND = 5e-5 * 2.0 ** np.arange(6)
+"""Distances in time from the turn of a joint, s, at which a motion is looked at: its friction flips within some ms."""
 AT_LIMIT = 0.98
 """Share of a limit from which on it counts as reached."""
 
@@ -55,19 +57,26 @@ class LimitUse(NamedTuple):
         return np.diff(self.times) @ (reached[1:] & reached[:-1])
 
 
-def check_times(profile: SpeedProfile) -> Array:
-    """Return times, s, at which a motion is looked at: evenly spaced, and near both ends of each of its intervals."""
-    breaks = profile.curve.x[1:-1]
+def check_times(path: GeometricPath, profile: SpeedProfile) -> Array:
+    """Return times, s, at which a motion is looked at.
+
+    They are evenly spaced; near both ends of each interval of constant acceleration; and around each turn of a joint.
+    """
+    last = profile.duration * (1 - 1e-9)
+    even = np.linspace(0.0, last, TIMES)
+    turns = np.interp(path.reversals(), profile.at(even).s, even)
+    around = (turns[:, None] + np.concatenate([-AROUND, AROUND])).ravel()
+    breaks = profile.slowness * profile.curve.x[1:-1]
     inner = (breaks[:-1, None] + np.diff(breaks)[:, None] * np.array([1e-6, 0.5, 1 - 1e-6])).ravel()
-    even = np.linspace(0.0, profile.duration * (1 - 1e-9), TIMES)
-    return even if profile.window else np.sort(np.concatenate([even, profile.slowness * inner]))
+    times = [even, around] if profile.window else [even, around, inner]
+    return np.unique(np.clip(np.concatenate(times), 0.0, last))
 
 
 def limit_use(
     model: RobotModel, path: GeometricPath, profile: SpeedProfile, bounds: MotionBounds, gravity: ArrayLike | None
 ) -> LimitUse:
     """Return the shares of the limits that a motion uses; its efforts are those of the inverse dynamics."""
-    t = check_times(profile)
+    t = check_times(path, profile)
     motion = profile.at(t)
     at = path.at(motion.s)
     sd, sdd, sddd = (each[:, None] for each in motion[1:])

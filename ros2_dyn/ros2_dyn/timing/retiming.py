@@ -62,7 +62,7 @@ def retime(
         trajectory: the path; its joints in any order, times are needed only with velocities.
         bounds: the limits.
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
-        rate: points per second, Hz; the last interval ends with the motion.
+        rate: points per second, Hz, at least; they are evenly spaced.
 
     Raises:
         InputError: toppra is not installed; joints differ; the path leaves position limits, or no speed is slow enough
@@ -90,11 +90,13 @@ def retime(
 def _fastest(model: RobotModel, path: GeometricPath, bounds: MotionBounds, gravity: ArrayLike | None) -> SpeedProfile:
     """Return the fastest motion; where it crosses a limit between the points of the grid, these are made more."""
     unjerked = replace(bounds, jerk=np.full(model.n, np.inf))
-    grid = path.grid
+    grid, profile = path.grid, None
     for _ in range(MAX_GRIDS):
         points = path.at(grid)
         terms = effort_terms(model, points, gravity)
         speed = fastest_speed(points, terms, bounds)
+        if speed is None and profile is not None:
+            break
         if speed is None:
             raise refusal(model, path, points, terms, bounds)
         profile = SpeedProfile.of(grid, speed)
@@ -102,6 +104,7 @@ def _fastest(model: RobotModel, path: GeometricPath, bounds: MotionBounds, gravi
         if not len(places):
             break
         grid = divided(grid, places)
+    assert profile is not None
     return profile
 
 
@@ -112,7 +115,7 @@ def _sample(
     count = max(1, int(np.ceil(profile.duration * rate)))
     if count > MAX_POINTS:
         raise InputError("rate", f"{count} points are too many: the motion takes {profile.duration:.4g} s")
-    t = np.append(np.arange(count) / rate, profile.duration)
+    t = np.linspace(0.0, profile.duration, count + 1)
     motion = profile.at(t)
     there = path.at(motion.s)
     q = there.q

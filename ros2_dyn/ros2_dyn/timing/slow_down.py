@@ -29,15 +29,13 @@ BISECTIONS = 40
 def slowed(
     model: RobotModel, path: GeometricPath, profile: SpeedProfile, bounds: MotionBounds, gravity: ArrayLike | None
 ) -> SpeedProfile:
-    """Return a motion as slow as its limits need, unless it exceeds none by half of the tolerance.
+    """Return a motion slowed until it exceeds no limit by more than half of the tolerance.
 
     Raises:
         InputError: no speed is slow enough.
     """
     slowness = needed_slowness(model, path, profile, bounds, gravity, 1 + TOLERANCE / 2)
-    if slowness <= 1:
-        return profile
-    return profile._replace(slowness=needed_slowness(model, path, profile, bounds, gravity, 1.0))
+    return profile._replace(slowness=max(1.0, slowness))
 
 
 def smoothed(
@@ -71,7 +69,7 @@ def needed_slowness(
     Raises:
         InputError: no speed is slow enough.
     """
-    motion = profile.at(check_times(profile))
+    motion = profile.at(check_times(path, profile))
     at = path.at(motion.s)
     sd, sdd, sddd = (each[:, None] for each in motion[1:])
     kinematic = [
@@ -94,7 +92,7 @@ def needed_slowness(
     while not keeps(high):
         high *= 1.1 if high < 2 else 2
         if high > MAX_SLOWNESS:
-            raise InputError("limits", "no speed is slow enough for the efforts of the smoothed motion")
+            raise InputError("limits", "no speed is slow enough for the efforts")
     low = max(low, high / (1.1 if high <= 2.2 else 2))
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
