@@ -31,7 +31,7 @@ SUFFIX = "_retiming"
 """What the name of the process's node has behind that of the node."""
 END_TIMEOUT = 5.0
 """Time that it may take to end, s: a timing is computed to its end."""
-NICENESS = 10
+NICENESS = 5
 """The process's: timings take the processor from nobody who commands."""
 
 

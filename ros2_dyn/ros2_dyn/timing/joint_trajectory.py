@@ -64,9 +64,9 @@ class JointTrajectory:
         """
         for name in joint_names:
             if name not in self.joint_names:
-                raise InputError(
-                    "trajectory", f"the joint '{name}' is missing; it has {', '.join(self.joint_names) or 'none'}"
-                )
+                has = ", ".join(self.joint_names) or "none"
+                problem = f"the joint '{name}' is missing; it has {has}. Lock the robot's other joints (--joints)"
+                raise InputError("trajectory", problem)
         for name in self.joint_names:
             if name not in joint_names:
                 raise InputError("trajectory", f"the robot has no joint '{name}'; it has {', '.join(joint_names)}")
