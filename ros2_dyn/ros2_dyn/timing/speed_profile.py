@@ -56,12 +56,11 @@ class SpeedProfile(NamedTuple):
         return self.slowness * (self.given_duration + self.window)
 
     def at(self, t: Array) -> PathMotion:
-        """Return the motion at times t (m,), s; at rest from the end on. Jerks are infinite unless it is smoothed."""
+        """Return the motion at times t (m,), s, before its end. Jerks are infinite unless it is smoothed."""
         k, w, curve = self.slowness, self.window, self.curve
         if w == 0:
             s, sd, sdd = (curve(t / k, order) / k**order for order in range(3))
-            moving = t < self.duration
-            return PathMotion(s, sd * moving, sdd * moving, np.full_like(s, np.inf))
+            return PathMotion(s, sd, sdd, np.full_like(s, np.inf))
         late, early = t / k, t / k - w
         integral = curve.antiderivative()
         s = (integral(late) - integral(early)) / w

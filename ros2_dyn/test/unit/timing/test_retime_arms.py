@@ -1,10 +1,12 @@
 """Timings of random paths of published arms: inside all limits, and at one of them all the time."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.interpolate import CubicHermiteSpline
 
 from robots import example_robots
 from ros2_dyn.dynamics import friction, rnea
@@ -107,6 +109,17 @@ def test_order_of_the_joints_is_by_name():
     first, second = (retime(model, each, MotionBounds.of(model)) for each in (path, turned))
     assert first.trajectory.joint_names == second.trajectory.joint_names == model.joint_names
     assert_allclose(first.trajectory.positions, second.trajectory.positions)
+
+
+def test_path_follows_the_velocities_of_few_points():
+    """Through the cubic Hermite segments, not the spline with continuous curvature, which is elsewhere."""
+    model = arm("ur10")
+    path, chance = random_path(model, 7), np.random.default_rng(7)
+    given = replace(path, velocities=chance.uniform(-0.5, 0.5, path.positions.shape))
+    curve = CubicHermiteSpline(given.times, given.positions, given.velocities)(np.linspace(0, 4, 4001))
+    q = retime(model, given, MotionBounds.of(model)).trajectory.positions
+    away = np.min(np.linalg.norm(q[:, None] - curve, axis=-1), axis=1)
+    assert np.max(away) < 2e-3  # half of the distance between two samples of the curve
 
 
 def test_dense_trajectory_with_velocities_and_rests_keeps_its_path():
