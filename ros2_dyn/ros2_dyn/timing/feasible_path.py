@@ -48,6 +48,9 @@ def refusal(
     sd = SLOW[:, None] * highest_speed(points, bounds.velocity)
     moved = np.max(np.abs(terms.c + terms.friction(sd)), axis=0)
     i, j = _worst(moved / bounds.effort)
+    if moved[i, j] <= bounds.effort[j]:
+        problem = "no timing was found, though no limit is in the way: is it shorter than 0.1 mm, or full of noise?"
+        return InputError("trajectory", problem)
     needed = f"to move slowly it needs {moved[i, j]:.4g} of {bounds.effort[j]:.4g} N m or N"
     return InputError("trajectory", f"{_place(model, path, points, i, j)}: {needed}; no timing was found")
 

@@ -116,7 +116,7 @@ def test_path_follows_the_velocities_of_few_points():
     model = arm("ur10")
     path, chance = random_path(model, 7), np.random.default_rng(7)
     given = replace(path, velocities=chance.uniform(-0.5, 0.5, path.positions.shape))
-    curve = CubicHermiteSpline(given.times, given.positions, given.velocities)(np.linspace(0, 4, 4001))
+    curve = CubicHermiteSpline(given.times, given.positions, given.velocities)(np.linspace(0, 4, 2001))
     q = retime(model, given, MotionBounds.of(model)).trajectory.positions
     away = np.min(np.linalg.norm(q[:, None] - curve, axis=-1), axis=1)
     assert np.max(away) < 0.01  # the other spline is half a radian away

@@ -135,15 +135,25 @@ def test_motion_that_friction_prevents_is_refused_with_joint_and_place():
     assert retime(model, line(model, DISTANCE, 0.0), bounds(model, effort=weight + 2)).duration > 0  # downwards
 
 
-def test_jerk_limit_is_kept_at_a_quarter_more_than_the_optimum():
-    """Without other limits, the optimum has four pieces of constant jerk."""
+def test_jerk_limit_alone_is_kept_at_the_optimum_which_has_four_pieces_of_constant_jerk():
     jerk = 20.0
     timed = retime(slider(), line(slider()), bounds(slider(), effort=1e3, jerk=jerk), rate=1000.0)
     optimum = (32 * DISTANCE / jerk) ** (1 / 3)
-    assert optimum <= timed.duration < 1.25 * optimum
+    assert_allclose(timed.duration, optimum, rtol=1e-3)
     qdd, t = timed.trajectory.accelerations[:, 0], timed.trajectory.times
     assert np.max(np.abs(np.diff(qdd) / np.diff(t))) <= 1.01 * jerk
     assert_allclose(timed.trajectory.positions[-1, 0], DISTANCE, atol=1e-9)
+
+
+def test_jerk_and_acceleration_limits_are_kept_near_the_optimum():
+    """The optimum ramps the acceleration up and down, at both ends and in the middle."""
+    a, jerk = 3.0, 20.0
+    timed = retime(slider(), line(slider()), bounds(slider(), effort=1e3, acceleration=a, jerk=jerk), rate=1000.0)
+    optimum = a / jerk + np.sqrt((a / jerk) ** 2 + 4 * DISTANCE / a)
+    assert optimum <= timed.duration < 1.15 * optimum
+    qdd, t = timed.trajectory.accelerations[:, 0], timed.trajectory.times
+    assert np.max(np.abs(qdd)) <= 1.01 * a
+    assert np.max(np.abs(np.diff(qdd) / np.diff(t))) <= 1.01 * jerk
 
 
 @pytest.mark.parametrize(
@@ -168,6 +178,12 @@ def test_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "toppra", None)
     with pytest.raises(InputError, match="pip install toppra"):
         retime(slider(), line(slider()), bounds(slider(), effort=FORCE))
+
+
+def test_path_that_is_too_short_for_the_numbers_is_said_to_be():
+    assert retime(slider(), line(slider(), 0.0, 1e-4), bounds(slider(), effort=FORCE)).duration > 0
+    with pytest.raises(InputError, match=r"no limit is in the way: is it shorter than 0\.1 mm"):
+        retime(slider(), line(slider(), 0.0, 1e-7), bounds(slider(), effort=FORCE))
 
 
 def test_trajectory_that_stands_still_is_refused():
