@@ -6,6 +6,7 @@ evaluations give all of it: ``tau = a(s) sdd + b(s) sd^2 + c(s) + friction(s, sd
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from ros2_dyn.dynamics import carried_load, friction, rnea, spring
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.timing.geometric_path import PathPoints
+
+BREAKAWAY = 3.0
+"""Multiple of `transition_velocity` at which dry friction is all there: tanh(3) is 0.995."""
 
 
 class EffortTerms(NamedTuple):
@@ -32,6 +36,18 @@ class EffortTerms(NamedTuple):
     def friction(self, sd: Array) -> Array:
         """Return the efforts of friction at speeds sd, shape (..., m), of the m points; shape (..., m, n)."""
         return friction(self.model, self.dq * sd[..., None], self.carried)
+
+    def opposing(self, sd: Array, extreme: Callable[[Array, Array], Array]) -> Array:
+        """Return friction as `friction` does, but for joints slower than at breakaway the maximum or minimum of both.
+
+        Args:
+            sd: speeds, shape (..., m).
+            extreme: np.maximum or np.minimum.
+        """
+        slow = BREAKAWAY * transition_velocity(self.model)
+        leaving = friction(self.model, np.sign(self.dq) * slow, self.carried)
+        moving = self.friction(sd)
+        return np.where(np.abs(self.dq * sd[..., None]) < slow, extreme(moving, leaving), moving)
 
     def effort(self, sd: Array, sdd: Array) -> Array:
         """Return the efforts, shape (m, n), at speeds and accelerations of s, each of shape (m,)."""
@@ -52,6 +68,14 @@ def effort_terms(model: RobotModel, path: PathPoints, gravity: ArrayLike | None)
     a = rnea(model, path.q, zero, path.dq, gravity) - weight
     b = rnea(model, path.q, path.dq, path.ddq, gravity) - weight
     return EffortTerms(model, path.dq, a, b, weight + spring(model, path.q), carried_load(model, path.q, gravity))
+
+
+def transition_velocity(model: RobotModel) -> Array:
+    """Return the speed over which dry friction changes its sign, rad/s or m/s, shape (n,)."""
+    speed = np.zeros(model.n)
+    for joint, where in zip(model.joints, model.v_slices):
+        speed[where] = np.maximum(speed[where], joint.dynamics.transition_velocity / max(abs(joint.multiplier), 1e-9))
+    return speed
 
 
 def motor_effort(model: RobotModel, q: Array, qd: Array, qdd: Array, gravity: ArrayLike | None) -> Array:

@@ -23,9 +23,9 @@ FIRST_GUESSES = (0.3, 0.03, 0.003)
 """Shares of the highest speed that are guessed first; the next one is taken where one gives no timing."""
 MIN_GUESS = 0.02
 """Smallest guess of a speed as a share of the largest one: at rest, the bounds of friction would be loose elsewhere."""
-GROWTH = 1.5
+GROWTH = 2.0
 """Factor by which a solution may be faster than the one before: bounds of friction are closer in a smaller range."""
-MAX_SOLUTIONS = 8
+MAX_SOLUTIONS = 20
 """Number of solutions, each with the speed of the one before as its guess."""
 ENOUGH = 2e-3
 """Relative gain of time from one solution to the next that ends the search."""
@@ -98,11 +98,10 @@ def limit_rows(path: PathPoints, terms: EffortTerms, bounds: MotionBounds, highe
     limit = bounds.effort[driven]
     a, b, c = (term[:, driven] / limit for term in (terms.a, terms.b, terms.c))
     rubbing = friction_bounds(terms, highest, guess)
-    value, x = rubbing.value[:, driven] / limit, rubbing.x_guess[:, None]
-    for slope in (each[:, driven] / limit for each in rubbing.above):
-        parts.append((a, b + slope, c + value - slope * x))
-    for slope in (each[:, driven] / limit for each in rubbing.below):
-        parts.append((-a, -b - slope, -c - value + slope * x))
+    x = rubbing.x_guess[:, None]
+    for sign, lines in ((1, rubbing.above), (-1, rubbing.below)):
+        value, *slopes = (each[:, driven] / limit for each in lines)
+        parts += [(sign * a, sign * (b + slope), sign * (c + value - slope * x)) for slope in slopes]
     rows = Rows(*(np.concatenate(part, axis=-1) for part in zip(*parts)))
     if np.any(np.max(np.abs(rows.a) + np.abs(rows.b), axis=-1, initial=0.0) < 1e-9):
         raise InputError("limits", "no effort or acceleration limit bounds the motion: give an acceleration limit")
