@@ -24,7 +24,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from ros2_dyn_interfaces.srv import RetimeTrajectory
 
-from ros2_dyn.errors import InputError, Ros2DynError
+from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.ros.retime_service import RetimeTask, fill_timing
 
 SUFFIX = "_retiming"
@@ -106,7 +106,7 @@ class RetimeProcess:
 class RetimeNode(Node):
     """Offers the service."""
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: Offer, task: RetimeTask) -> None:
         super().__init__(
             offer.node + SUFFIX,
             namespace=offer.namespace,
@@ -114,7 +114,7 @@ class RetimeNode(Node):
             start_parameter_services=False,
             use_global_arguments=False,
         )
-        self._task: RetimeTask | None = None
+        self._task = task
         self.create_service(RetimeTrajectory, offer.service, self._answer)
 
     def follow(self) -> None:
@@ -128,8 +128,6 @@ class RetimeNode(Node):
         self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response
     ) -> RetimeTrajectory.Response:
         try:
-            if self._task is None:
-                raise InputError("node", "it has told nothing yet: ask again")
             fill_timing(request, response, self._task)
             response.success = True
         except Ros2DynError as error:
@@ -145,8 +143,9 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the node, whose end ends this
     os.nice(NICENESS)
     offer: Offer = pickle.load(sys.stdin.buffer)
+    task: RetimeTask = pickle.load(sys.stdin.buffer)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    node = RetimeNode(offer)
+    node = RetimeNode(offer, task)
     threading.Thread(target=node.follow, daemon=True).start()
     with suppress(ExternalShutdownException):
         rclpy.spin(node)
