@@ -3,7 +3,7 @@ ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 SOURCES := ros2_dyn bench
 
-.PHONY: demo test bench bench-collision bench-node campaign doctor-table rooms lint format clean
+.PHONY: demo test bench bench-collision bench-node bench-retiming campaign doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, feed_forward, collision or identify; DURATION, s; PACE
 	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE))
@@ -19,6 +19,9 @@ bench-collision: ## random contacts on simulated arms: missed, false, late; BAND
 
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
+
+bench-retiming: ## timings of PATHS random paths of a Panda and a UR10: what they use of the limits, how long it takes
+	@$(TEST_ENV) python bench/retiming $(or $(PATHS),100)
 
 campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
 	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \

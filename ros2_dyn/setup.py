@@ -25,6 +25,7 @@ setup(
         "black_box": ["mcap"],
         "cluster": ["distributed"],
         "excite": ["pin"],
+        "retime": ["toppra"],
         "test": ["pytest"],
     },
     zip_safe=False,

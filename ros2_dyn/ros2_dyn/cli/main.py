@@ -17,6 +17,7 @@ from ros2_dyn.cli import (
     parameters,
     replay,
     report,
+    retime,
 )
 from ros2_dyn.errors import Ros2DynError
 
@@ -32,6 +33,7 @@ COMMANDS = {
     "parameters": parameters,
     "replay": replay,
     "report": report,
+    "retime": retime,
 }
 """Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by their command."""
 

@@ -22,6 +22,7 @@ def test_rooms_import_each_other_in_one_direction():
         "audit",
         "dynamics",
         "kernels",
+        "timing",
         "estimation",
         "identification",
         "report",

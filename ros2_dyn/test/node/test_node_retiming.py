@@ -1,0 +1,131 @@
+"""The service that times trajectories: offered where it is wanted, by another process, with the node's robot."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+pytest.importorskip("toppra", reason="toppra, which finds the timing, is not installed")
+
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Inertia, Vector3
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from ros2_dyn_interfaces.srv import GetJacobian, RetimeTrajectory, SetPayload
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from driver import MODEL, NAMES, Driver
+from ros2_dyn.dynamics import friction, rnea
+from ros2_dyn.model import Payload
+from ros_harness import Listener, Process, words
+
+NAME = "dynamics/retime_trajectory"
+POSTURES = [[0.0, -1.2, 1.4, -1.8, -1.57, 0.3], [0.8, -0.8, 0.9, -1.5, -1.2, 0.0], [1.0, -1.2, 1.4, -1.8, -1.57, 1.0]]
+SCALE = 0.5
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """A node that offers the service."""
+    listener = Listener()
+    parameters = words(urdf_file=str(MOCK_ARM), retime_service=True, effort_scale=SCALE)
+    driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *parameters))
+    yield driver
+    driver.close()
+    listener.close()
+
+
+def path(names=NAMES[::-1], postures=POSTURES) -> JointTrajectory:
+    """Three postures, 4 s apart, with the joints in another order than the model's."""
+    points = [
+        JointTrajectoryPoint(positions=posture[::-1], time_from_start=Duration(sec=4 * i))
+        for i, posture in enumerate(postures)
+    ]
+    return JointTrajectory(joint_names=list(names), points=points)
+
+
+def table(answer, field: str) -> np.ndarray:
+    """Return a field of all points, in the order of the model."""
+    return np.array([getattr(point, field) for point in answer.trajectory.points])[:, ::-1]
+
+
+def check(model, answer) -> None:
+    """Efforts are those of the model and within the share that commands may use."""
+    assert answer.success, answer.message
+    assert list(answer.trajectory.joint_names) == list(NAMES[::-1])
+    q, qd, qdd = (table(answer, field) for field in ("positions", "velocities", "accelerations"))
+    effort = table(answer, "effort")
+    assert_allclose(effort, rnea(model, q, qd, qdd) + friction(model, qd), atol=1e-9)
+    assert np.all(np.abs(effort) <= 1.01 * SCALE * MODEL.effort_limit)
+    assert_allclose(q[[0, -1]], [POSTURES[0], POSTURES[-1]], atol=1e-9)
+    last = answer.trajectory.points[-1].time_from_start
+    assert_allclose(last.sec + 1e-9 * last.nanosec, answer.duration, atol=1e-8)
+
+
+def test_path_is_timed_with_the_payload_within_what_commands_may_use(driver):
+    free = driver.listener.call(RetimeTrajectory, NAME, trajectory=path(), rate=250.0)
+    check(MODEL, free)
+    assert free.duration_before == 8.0
+    assert free.duration < 4.0
+    assert len(free.trajectory.points) == int(np.ceil(free.duration * 250)) + 1
+    driver.begin()
+    box = Inertia(m=3.0, com=Vector3(z=0.1))
+    assert driver.listener.call(SetPayload, "dynamics/set_payload", inertia=box).success
+    loaded = MODEL.carrying(Payload(3.0, (0, 0, 0.1)))
+
+    def is_told() -> bool:  # the process is told twice a second
+        answer = driver.listener.call(RetimeTrajectory, NAME, trajectory=path())
+        q = table(answer, "positions")
+        still = 0 * q[-1]
+        return np.allclose(table(answer, "effort")[-1], rnea(loaded, q[-1], still, still))
+
+    driver.listener.until(is_told, "the payload is not used")
+    check(loaded, driver.listener.call(RetimeTrajectory, NAME, trajectory=path()))
+    assert driver.listener.call(SetPayload, "dynamics/set_payload").success
+
+
+def test_limits_are_by_the_names_of_the_request(driver):
+    limits = [8.0, 8.0, 8.0, 8.0, 8.0, 0.5]  # of the first joint of the model, which is the last of the request
+    answer = driver.listener.call(RetimeTrajectory, NAME, trajectory=path(), acceleration_limits=limits)
+    assert answer.success, answer.message
+    qdd = table(answer, "accelerations")
+    assert np.max(np.abs(qdd), axis=0)[0] == pytest.approx(0.5, rel=0.02)
+    assert np.max(np.abs(qdd[:, 1:])) > 0.51
+
+
+def test_wrong_requests_are_answered_with_the_reason(driver):
+    def message(trajectory: JointTrajectory, **fields) -> str:
+        answer = driver.listener.call(RetimeTrajectory, NAME, trajectory=trajectory, **fields)
+        assert not answer.success
+        assert not answer.trajectory.points
+        return answer.message
+
+    assert "expected points, each with positions" in message(JointTrajectory(joint_names=list(NAMES)))
+    assert f"the joint '{NAMES[0]}' is missing" in message(path(names=[*NAMES[:0:-1], "other"]))
+    assert "points[0].positions: expected 2 numbers, got 6" in message(path(names=["a", "b"]))
+    assert "jerk_limits: expected 6 numbers, got 1" in message(path(), jerk_limits=[1.0])
+    assert "share: expected a number above 0, at most 1" in message(path(), share=1.5)
+    far = [POSTURES[0], [0.0, -1.2, 1.4, -1.8, -1.57, 30.0]]
+    assert f"joint '{NAMES[5]}' at " in message(path(postures=far))
+
+
+def test_service_is_another_process_which_a_parameter_ends_and_starts(driver):
+    def set_service(value: bool) -> None:
+        parameter = Parameter("retime_service", value=value).to_parameter_msg()
+        answer = driver.listener.call(SetParameters, "dynamics/set_parameters", parameters=[parameter])
+        assert answer.results[0].successful, answer.results[0].reason
+
+    def offered() -> bool:
+        return "dynamics_retiming" in driver.listener.node.get_node_names()
+
+    driver.listener.until(offered, "it is not offered")
+    set_service(False)
+    driver.listener.until(lambda: not offered(), "it is still offered")
+    driver.listener.call(GetJacobian, "dynamics/get_jacobian")  # the node itself goes on
+    set_service(True)
+    driver.listener.until(offered, "it is not offered again")
+    assert driver.listener.call(RetimeTrajectory, NAME, trajectory=path()).success
