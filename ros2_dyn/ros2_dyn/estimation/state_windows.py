@@ -1,8 +1,8 @@
 """Averages of measured states over short windows, gathered as the states come, in little memory.
 
-States are averaged with the weight ``1 - (s / T)^2``, s being the time from the middle of a window of duration 2 T. With
-that weight the average of the acceleration is the slope of the straight line through the velocities, so that nothing
-has to be differentiated (modulating functions; Shinbrot 1957).
+States are averaged with the weight ``1 - (s / T)^2``, s being the time from the middle of a window of duration 2 T.
+With that weight the average of the acceleration is the slope of the straight line through the velocities, so that
+nothing has to be differentiated (modulating functions; Shinbrot 1957).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.state_windows import StateWindows
@@ -75,7 +76,7 @@ def estimate_payload(
     model: RobotModel,
     windows: StateWindows,
     link: str | None = None,
-    gravity: Array | None = None,
+    gravity: ArrayLike | None = None,
     tare: StateWindows | None = None,
 ) -> PayloadEstimate:
     """Estimate what a link carries from a short motion, or from rest in several postures.
@@ -149,7 +150,9 @@ def _judged(fit: _Fit, link: str, tared: bool) -> PayloadEstimate:
     mass, uncertain = float(fit.x[0]), float(np.sqrt(fit.covariance[0, 0]))
     if uncertain > max(MASS_ERROR, RELATIVE_MASS_ERROR * abs(mass)):
         remedy = "hold the arm, stretched out, in several postures, or move it; or give a motion without payload (tare)"
-        raise InputError("motion", f"the mass is {mass:.2g} kg with a standard deviation of {uncertain:.2g} kg: {remedy}")
+        raise InputError(
+            "motion", f"the mass is {mass:.2g} kg with a standard deviation of {uncertain:.2g} kg: {remedy}"
+        )
     if mass < -DEVIATIONS * uncertain:
         compared = "without payload (tare)" if tared else "in the model"
         raise InputError("mass", f"the arm carries {-mass:.2g} kg less than {compared}: tare it with nothing carried")

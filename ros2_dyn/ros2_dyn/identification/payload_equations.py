@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import carried_load, friction, inertial_parameters, regressor, spring
 from ros2_dyn.dynamics.presliding import presliding
@@ -39,7 +40,7 @@ class PayloadEquations(NamedTuple):
 
 
 def payload_equations(
-    model: RobotModel, windows: StateWindows, link: str, gravity: Array | None, limit: Array, carries: bool
+    model: RobotModel, windows: StateWindows, link: str, gravity: ArrayLike | None, limit: Array, carries: bool
 ) -> PayloadEquations:
     """Return the equations of a motion.
 
@@ -55,11 +56,14 @@ def payload_equations(
         InputError: the windows are too few or not of this robot, the robot has no such link, no joint moves it, or a
             joint has several degrees of freedom.
     """
-    _check(model, windows, link)
+    if model.link_frame(link).body == BASE:
+        raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
+    check_windows(model, windows)
     q, qd, qdd = windows.q, windows.qd, windows.qdd
     bodies, slides = regressor(model, q, qd, qdd, gravity), sliding(model, windows)
-    rubbing = friction(model, np.where(slides, qd, 0.0), carried_load(model, q, gravity)) + presliding(model, q)
-    expected = bodies @ inertial_parameters(model) + model.armature * qdd + rubbing + spring(model, q)
+    expected = (
+        bodies @ inertial_parameters(model) + model.armature * qdd + friction_along_windows(model, windows, gravity)
+    )
     frame = model.link_frame(link)
     body = slice(PARAMETERS * frame.body, PARAMETERS * (frame.body + 1))
     units = [SpatialInertia.from_parameters(row).in_parent(frame.X).parameters for row in np.eye(PARAMETERS)]
@@ -68,11 +72,20 @@ def payload_equations(
     return PayloadEquations(columns, windows.effort - expected, slides, stuck_variance(model, limit, slides))
 
 
-def _check(model: RobotModel, windows: StateWindows, link: str) -> None:
+def friction_along_windows(model: RobotModel, windows: StateWindows, gravity: ArrayLike | None) -> Array:
+    """Return the efforts that overcome springs and friction, N m or N, shape (m, n); none of dry friction at rest."""
+    q, speed = windows.q, np.where(sliding(model, windows), windows.qd, 0.0)
+    return friction(model, speed, carried_load(model, q, gravity)) + presliding(model, q) + spring(model, q)
+
+
+def check_windows(model: RobotModel, windows: StateWindows) -> None:
+    """Check that windows are of a robot whose payload can be estimated.
+
+    Raises:
+        InputError: they are too few, not finite, or not of this robot, or a joint has several degrees of freedom.
+    """
     if any(joint.dof > 1 for joint in model.joints):
         raise InputError("link", "a payload is estimated for robots whose joints have one degree of freedom each")
-    if model.link_frame(link).body == BASE:
-        raise InputError("link", f"'{link}' is fixed to the base: no joint carries what is on it")
     if windows.q.shape[1:] != (model.n,):
         raise InputError("joints", f"the states have {windows.q.shape[1]} joints, the robot has {model.n}")
     if len(windows.t) < MIN_WINDOWS:
