@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.state_windows import StateWindows
-from ros2_dyn.identification.payload_equations import PayloadEquations, payload_equations
+from ros2_dyn.identification.payload_equations import PayloadEquations, check_windows, payload_equations
 from ros2_dyn.identification.payload_errors import error_deviations
 from ros2_dyn.identification.pseudo_inertia import PARAMETERS, nearest_consistent
 from ros2_dyn.model import RobotModel
@@ -29,8 +29,10 @@ ANYTHING = 1e3
 """Standard deviation of the mass, kg, and of the first moments, kg m, before anything is measured."""
 MIN_NOISE = 1e-4
 """Smallest noise of a window, as a share of the effort limit."""
+TOOL = np.array([10.0] + 3 * [2.0] + 6 * [0.5])
+"""Standard deviations of what the model lacks at the payload's link, such as a gripper, where a motion shows that."""
 PASSES = 8
-MASS_ERROR, RELATIVE_MASS_ERROR = 0.1, 0.25
+MASS_ERROR, RELATIVE_MASS_ERROR = 0.3, 0.25
 """Largest standard deviation of a mass that counts as observed, kg, or as a share of it."""
 COM_ERROR = 0.05
 """Largest standard deviation of a centre of mass that counts as observed, m."""
@@ -93,12 +95,16 @@ def estimate_payload(
             negative.
     """
     link = link or model.default_tip
+    check_windows(model, windows)
     highest = np.max(np.abs(windows.effort), axis=0, initial=1e-3)
     limit = np.where(np.isfinite(model.effort_limit) & (model.effort_limit > 0), model.effort_limit, highest)
     parts = [payload_equations(model, windows, link, gravity, limit, carries=True)]
+    errors = error_deviations(model, limit)
     if tare is not None:
         parts.append(payload_equations(model, tare, link, gravity, limit, carries=False))
-    fit = _Fit(PayloadEquations.join(parts), error_deviations(model, limit), MIN_NOISE * limit)
+        body = PARAMETERS * model.link_frame(link).body
+        errors[body : body + PARAMETERS] = TOOL
+    fit = _Fit(PayloadEquations.join(parts), errors, MIN_NOISE * limit)
     return _judged(fit, link, tare is not None)
 
 

