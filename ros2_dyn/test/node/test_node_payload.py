@@ -13,6 +13,7 @@ from robots import MOCK_ARM
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
+from geometry_msgs.msg import Inertia
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import EstimatePayload, SetPayload
 
@@ -33,7 +34,7 @@ def driver() -> Iterator[Driver]:
     process = Process("ros2_dyn.ros.dynamics_node", *parameters)
     listener.listen("dynamics/payload", type=PayloadMessage, qos=LATCHED)
     arm = SwingingArm(lambda q, qd, qdd: rnea(MODEL, q, qd, qdd, payload=BOX))
-    driver = Driver(listener, process, arm=arm, simulated=True)
+    driver = Driver(listener, process, arm=arm, simulated=True, period=0.02)
     driver.begin()
     yield driver
     driver.close()
@@ -70,7 +71,7 @@ def test_payload_is_estimated_published_and_set_if_that_is_asked_for(driver):
     assert gravity_error(driver) > before / 2
     applied = estimate(driver, duration=3.0, apply=True)
     assert applied.success, applied.message
-    driver.play(60)  # the ramp
+    driver.play(30)  # the ramp
     assert gravity_error(driver) < 0.1 * before
     late = Listener()
     latched = late.listen("dynamics/payload", type=PayloadMessage, qos=LATCHED)
@@ -80,19 +81,19 @@ def test_payload_is_estimated_published_and_set_if_that_is_asked_for(driver):
     assert driver.listener.call(SetPayload, "dynamics/set_payload").success
 
 
-def test_payload_that_the_limits_cannot_carry_is_not_set_while_a_mode_commands(listener):
-    """As by ~/set_payload: the estimate is given, and the mode goes on without it."""
-    heavy = Payload(40.0, (0.0, 0.0, 0.3))
-    driver = Driver.of(listener, SwingingArm(lambda q, qd, qdd: rnea(MODEL, q, qd, qdd)), urdf_file=str(MOCK_ARM))
-    try:
-        driver.enter("gravity_compensation")
-        driver.arm.inverse_dynamics = lambda q, qd, qdd: rnea(MODEL, q, qd, qdd, payload=heavy)
-        answer = estimate(driver, duration=3.0, apply=True)
-        assert not answer.success
-        assert "it is not set: mass: with a payload of" in answer.message
-        assert answer.payload.inertia.m == pytest.approx(40.0, abs=2.0)
-    finally:
-        driver.close()
+def test_estimate_that_set_payload_refuses_is_given_all_the_same(driver):
+    """Here, because another link was given a payload meanwhile."""
+    name = "dynamics/estimate_payload"
+    answer = driver.listener.call_async(EstimatePayload, name, duration=3.0, apply=True)
+    driver.play(10)
+    request = {"link": "forearm_link", "inertia": Inertia(m=1.0)}
+    assert driver.listener.call(SetPayload, "dynamics/set_payload", **request).success
+    driver.until(answer.done, "no answer")
+    refused = answer.result()
+    assert not refused.success
+    assert "it is not set: link: 'forearm_link' carries a payload; remove it first" in refused.message
+    assert refused.payload.inertia.m == pytest.approx(BOX.mass, abs=0.1)
+    assert driver.listener.call(SetPayload, "dynamics/set_payload", link="forearm_link").success
 
 
 def test_motion_without_payload_is_taken_and_a_wrong_request_is_refused(driver):

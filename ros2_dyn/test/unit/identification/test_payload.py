@@ -20,6 +20,8 @@ from ros2_dyn.model.inertia import SpatialInertia
 
 RATE = 100.0
 ARMS = ["mock arm", "panda_description/urdf/panda.urdf", "ur_description/urdf/ur5_robot.urdf"]
+SPECK = np.array([0, 0, 0, 0, 1e-6, 0, 1e-6, 0, 0, 1e-6])
+"""Inertia that makes a point mass a body."""
 BOX = Payload(3.0, (0.03, -0.02, 0.08), np.diag([0.02, 0.025, 0.015]))
 
 
@@ -81,7 +83,7 @@ def test_mass_and_centre_lie_within_the_standard_errors_whatever_the_model_has_w
         errors.append((np.array([found.mass, *found.com]) - truth) / found.deviation[:4])
         assert found.tared == tared
         assert abs(found.mass - payload.mass) < (0.1 if tared else 0.8)
-        assert is_consistent(found.parameters + [0, 0, 0, 0, 1e-6, 0, 1e-6, 0, 0, 1e-6])
+        assert is_consistent(found.parameters + SPECK)
     assert np.max(np.abs(errors)) < 4
     assert 0.1 < np.sqrt(np.mean(np.square(errors))) < 1.5  # neither too sure nor too cautious
 
