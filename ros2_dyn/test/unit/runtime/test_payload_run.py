@@ -224,4 +224,5 @@ def test_runtime_that_was_saved_amid_a_run_goes_on_bit_for_bit():
     arm.play(SECONDS / 2 + 0.1)
     first, second = arm.replies
     assert first.error is None
+    assert first.value.payload.mass == 0  # the tare carried the same
     assert first == second
