@@ -17,7 +17,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.serialization import deserialize_message
+from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import (
+    EstimatePayload,
     GetCollisionResiduals,
     GetDynamics,
     GetJacobian,
@@ -40,7 +42,7 @@ from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, 
 from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.hot_loop import HotLoop
-from ros2_dyn.ros.messages import joint_sample, payload_request
+from ros2_dyn.ros.messages import joint_sample, payload_message, payload_request
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
@@ -48,7 +50,8 @@ from ros2_dyn.ros.retime_process import RetimeProcess
 from ros2_dyn.ros.retime_service import RetimeTask
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
-from ros2_dyn.runtime import Reply, Settings, Update
+from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings, Update
+from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME
 from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 TRAJECTORIES = "~/desired_trajectory"
@@ -65,6 +68,7 @@ class DynamicsNode(Node):
         self._loop = HotLoop(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
+        self._payload = self.create_publisher(PayloadMessage, "~/payload", LATCHED)
         card = read_card(settings.robot_card) if settings.robot_card else None
         self._runtime = make_runtime(_load(settings), settings, self.get_logger(), card)
         self._driver = NodeDriver(self, self._runtime)
@@ -103,6 +107,7 @@ class DynamicsNode(Node):
         for kind, name, callback in (
             (SetMode, "~/set_mode", self._set_mode),
             (SetPayload, "~/set_payload", self._set_payload),
+            (EstimatePayload, "~/estimate_payload", self._estimate_payload),
             (Trigger, "~/reset_collision", self._reset_collision),
             (Trigger, "~/calibrate_collision", self._calibrate_collision),
         ):
@@ -210,6 +215,25 @@ class DynamicsNode(Node):
         driver, runtime = self._driver, self._runtime
         reply = await driver.request(lambda name: runtime.set_payload(payload, driver.now(), name))
         return _filled(response, reply)
+
+    async def _estimate_payload(
+        self, request: EstimatePayload.Request, response: EstimatePayload.Response
+    ) -> EstimatePayload.Response:
+        """Observe a motion, publish what is carried, and set it if that is asked for."""
+        driver, runtime = self._driver, self._runtime
+        question = PayloadQuestion(request.link, request.duration, request.tare)
+        reply = await driver.request(lambda name: runtime.estimate_payload(question, driver.now(), name))
+        if reply.error is not None or reply.value is None:
+            return _filled(response, reply)
+        found = reply.value
+        response.payload = payload_message(found)
+        self._payload.publish(response.payload)
+        if request.apply:
+            payload = PayloadRequest(found.link, found.payload.parameters.tolist(), MIN_RAMP_TIME)
+            reply = await driver.request(lambda name: runtime.set_payload(payload, driver.now(), name))
+        response = _filled(response, reply)
+        response.message = f"{found.payload}" + (f"; it is not set: {reply.error}" if reply.error else "")
+        return response
 
     async def _reset_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         reply = await self._driver.request(lambda name: self._runtime.reset_collision(self._driver.now(), name))

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Inertia, Point, Vector3
+from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import SetPayload
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
+from ros2_dyn.model.inertial import MOMENTS
 from ros2_dyn.runtime import JointSample, PayloadRequest, TrajectorySample
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
+from ros2_dyn.runtime.payload_run import EstimatedPayload
 
 
 def joint_sample(message: JointState) -> JointSample:
@@ -48,6 +51,16 @@ def payload_request(request: SetPayload.Request) -> PayloadRequest:
             raise InputError("inertia", "expected an inertia about the centre of mass that a body can have")
         parameters = Payload(inertia.m, xyz(inertia.com), I_com).parameters.tolist()
     return PayloadRequest(request.link, parameters, request.ramp_time)
+
+
+def payload_message(estimated: EstimatedPayload) -> PayloadMessage:
+    """Return what was estimated as a message."""
+    payload, message = estimated.payload, PayloadMessage()
+    message.header.stamp, message.header.frame_id = time_message(estimated.stamp), estimated.link
+    com = Vector3(x=payload.com[0], y=payload.com[1], z=payload.com[2])
+    message.inertia = Inertia(m=payload.mass, com=com, **dict(zip(MOMENTS, payload.inertia)))
+    message.inertia_observed, message.standard_deviation = payload.inertia_observed, list(payload.deviation)
+    return message
 
 
 def _inertia_matrix(inertia: Inertia) -> np.ndarray:

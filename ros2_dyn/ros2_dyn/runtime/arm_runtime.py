@@ -22,12 +22,14 @@ from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
+from ros2_dyn.runtime.payload_run import PayloadRuns
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
 from ros2_dyn.runtime.robot_loader import RobotLoader
 from ros2_dyn.runtime.samples import (
     CommandLink,
     DesiredSample,
     JointSample,
+    PayloadQuestion,
     PayloadRequest,
     TrajectorySample,
     WrenchSample,
@@ -73,6 +75,7 @@ class ArmRuntime:
         self._loader = RobotLoader(self._on_loaded, card)
         self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
+        self._payload_runs = PayloadRuns()
         self._sources = StateSources()
         self._sources_problem = ""
         self._entering: list[tuple[Mode, Hashable]] = []
@@ -189,6 +192,7 @@ class ArmRuntime:
         for observed in passed.observed:
             if self._calibration is not None and observed.seen is not None:
                 self._calibration.update(observed.seen)
+            self._payload_runs.add(observed.state.measured)
             if observed.newest:
                 command = self._modes.on_state(observed)
         steps = tuple(Step(observed.state.measured, observed.terms, observed.seen) for observed in passed.observed)
@@ -197,7 +201,8 @@ class ArmRuntime:
     def on_time(self, now: float) -> Update:
         """Let time pass: to be called every `RAMP_DOWN_PERIOD` while commands leave, and now and then otherwise."""
         command = self._modes.on_time(now)
-        return self._update(command=command, replies=self._finish_calibration(now))
+        work = self._payload_runs.finish(now, lambda reply: self._update(replies=(reply,)))
+        return self._update(command=command, replies=self._finish_calibration(now), work=work)
 
     def on_command_expired(self, now: float) -> Update:
         """Take notice that the newest command was not published before it expired."""
@@ -374,6 +379,16 @@ class ArmRuntime:
         if self.state is not None:
             check_payload(robot, self.state.q, payload.parameters)
 
+    def estimate_payload(self, question: PayloadQuestion, now: float, request: Hashable = None) -> Update:
+        """Gather states for a time, then estimate what a link carries; the reply's value is an `EstimatedPayload`.
+
+        One that is asked for amid another one replaces it. After a tare the reply's value is None.
+        """
+        try:
+            return self._update(replies=self._payload_runs.begin(question, self.require_robot("link"), now, request))
+        except Ros2DynError as error:
+            return self._update(replies=(Reply(request, error),))
+
     def on_desired_trajectory(self, trajectory: TrajectorySample, now: float, request: Hashable = None) -> Update:
         """Compute the effort of every point; the reply's value has shape (m, k), see `effort_along`."""
         try:
@@ -504,8 +519,9 @@ class ArmRuntime:
         self._events.append(Event("robot used", text, "info"))
         if before is None or before.robot.description is not robot.description:
             self._events += [Event("robot description", f"robot description: {text}") for text in self.warnings]
+        abandoned = self._payload_runs.on_robot_changed()
         same_monitor = before is not None and before.monitor is self._pipeline.monitor
-        return () if same_monitor else self._abandon_calibration()
+        return abandoned if same_monitor else (*abandoned, *self._abandon_calibration())
 
     # ---- updates
 

@@ -86,6 +86,17 @@ class PayloadRequest(NamedTuple):
     """Duration over which the efforts change, s."""
 
 
+class PayloadQuestion(NamedTuple):
+    """What is to be estimated of a payload, while the arm moves."""
+
+    link: str = ""
+    """Link that carries it; empty: the tip link."""
+    duration: float = 0.0
+    """Duration of the motion, s; 0: a usual one."""
+    tare: bool = False
+    """Whether the arm carries nothing, so that later estimates count from there."""
+
+
 def check_names(names: Sequence[str]) -> None:
     """Check the number of names in a message, before they are searched.
 
