@@ -15,6 +15,7 @@ from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.runtime.card_settings import check_mounting, effort_gains
+from ros2_dyn.runtime.link_frame import link_pose
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
 from ros2_dyn.runtime.settings import Settings
@@ -57,7 +58,7 @@ class RobotDynamics:
 
         Raises:
             ModelError: a joint is planar or floating.
-            InputError: the robot has not the joints or the tip link that the settings name.
+            InputError: the robot has not the joints or the links that the settings name.
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
@@ -70,6 +71,8 @@ class RobotDynamics:
         self.effort_limit = settings.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip
+        self.stiffness_frame = link_pose(model, settings.impedance_frame)
+        """Pose of the link along whose axes the stiffness of mode impedance acts."""
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
         self.presliding = Presliding(model)
