@@ -35,7 +35,7 @@ class StiffnessTank:
         cost = at.energy(target - self.K)
         share = 1.0 if cost <= available else available / cost
         self.K = self.K + share * (target - self.K)
-        self.energy = min(self.capacity, available - share * cost)
+        self.energy = min(self.capacity, max(0.0, available - share * cost))
         return self.K
 
     @property

@@ -84,6 +84,7 @@ def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
         "hand_guiding": G,
         "feed_forward": rnea(SMALL_ARM, HOME, np.zeros(3), np.ones(3)),
         "force": G + push,
+        "impedance": G + push,
     }
 
     def target():
