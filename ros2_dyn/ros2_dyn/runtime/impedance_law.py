@@ -50,7 +50,7 @@ class ImpedanceLaw:
             dt: time since the last call, s.
         """
         arm, settings = seen.arm, seen.settings
-        axes = seen.robot.stiffness_frame(seen.state.measured.q)[:3, :3]
+        axes = seen.robot.stiffness_frame.pose(seen.state.measured.q)[:3, :3]
         bandwidth = seen.limit_bandwidth(inf)
         wanted = bounded_stiffness(arm, stiffness_matrix(settings.impedance_stiffness, axes), bandwidth)
         if self._tank is None:

@@ -15,7 +15,7 @@ from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.runtime.card_settings import check_mounting, effort_gains
-from ros2_dyn.runtime.link_frame import link_pose
+from ros2_dyn.runtime.link_frame import LinkFrame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
 from ros2_dyn.runtime.settings import Settings
@@ -71,8 +71,8 @@ class RobotDynamics:
         self.effort_limit = settings.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip
-        self.stiffness_frame = link_pose(model, settings.impedance_frame)
-        """Pose of the link along whose axes the stiffness of mode impedance acts."""
+        self.stiffness_frame = LinkFrame(model, settings.impedance_frame)
+        """The link along whose axes the stiffness of mode impedance acts."""
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
         self.presliding = Presliding(model)

@@ -10,7 +10,7 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, rotation_from_quaternion
-from ros2_dyn.runtime.link_frame import link_pose
+from ros2_dyn.runtime.link_frame import LinkFrame
 from ros2_dyn.runtime.samples import PoseSample
 from ros2_dyn.runtime.target_wrench import TargetTime, check_frame
 
@@ -36,7 +36,7 @@ class TargetPose:
         """
         check_pose(model, sample)
         self.frame, self.time = sample.frame, TargetTime.of(sample, now)
-        self._frame_pose = link_pose(model, sample.frame)
+        self._link = LinkFrame(model, sample.frame)
         quaternion = np.array(sample.pose[3:], dtype=float)
         self._pose = np.eye(4)
         self._pose[:3, :3] = rotation_from_quaternion(quaternion / np.linalg.norm(quaternion))
@@ -46,7 +46,7 @@ class TargetPose:
     def in_base(self, q: Sequence[float]) -> Array:
         """Return the pose in the base frame, shape (4, 4), where the link was at the first call's q, rad or m."""
         if self._in_base is None:
-            self._in_base = self._frame_pose(q) @ self._pose
+            self._in_base = self._link.pose(q) @ self._pose
         return self._in_base
 
 

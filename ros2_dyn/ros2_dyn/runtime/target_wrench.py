@@ -11,7 +11,7 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.link_frame import link_pose
+from ros2_dyn.runtime.link_frame import LinkFrame
 from ros2_dyn.runtime.samples import STAMP_AHEAD, PoseSample, WrenchSample
 
 
@@ -60,11 +60,11 @@ class TargetWrench:
         check_wrench(model, sample)
         self.frame, self.time = sample.frame, TargetTime.of(sample, now)
         self._wrench = np.array(sample.wrench, dtype=float)
-        self._frame_pose = link_pose(model, sample.frame)
+        self._link = LinkFrame(model, sample.frame)
 
     def in_base_axes(self, q: Sequence[float]) -> Array:
         """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
-        R = self._frame_pose(q)[:3, :3]
+        R = self._link.pose(q)[:3, :3]
         return np.concatenate([R @ self._wrench[:3], R @ self._wrench[3:]])
 
 
