@@ -11,11 +11,16 @@ from numpy.testing import assert_allclose
 
 from delayed_loop import Loop, light_arm, play
 from robots import mock_arm
-from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian
+from ros2_dyn.control.impedance import displacement
+from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import WorldOptions
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, RuntimeRig
-from tiers import part
+from tiers import FULL, part
 
 TIP = SMALL_ARM.default_tip
 SOFT = [800.0] * 3 + [20.0] * 3
@@ -222,6 +227,125 @@ def test_arm_that_is_pushed_gives_way_and_returns(loop):
     assert made.refused == made.ended == ""
     assert made.last_speed < 0.2 * made.tip_speed
     assert made.tip_speed > 0.02
+
+
+# --- singularities, posture, and stiffness that changes for long
+
+
+class Held:
+    """A light arm without friction in mode impedance, whose tip follows poses."""
+
+    def __init__(self, name: str, home: list[float], desired, rate: float = 500.0, **settings) -> None:
+        try:
+            self.arm, _ = light_arm(name)
+        except Exception as error:
+            pytest.skip(str(error))
+        options = WorldOptions(
+            Settings(joints=self.arm.joint_names, **settings),
+            DriverQuality(rate),
+            node=NodeQuality(compile_time=0.0, failsafe_start=0.0),
+            step=1e-3,
+        )
+        self.world = World(0, self.arm, home, options)
+        self.world.targets.faults.append(lambda messages: [messages[0], self._message(desired(self.world.now))])
+        self.world.at(0.3, lambda: self.world.want_mode("impedance"))
+        self.samples: list[tuple[float, ...]] = []
+        self.world.queue.every(0.005, lambda: self._measure(desired(self.world.now)))
+
+    @staticmethod
+    def _message(pose: np.ndarray) -> PoseSample:
+        return PoseSample(0, "", [*pose[:3, 3].tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()])
+
+    def _measure(self, desired: np.ndarray) -> None:
+        if self.world.node.mode != "impedance":
+            return
+        self.world._advance()
+        at, J = forward_kinematics(self.arm, self.world.arm.q), jacobian(self.arm, self.world.arm.q)
+        speed = float(np.linalg.norm((J @ self.world.arm.qd)[:3]))
+        error = float(np.linalg.norm(at[:3, 3] - desired[:3, 3]))
+        self.samples.append((self.world.now, error, speed, float(np.linalg.svd(J)[1][-1])))
+
+    @property
+    def law(self):
+        """The law of the mode."""
+        return self.world.node.runtime._modes._laws._impedance_law
+
+
+WRIST = ("mock_arm", [0.0, -1.2, 1.4, -1.8, -0.5, 0.0], [0.5, -1.2, 1.4, -1.8, 0.5, 0.0])
+ELBOW = ("mock_arm", [0.0, -1.2, 0.5, -1.8, -1.57, 0.0], [0.0, -1.2, -0.5, -1.8, -1.57, 0.0])
+
+
+@pytest.mark.parametrize(("name", "start", "end"), [WRIST, ELBOW], ids=str)
+def test_tip_goes_through_singularities_at_a_tenth_of_a_metre_per_second(name, start, end):
+    """The desired pose is that of joints that move evenly. The damper lets the tip lag, by some 10 ms per rad/s."""
+    try:
+        arm, _ = light_arm(name)
+    except Exception as error:
+        pytest.skip(str(error))
+    a, b = np.array(start), np.array(end)
+    ways = [forward_kinematics(arm, a + s * (b - a))[:3, 3] for s in np.linspace(0, 1, 100)]
+    duration = max(0.5, float(np.sum(np.linalg.norm(np.diff(ways, axis=0), axis=1))) / 0.1)
+    desired = lambda t: forward_kinematics(arm, a + min(max((t - 1) / duration, 0.0), 1.0) * (b - a))  # noqa: E731
+    stiff = {"impedance_stiffness": [2000.0] * 3 + [50.0] * 3, "impedance_speed": 0.2, "impedance_turn_rate": 3.0}
+    held = Held(name, start, desired, **stiff)
+    held.world.run(2.0 + duration)
+    _, error, speed, sigma = np.array(held.samples).T
+    print(f"{name}: largest error {1e3 * error.max():.1f} mm, at the end {1e3 * error[-1]:.2f} mm, {duration:.1f} s")
+    assert held.world.node.mode == "impedance", held.world.node.runtime.reason
+    assert sigma.min() < 0.02 < sigma.max()
+    assert error.max() < 0.025
+    assert error[-1] < 2e-3
+    assert speed.max() < 0.15
+
+
+def test_posture_of_a_seven_axis_arm_returns_without_moving_the_tip():
+    q = np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.7, 0.78])
+    try:
+        arm, _ = light_arm("panda")
+    except Exception as error:
+        pytest.skip(str(error))
+    rest = forward_kinematics(arm, q)
+    held = Held("panda", q.tolist(), lambda t: rest, impedance_stiffness=[2000.0] * 3 + [50.0] * 3)
+    free = np.linalg.svd(jacobian(arm, q))[2][-1]
+    held.world.run(1.0)
+    held.law._posture = q + 0.6 * free / np.abs(free).max()
+    held.world.run(5.0)
+    error = np.array(held.samples)[:, 1]
+    moved = held.world.arm.q - q
+    print(f"largest motion of the tip {1e3 * error.max():.3f} mm, of a joint {np.abs(moved).max():.2f} rad")
+    assert np.abs(moved).max() > 0.3
+    assert error.max() < 1e-3
+
+
+@pytest.mark.parametrize("seed", part(range(4), 0))
+def test_stiffness_switched_at_random_feeds_no_more_than_the_tank_held(seed):
+    """With FULL=1 for ten minutes each. The arm is let go of from a bent spring; nothing else moves it."""
+    rng, seconds = np.random.default_rng(seed), 600.0 if FULL else 6.0
+    home = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+    rest = forward_kinematics(mock_arm(), home)
+    rest[:3, 3] += (0.0, 0.08, 0.08)
+    settings = {"impedance_speed": 1.0, "impedance_damping_ratio": [0.1] * 6, "ramp_time": 0.05, "max_force": 200.0}
+    held = Held("mock_arm", home, lambda t: rest, **settings)
+    held.world.run(0.5)
+    most: list[float] = []
+
+    def switch() -> None:
+        k = (10 ** rng.uniform(1.5, 3.5, 6)) * [1, 1, 1, 0.02, 0.02, 0.02]
+        held.world.tell_settings(impedance_stiffness=k.tolist())
+
+    def measure() -> None:
+        law, arm = held.law, held.world.arm
+        at = displacement(forward_kinematics(held.arm, arm.q), law._rest)
+        kinetic = float(arm.qd @ mass_matrix(held.arm, arm.q) @ arm.qd) / 2
+        most.append(kinetic + at.energy(law._tank.K) + law._tank.energy)
+
+    held.world.queue.every(0.1, switch)
+    held.world.at(0.9, lambda: held.world.queue.every(0.02, measure))
+    held.world.run(seconds)
+    assert held.world.node.mode == "impedance", held.world.node.runtime.reason
+    grown = np.maximum.accumulate(most)
+    print(f"energy {most[0]:.3f} J at first, {grown[-1]:.3f} J at most, {most[-1]:.3f} J at the end")
+    assert grown[-1] <= most[0] + 0.02  # what late commands may feed
 
 
 def test_weight_is_carried_as_in_gravity():
