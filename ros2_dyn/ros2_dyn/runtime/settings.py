@@ -239,6 +239,28 @@ class Settings:
     )
     marker_rate: float = _output(20.0, "Maximum rate of ~/wrench_markers, Hz.", low=0.1, high=1000.0)
 
+    command_interface: str = _command(
+        "effort",
+        "What ~/command gives: effort (N m or N), position_offset (positions of servos that exert these efforts, by "
+        "`servo_stiffness`), or current (A, by `torque_constant`).",
+        choices=("effort", "position_offset", "current"),
+        locked=True,
+    )
+    servo_stiffness: tuple[float, ...] = _command(
+        (),
+        "Effort of the position servo of each joint in `joints` per deviation, N m/rad or N/m.",
+        per_joint=True,
+        locked=True,
+        example=[20.0, 20.0],
+    )
+    torque_constant: tuple[float, ...] = _command(
+        (),
+        "Effort of each joint in `joints` per current of its motor, N m/A or N/A.",
+        per_joint=True,
+        signed=True,
+        locked=True,
+        example=[1.8, 1.8],
+    )
     command_joints: tuple[str, ...] = _command(
         (),
         "Order of the controller's joints on ~/command. Not set: the robot's order.",

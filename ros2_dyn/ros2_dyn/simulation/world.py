@@ -33,6 +33,7 @@ from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
 from ros2_dyn.simulation.driver import Driver
+from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.motion_judge import MotionJudge
@@ -137,7 +138,10 @@ class World:
             contacts=contacts,
             integrator="leapfrog",
         )
-        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0))
+        chosen = self.options.settings
+        numbers = (chosen.in_order(each, arm, 0.0) for each in (chosen.servo_stiffness, chosen.torque_constant))
+        drive = drive_of(chosen.command_interface, *numbers, arm.effort_limit)
+        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0), drive)
         self.controllers.switch(EFFORT)
         self.driver = Driver(arm.joint_names, self.options.driver, driver)
         self.state_channel = _channel(states, self.options.states)
