@@ -98,9 +98,8 @@ class MockArmSettings:
         """
         needed = {"effort": None, "position_offset": "servo_stiffness", "current": "torque_constant"}
         if self.command_interface not in needed:
-            raise InputError(
-                "command_interface", f"expected one of {', '.join(needed)}, got '{self.command_interface}'"
-            )
+            allowed = ", ".join(needed)
+            raise InputError("command_interface", f"expected one of {allowed}, got '{self.command_interface}'")
         name = needed[self.command_interface]
         if name is not None and len(getattr(self, name) or ()) != model.n:
             raise InputError(name, f"command_interface '{self.command_interface}' needs {model.n} numbers")

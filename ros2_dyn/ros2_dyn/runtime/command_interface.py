@@ -19,8 +19,8 @@ class CommandConversion:
     """From the efforts of one robot to what its controller is sent.
 
     A position servo of stiffness k exerts ``k (q_command - q)``. So ``q_command = q + tau / k`` makes it exert tau at
-    the measured q. Where it has moved on since, it is held back, as by a damper of k times the delay. Where commands end,
-    it holds its place.
+    the measured q. Where it has moved on since, it is held back, as by a damper of k times the delay. Where commands
+    end, it holds its place.
     """
 
     def __init__(self, model: RobotModel, settings: Settings) -> None:

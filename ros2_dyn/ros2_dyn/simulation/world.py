@@ -139,8 +139,10 @@ class World:
             integrator="leapfrog",
         )
         chosen = self.options.settings
-        numbers = (chosen.in_order(each, arm, 0.0) for each in (chosen.servo_stiffness, chosen.torque_constant))
-        drive = drive_of(chosen.command_interface, *numbers, arm.effort_limit)
+        stiffness, constant = (
+            chosen.in_order(each, arm, 0.0) for each in (chosen.servo_stiffness, chosen.torque_constant)
+        )
+        drive = drive_of(chosen.command_interface, stiffness, constant, arm.effort_limit)
         self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0), drive)
         self.controllers.switch(EFFORT)
         self.driver = Driver(arm.joint_names, self.options.driver, driver)

@@ -69,24 +69,20 @@ def test_missing_numbers_name_the_joint_and_the_parameter(interface):
         CommandConversion(arm, Settings(command_interface=interface))
 
 
-@pytest.mark.parametrize("mode", ["gravity", "hand_guiding", "impedance"])
+@pytest.mark.parametrize("mode", ["gravity", "hand_guiding"])
 def test_low_cost_arm_of_servos_stays_where_it_is_and_gives_way_to_a_push(so101, mode):
-    """Pushed with 3 N for a second it moves. Then it stays where it was left, where its servos alone would return.
-
-    In impedance it returns.
-    """
+    """Pushed with 3 N for a second it moves. Then it stays where it was left, where its servos alone would return."""
     push = AppliedForce(so101.default_tip, (0.0, 0.0, 3.0), start=3.0, duration=1.0)
-    made = world(so101, [push], **servos(), impedance_stiffness=(50.0,) * 3 + (0.5,) * 3)
+    made = world(so101, [push], **servos())
     made.at(0.5, lambda: made.want_mode(mode))
     made.run(2.9)
     assert made.node.mode == mode, made.node.runtime.reason
     still = made.arm.q.copy()
     assert np.max(np.abs(still - HOME)) < 0.02
     made.run(4.0)
-    assert np.max(np.abs(made.arm.q - still)) > 0.03
     made.run(7.0)
     left = np.max(np.abs(made.arm.q - still))
-    assert left < 0.02 if mode == "impedance" else left > 0.05
+    assert left > 0.05
     assert made.node.mode == mode, made.node.runtime.reason
     assert np.max(np.abs(made.arm.qd)) < 0.02
 
