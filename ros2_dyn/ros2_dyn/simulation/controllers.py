@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +12,9 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.drives import Drive
+from ros2_dyn.simulation.drives import Drive, EffortDrive
 from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 
 DEMO = "demo_controller"
 EFFORT = "effort_controller"
@@ -74,7 +73,7 @@ class Controllers:
         """
         self.arm = arm
         self.active = ""
-        self._drive = drive or partial(HeldEffort, limit=arm.model.effort_limit)
+        self._drive = drive or EffortDrive(arm.model.effort_limit)
         self._p, self._d = _gains("trajectory_p", p, arm.model.n), _gains("trajectory_d", d, arm.model.n)
 
     def switch(self, name: str) -> None:
@@ -107,7 +106,7 @@ class Controllers:
             raise InputError("data", f"expected {self.arm.model.n} efforts, got {len(efforts)}")
         if not np.all(np.isfinite(efforts)):
             raise InputError("data", f"not finite: {list(efforts)}")
-        self.arm.law = self._drive(efforts)
+        self.arm.law = self._drive.command(efforts)
 
     def follow(self, waypoints: Sequence[Waypoint], start: float | None = None) -> None:
         """Replace the trajectory of the trajectory controller.
@@ -137,7 +136,7 @@ class Controllers:
             home = np.clip(q, model.lower, model.upper)
             self.arm.law = ComputedTorque(DemoTrajectory(model, home, self.arm.t))
         elif name == EFFORT:
-            self.arm.law = HeldEffort(self.arm.motion().tau, model.effort_limit)
+            self.arm.law = self._drive.hold(q, self.arm.motion().tau)
         else:
             self._track([Waypoint(self.arm.t, q, None, np.zeros(len(q)))])
         self.active = name

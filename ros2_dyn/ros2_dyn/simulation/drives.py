@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.simulated_arm import EffortLaw, HeldEffort
-
-Drive = Callable[[Sequence[float]], EffortLaw]
-"""Function from a command, (n,), to the law that the motors follow until the next one."""
 
 SERVO_DAMPING_TIME = 0.02
 """Damping of a servo over its stiffness, s."""
@@ -32,6 +29,41 @@ class PositionServo:
         return np.clip(self.k * (self.q - q) - self.damping * qd, -self.limit, self.limit)
 
 
+class EffortDrive:
+    """Motors that exert an effort, or that of a current."""
+
+    def __init__(self, limit: Array, constant: ArrayLike = 1.0) -> None:
+        """Take effort limits, N m or N, shape (n,), and efforts per unit of a command, shape (n,) or ()."""
+        self._limit, self._constant = limit, np.asarray(constant, dtype=float)
+
+    def command(self, numbers: Sequence[float]) -> EffortLaw:
+        """Return the law of a command."""
+        return HeldEffort(self._constant * numbers, self._limit)
+
+    def hold(self, q: Array, tau: Array) -> EffortLaw:
+        """Return the law before the first command, at positions q and efforts tau, each (n,)."""
+        return HeldEffort(tau, self._limit)
+
+
+class ServoDrive:
+    """Position servos."""
+
+    def __init__(self, limit: Array, stiffness: ArrayLike) -> None:
+        """Take effort limits, N m or N, and the servos' stiffness, N m/rad or N/m, each (n,)."""
+        self._limit, self._k = limit, np.asarray(stiffness, dtype=float)
+
+    def command(self, numbers: Sequence[float]) -> EffortLaw:
+        """Return the law of a command."""
+        return PositionServo(np.asarray(numbers, dtype=float), self._k, SERVO_DAMPING_TIME * self._k, self._limit)
+
+    def hold(self, q: Array, tau: Array) -> EffortLaw:
+        """Return the law before the first command, at positions q and efforts tau, each (n,)."""
+        return self.command((q + tau / self._k).tolist())
+
+
+Drive = EffortDrive | ServoDrive
+
+
 def drive_of(interface: str, stiffness: ArrayLike, constant: ArrayLike, limit: Array) -> Drive:
     """Return the motors of an arm.
 
@@ -42,8 +74,5 @@ def drive_of(interface: str, stiffness: ArrayLike, constant: ArrayLike, limit: A
         limit: effort limits, N m or N, shape (n,).
     """
     if interface == "position_offset":
-        k = np.array(stiffness, dtype=float)
-        return lambda numbers: PositionServo(np.array(numbers), k, SERVO_DAMPING_TIME * k, limit)
-    if interface == "current":
-        return lambda numbers: HeldEffort(np.asarray(constant) * numbers, limit)
-    return lambda numbers: HeldEffort(numbers, limit)
+        return ServoDrive(limit, stiffness)
+    return EffortDrive(limit, constant if interface == "current" else 1.0)
