@@ -5,7 +5,7 @@ SOURCES := ros2_dyn bench
 
 .PHONY: demo test bench bench-collision bench-node bench-retiming campaign doctor-table rooms lint format clean
 
-demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, feed_forward, collision or identify; DURATION, s; PACE
+demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, feed_forward, collision or identify; DURATION, s; PACE
 	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE))
 
 test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer

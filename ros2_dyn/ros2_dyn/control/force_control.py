@@ -11,7 +11,7 @@ from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
 MIN_SINGULAR_VALUE_RATIO = 1e-3
-"""Singular values below this fraction of the largest count as zero."""
+"""Singular values below this fraction of the largest count as zero, those above twice this fraction as they are."""
 
 
 def force_control(state: ArmState, wrench: ArrayLike, damping: float = 0.0, posture_damping: float = 0.0) -> Array:
@@ -37,11 +37,25 @@ def force_control(state: ArmState, wrench: ArrayLike, damping: float = 0.0, post
 
 def tip_motion(state: ArmState) -> Array:
     """Return the joint velocity of minimum kinetic energy with the same tip velocity, shape (n,)."""
+    return tip_part(state, state.qd)
+
+
+def tip_part(state: ArmState, motion: Array) -> Array:
+    """Return the part of a joint motion that moves the tip: that of least kinetic energy with the same tip motion.
+
+    Args:
+        state: state of the arm.
+        motion: joint velocities or accelerations, shape (n,).
+
+    Returns:
+        Shape (n,). What is left of the motion does not move the tip, and is dynamically decoupled from it. A direction
+        that a singularity takes from the tip passes to that rest without a step.
+    """
     L = np.linalg.cholesky(state.M)
     A = np.linalg.solve(L, state.J.T).T  # acts on velocities whose squared norm is twice the kinetic energy
-    _, sigma, Vt = np.linalg.svd(A, full_matrices=False)
-    V = Vt[sigma > MIN_SINGULAR_VALUE_RATIO * sigma[0]]
-    return np.linalg.solve(L.T, V.T @ (V @ (L.T @ state.qd)))
+    _, sigma, V = np.linalg.svd(A, full_matrices=False)
+    moves = np.clip(sigma / (MIN_SINGULAR_VALUE_RATIO * sigma[0] or 1.0) - 1, 0.0, 1.0)
+    return np.linalg.solve(L.T, V.T @ (moves * (V @ (L.T @ motion))))
 
 
 def tip_mobility(state: ArmState) -> Array:

@@ -33,7 +33,7 @@ class ModeConditions:
     max_tip_speed: float = inf
     """Maximum speed of the tip in `CONTACT_MODES`, m/s."""
     force_travel_limit: float = inf
-    """Maximum distance of the tip from where mode force began, m."""
+    """Maximum distance of the tip from where mode force began, or along what mode impedance leaves free, m."""
     require_enable: tuple[str, ...] = ()
     """Modes that need an enabling signal."""
     enable_timeout: float = 0.2
@@ -74,7 +74,7 @@ class GuardInput(NamedTuple):
     target_beyond: str = ""
     """Which desired position is beyond its limits; empty: none."""
     tip_travel: float = 0.0
-    """Distance of the tip from where mode force began, m."""
+    """Distance of the tip from where mode force began, or along what mode impedance leaves free, m."""
     contact_lost: bool = False
     """Whether the tip has lost what it pressed on."""
     enable_age: float = inf
@@ -131,7 +131,7 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         return Violation("target far", f": {seen.target_distance:.3g} rad or m from it")
     if mode == "force" and seen.contact_lost:
         return Violation("contact lost")
-    if mode == "force" and not seen.tip_travel <= conditions.force_travel_limit:
+    if not seen.tip_travel <= conditions.force_travel_limit:
         return Violation("travel limit", f": the tip is {seen.tip_travel:.3g} m from where it began")
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         return Violation("singularity", f": smallest singular value {seen.min_singular_value:.3g}")

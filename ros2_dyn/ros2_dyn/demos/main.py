@@ -21,6 +21,7 @@ from ros2_dyn.demos.feed_forward import FeedForwardDemo
 from ros2_dyn.demos.force import ForceDemo
 from ros2_dyn.demos.hand_guiding import HandGuidingDemo
 from ros2_dyn.demos.identify import IdentifyDemo
+from ros2_dyn.demos.impedance import ImpedanceDemo
 from ros2_dyn.demos.monitor import MonitorDemo
 from ros2_dyn.demos.processes import Processes, use_localhost_only
 from ros2_dyn.demos.runner import DemoRunner, Interrupted
@@ -30,6 +31,7 @@ DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
     "monitor": (lambda duration, pace: MonitorDemo(duration), math.inf, "counted; left out: until Ctrl-C"),
     "hand_guiding": (HandGuidingDemo, 10.0, "for which the drift of the tip is measured after the release"),
     "force": (ForceDemo, 4.0, "for which the tip presses"),
+    "impedance": (ImpedanceDemo, 3.0, "for the return after each push"),
     "feed_forward": (FeedForwardDemo, 8.0, "of one lap"),
     "collision": (CollisionDemo, 8.0, "of the motion"),
     "identify": (IdentifyDemo, 40.0, "of the motion that is recorded"),

@@ -147,3 +147,19 @@ def rotation_from_quaternion(quaternion: Array) -> Array:
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def quaternion_from_rotation(R: Array) -> Array:
+    """Return the unit quaternion [x, y, z, w] (4,) of a rotation (3, 3), with w >= 0.
+
+    Each row of the matrix is a multiple of the quaternion; the largest is exact also for half turns (Shepperd 1978).
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    rows = (
+        (1 + a - e - i, b + d, c + g, h - f),
+        (b + d, 1 - a + e - i, f + h, c - g),
+        (c + g, f + h, 1 - a - e + i, d - b),
+        (h - f, c - g, d - b, 1 + a + e + i),
+    )
+    row = np.array(max(rows, key=lambda each: sum(x * x for x in each)))
+    return row / (np.linalg.norm(row) if row[3] >= 0 else -np.linalg.norm(row))

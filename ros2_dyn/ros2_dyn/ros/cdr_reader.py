@@ -11,14 +11,14 @@ from array import array
 from struct import error
 from typing import Any, ClassVar, Generic, TypeVar
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.ros.cdr_layout import ENCAPSULATION, Arrays, Layout, Names, Scanner
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, PoseSample, WrenchSample
 
 LITTLE_ENDIAN = b"\0\1"
 """First bytes of plain little-endian CDR, the only representation that is read here without a message object."""
@@ -158,6 +158,23 @@ class WrenchReader(CdrReader[WrenchSample]):
 
     def _sample(self, stamp: int, names: Names, arrays: Arrays, received: int | None) -> WrenchSample:
         return WrenchSample(stamp, names[0], arrays[0], received)
+
+
+class PoseReader(CdrReader[PoseSample]):
+    """Reads geometry_msgs/PoseStamped."""
+
+    message_type = PoseStamped
+
+    def _scan(self, scanner: Scanner) -> None:
+        scanner.string()
+        scanner.numbers(7)
+
+    def _fields(self, message: PoseStamped) -> tuple[Names, Arrays]:
+        p, q = message.pose.position, message.pose.orientation
+        return (message.header.frame_id,), ((p.x, p.y, p.z, q.x, q.y, q.z, q.w),)
+
+    def _sample(self, stamp: int, names: Names, arrays: Arrays, received: int | None) -> PoseSample:
+        return PoseSample(stamp, names[0], arrays[0], received)
 
 
 def _bits(arrays: Arrays) -> list[bytes]:

@@ -9,7 +9,7 @@ from traceback import format_exc
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
@@ -38,7 +38,7 @@ from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel, read_card
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.black_box_writer import make_runtime
-from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, WrenchReader
+from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
 from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.hot_loop import HotLoop
@@ -86,10 +86,12 @@ class DynamicsNode(Node):
         """Subscribe to the hot topics; the last one's messages are read after those of the others."""
         runtime, driver, loop = self._runtime, self._driver, self._loop
         wrenches = self._reads("~/desired_wrench", WrenchReader(), runtime.on_desired_wrench)
+        poses = self._reads("~/desired_pose", PoseReader(), runtime.on_desired_pose)
         desired = self._reads("~/desired", DesiredReader(), runtime.on_desired)
         states = self._reads("joint_states", JointStateReader(), runtime.on_joint_state)
         loop.subscribe(Bool, "~/enable", 1, self._on_enable)
         loop.subscribe(WrenchStamped, "~/desired_wrench", 1, wrenches)
+        loop.subscribe(PoseStamped, "~/desired_pose", 1, poses)
         loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
         loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
         loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: driver.has_to_tick, now=driver.now)

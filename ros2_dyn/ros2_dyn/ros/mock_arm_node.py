@@ -52,7 +52,9 @@ class MockArmNode(Node):
         real = settings.true_model(self.model)
         self.arm = SimulatedArm(real, carrying, self._start, step=period / steps, contacts=contacts)
         p, d = gains_of_inertia(known, self._start)
-        self.controllers = Controllers(self.arm, settings.trajectory_p or p, settings.trajectory_d or d)
+        self.controllers = Controllers(
+            self.arm, settings.trajectory_p or p, settings.trajectory_d or d, settings.drive(real)
+        )
         self.controllers.switch(settings.controller)
         self._outputs = MockArmOutputs(self, settings, self.arm)
         self._lockstep = Lockstep(period, settings.pace, settings.lockstep_timeout if settings.lockstep else 0.0)

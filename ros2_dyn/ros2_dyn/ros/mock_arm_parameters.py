@@ -11,11 +11,13 @@ from ament_index_python.packages import get_package_share_directory
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel, read_card
 from ros2_dyn.ros.node_base import declare
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES
+from ros2_dyn.simulation.drives import Drive, drive_of
 from ros2_dyn.simulation.perturbed import perturbed, with_armature, with_friction
 from ros2_dyn.simulation.wall import Wall
 
@@ -59,6 +61,10 @@ class MockArmSettings:
     trajectory_p: tuple[float, ...] | None = _parameter(None, "Gains of trajectory_controller, N m/rad or N/m.")
     trajectory_d: tuple[float, ...] | None = _parameter(None, "Its damping, N m s/rad or N s/m.")
 
+    command_interface: str = _parameter("effort", "What commands are: effort, position_offset or current.")
+    servo_stiffness: tuple[float, ...] | None = _parameter(None, "Of the servos of position_offset, N m/rad or N/m.")
+    torque_constant: tuple[float, ...] | None = _parameter(None, "Effort per current, N m/A or N/A.")
+
     contact_script: str = _parameter("", "YAML file with a list of contacts; empty: none.")
     wall_point: tuple[float, ...] | None = _parameter(
         None, "A point of a wall in front of the tip, m, base frame; not set: no wall."
@@ -90,6 +96,23 @@ class MockArmSettings:
         carded = read_card(self.robot_card).apply(model) if self.robot_card else model
         rng = np.random.default_rng([self.seed, 2])
         return perturbed(self.known_model(carded), rng, self.inertia_error, self.friction_error)
+
+    def drive(self, model: RobotModel) -> Drive:
+        """Return what the motors make of a command.
+
+        Raises:
+            InputError: the interface is unknown, or the number of each joint that it needs is missing.
+        """
+        needed = {"effort": None, "position_offset": "servo_stiffness", "current": "torque_constant"}
+        if self.command_interface not in needed:
+            allowed = ", ".join(needed)
+            raise InputError("command_interface", f"expected one of {allowed}, got '{self.command_interface}'")
+        name = needed[self.command_interface]
+        if name is not None and len(getattr(self, name) or ()) != model.n:
+            raise InputError(name, f"command_interface '{self.command_interface}' needs {model.n} numbers")
+        return drive_of(
+            self.command_interface, self.servo_stiffness or (), self.torque_constant or (), model.effort_limit
+        )
 
     def contacts(self, model: RobotModel) -> list[Contact]:
         """Return the contacts of the script, and the wall if there is one.

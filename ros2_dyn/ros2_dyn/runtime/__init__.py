@@ -9,6 +9,7 @@ from ros2_dyn.runtime.samples import DesiredSample as DesiredSample
 from ros2_dyn.runtime.samples import JointSample as JointSample
 from ros2_dyn.runtime.samples import PayloadQuestion as PayloadQuestion
 from ros2_dyn.runtime.samples import PayloadRequest as PayloadRequest
+from ros2_dyn.runtime.samples import PoseSample as PoseSample
 from ros2_dyn.runtime.samples import TrajectorySample as TrajectorySample
 from ros2_dyn.runtime.samples import WrenchSample as WrenchSample
 from ros2_dyn.runtime.settings import Settings as Settings

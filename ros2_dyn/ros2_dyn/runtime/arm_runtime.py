@@ -7,8 +7,10 @@ A measured state passes through a pipeline, one file a stage:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from math import inf
+from typing import TypeVar
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
@@ -31,6 +33,7 @@ from ros2_dyn.runtime.samples import (
     JointSample,
     PayloadQuestion,
     PayloadRequest,
+    PoseSample,
     TrajectorySample,
     WrenchSample,
 )
@@ -38,10 +41,13 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
-from ros2_dyn.runtime.target_wrench import TargetWrench, WrenchTime, check_ceiling, check_wrench
+from ros2_dyn.runtime.target_pose import TargetPose, check_pose
+from ros2_dyn.runtime.target_wrench import TargetTime, TargetWrench, check_ceiling, check_wrench
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
 
+Sample = TypeVar("Sample", WrenchSample, PoseSample)
+Target = TypeVar("Target", TargetWrench, TargetPose)
 REARM_PERIOD = 2.0
 """Time after the start of a failsafe process, s, from which on another one is started if it is lost amid commands."""
 
@@ -243,31 +249,59 @@ class ArmRuntime:
 
     def on_desired_wrench(self, sample: WrenchSample, now: float) -> Update:
         """Take a desired wrench."""
-        pipeline, known = self._pipeline, self._modes.target
-        if pipeline is None:
+
+        def check(model: RobotModel) -> None:
+            check_ceiling(sample, self.settings.max_force, self.settings.max_moment)
+            check_wrench(model, sample)
+
+        def take(target: TargetWrench) -> None:
+            self._modes.target = target
+
+        return self._on_target("~/desired_wrench", sample, TargetWrench, self._modes.target, check, take, now)
+
+    def on_desired_pose(self, sample: PoseSample, now: float) -> Update:
+        """Take a desired pose of the tip."""
+
+        def take(target: TargetPose) -> None:
+            self._modes.target_pose = target
+
+        check = partial(check_pose, sample=sample)
+        return self._on_target("~/desired_pose", sample, TargetPose, self._modes.target_pose, check, take, now)
+
+    def _on_target(
+        self,
+        topic: str,
+        sample: Sample,
+        make: Callable[[RobotModel, Sample, float], Target],
+        known: Target | None,
+        check: Callable[[RobotModel], None],
+        take: Callable[[Target], None],
+        now: float,
+    ) -> Update:
+        """Take a target in the frame of a link, unless it is wrong or older than the one that is known."""
+        if self._pipeline is None:
             return self._update()
-        model, at = pipeline.robot.model, WrenchTime.of(sample, now)
+        model, at = self._pipeline.robot.model, TargetTime.of(sample, now)
         try:
             if known is not None and at.is_older(known.time):
-                raise MessageError(
-                    "header.stamp", "older than the last", f"by {1e-9 * (known.time.stamp - at.stamp):.6f} s"
-                )
-            check_ceiling(sample, self.settings.max_force, self.settings.max_moment)
-            if known is not None and known.frame == sample.frame:
-                self._modes.target = TargetWrench(model, sample, now)
-                return self._update()
-            check_wrench(model, sample)
+                older = f"by {1e-9 * (known.time.stamp - at.stamp):.6f} s"
+                raise MessageError("header.stamp", "older than the last", older)
+            check(model)
         except MessageError as error:
-            return self._reject("~/desired_wrench", error)
+            return self._reject(topic, error)
+        if known is not None and known.frame == sample.frame:
+            take(make(model, sample, now))
+            return self._update()
 
-        def take(done: WorkDone, later: float) -> Update:
-            newest = self._modes.target is None or not at.is_older(self._modes.target.time)
-            if newest and self._pipeline is not None and self._pipeline.robot.model is model:
-                self._modes.target = done.value
+        def finish(done: WorkDone, later: float) -> Update:
+            newest = self._modes.target if isinstance(done.value, TargetWrench) else self._modes.target_pose
+            current = self._pipeline is not None and self._pipeline.robot.model is model
+            if current and (newest is None or not at.is_older(newest.time)):
+                take(done.value)
             return self._update()
 
         # The kernel of a new frame has to be compiled.
-        return self._update(work=(Work("desired wrench", lambda: TargetWrench(model, sample, now), take),))
+        return self._update(work=(Work(topic, lambda: make(model, sample, now), finish),))
 
     def request_mode(self, mode: str, now: float, request: Hashable = None) -> Update:
         """Enter a mode, or leave it for monitor.

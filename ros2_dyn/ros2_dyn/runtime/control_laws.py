@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from math import hypot, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.contact_watch import ContactWatch
 from ros2_dyn.control.feed_forward import joint_pd
 from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility
@@ -16,7 +14,6 @@ from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
 from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.sampled_stability import (
     limit_bandwidth_to_sampling,
-    limit_rate_to_sampling,
     longest_delay,
     speed_before_damping,
 )
@@ -26,10 +23,9 @@ from ros2_dyn.control.tip_speed import BRAKE_RATE
 from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.effort_convention import robot_adds_friction
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
+from ros2_dyn.runtime.impedance_law import ImpedanceLaw
+from ros2_dyn.runtime.law_input import LawInput
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.states import SynchronizedState
-from ros2_dyn.runtime.target_wrench import TargetWrench
 
 MAX_TRACKING_RATE_TIMES_DELAY = 1.0
 """Maximum product of a tracking law's damping rate and the loop's delay: stable below 3/2."""
@@ -41,40 +37,6 @@ MIN_TIME = 1e-6
 """Time between two states that is told from none, s."""
 SAME_PLACE = 1e-9
 """Motion of the anchor below which the tip sticks, m."""
-
-
-class LawInput(NamedTuple):
-    """What a control law works on."""
-
-    robot: RobotDynamics
-    settings: Settings
-    """Those of the robot, with gains that may be on their way to other values."""
-    state: SynchronizedState
-    terms: Terms
-    arm: ArmState
-    """The same state, and the model's terms as arrays."""
-    target_wrench: TargetWrench | None
-    """Of mode force."""
-    external_wrench: tuple[float, ...]
-    """Wrench of the surroundings at the tip, in the tip's axes, N and N m; empty where it is not known."""
-    now: float
-    """Time, s."""
-    period: float
-    """Of the states, s."""
-    delay: float
-    """Longest age of a state when its command takes effect, s."""
-    walls: tuple[Array, Array]
-    """Lower and upper limits that the soft walls belong to, rad or m, each of shape (n,)."""
-    gain: float = 1.0
-    """Factor of the dampers, from 0 to 1, which `PassivityObserver` reduces."""
-
-    def limit(self, rate: float) -> float:
-        """Return a damping rate, 1/s, reduced to what the loop bears."""
-        return self.gain * limit_rate_to_sampling(rate, self.period, self.delay)
-
-    def limit_bandwidth(self, bandwidth: float) -> float:
-        """Return the bandwidth of a spring, rad/s, reduced to what the loop bears."""
-        return limit_bandwidth_to_sampling(bandwidth, self.period, self.delay)
 
 
 class ControlLaws:
@@ -91,6 +53,7 @@ class ControlLaws:
         self._wrench = np.zeros(6)
         self._at = now
         self.contact.begin()
+        self._impedance_law = ImpedanceLaw(now)
         self.supply: Array | None = None
         """The part of the newest effort that is passive or wanted, N m or N, shape (n,); None: it is not known."""
         self.reduced_for = 0.0
@@ -98,8 +61,13 @@ class ControlLaws:
 
     @property
     def wrench(self) -> Array:
-        """The wrench that mode force commands now, N and N m, shape (6,); zero in the other modes."""
-        return self._wrench
+        """What modes force and impedance exert at the tip now, N and N m, shape (6,); zero in the other modes."""
+        return self._wrench + self._impedance_law.spring
+
+    @property
+    def travel(self) -> float:
+        """How far the tip has gone where nothing but a wall would hold it, m."""
+        return max(self.contact.travel, self._impedance_law.travel)
 
     def effort(self, mode: Mode, seen: LawInput) -> Array:
         """Return the whole joint effort that a mode commands, N m or N, shape (n,); NaN where it cannot be computed."""
@@ -108,6 +76,7 @@ class ControlLaws:
             "hand_guiding": self._hand_guiding,
             "feed_forward": self._feed_forward,
             "force": self._force,
+            "impedance": self._impedance,
         }
         dt, self._at, self.supply = seen.now - self._at, seen.now, None
         try:
@@ -174,6 +143,16 @@ class ControlLaws:
         damping, posture_damping = seen.limit(settings.force_damping), seen.limit(settings.posture_damping)
         self.contact.observe(seen.arm, self._wrench[:3], bearable[:3], damping, settings.max_tip_speed, seen.now)
         return force_control(seen.arm, self._wrench, damping, posture_damping)
+
+    def _impedance(self, seen: LawInput, dt: float) -> Array:
+        target, mobility = np.zeros(6), tip_mobility(seen.arm)
+        given = seen.target_wrench
+        if given is not None and seen.now - given.time.desired_at <= seen.settings.target_timeout:
+            target = given.in_base_axes(seen.state.measured.q)
+        self._approach(self._bearable(target, mobility, seen, dt), mobility, seen, dt)
+        tau, supply = self._impedance_law.effort(seen, self._wrench, dt)
+        self.supply = supply + (wall := walls(seen))
+        return tau + wall
 
     def _bearable(self, target: Array, mobility: Array, seen: LawInput, dt: float) -> Array:
         """Return the part of a wrench under which a tip that loses its wall stays slow enough."""

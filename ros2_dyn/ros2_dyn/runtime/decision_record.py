@@ -17,7 +17,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import checkpoint
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.checkpoint import Checkpoint
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.update import Update, Work
 
 UNRECORDED = {"on_desired_trajectory"}
@@ -28,7 +28,12 @@ INPUTS = {
     if getattr(method, "__annotations__", {}).get("return") == "Update" and name[0] != "_" and name not in UNRECORDED
 }
 """Names of the arguments of each input: of every public method that returns an update."""
-SAMPLES = {"on_joint_state": JointSample, "on_desired": DesiredSample, "on_desired_wrench": WrenchSample}
+SAMPLES = {
+    "on_joint_state": JointSample,
+    "on_desired": DesiredSample,
+    "on_desired_wrench": WrenchSample,
+    "on_desired_pose": PoseSample,
+}
 """Inputs whose first argument is kept as a bare tuple: to name its class each time would double the cost."""
 TOLERANCE = 1e-6
 """Difference of two commands, N m or N, that another processor may explain."""

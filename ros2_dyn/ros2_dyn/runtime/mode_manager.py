@@ -21,11 +21,12 @@ from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.control.stop_handover import StopHandover
 from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.control_laws import ControlLaws, LawInput, least_free_speed, walls
+from ros2_dyn.runtime.control_laws import ControlLaws, least_free_speed, walls
 from ros2_dyn.runtime.control_policy import command_limits, position_limits, supervisor_policy
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.guard_input import guard_input, state_age
+from ros2_dyn.runtime.law_input import LawInput
 from ros2_dyn.runtime.loop_observer import LoopObserver
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
@@ -47,6 +48,7 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
+from ros2_dyn.runtime.target_pose import TargetPose
 from ros2_dyn.runtime.target_wrench import TargetWrench
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
@@ -65,7 +67,9 @@ class ModeManager:
         self.armed: FailsafeConfig | None = None
         """What the failsafe process is armed with."""
         self.target: TargetWrench | None = None
-        """What mode force follows."""
+        """The wrench of modes force and impedance."""
+        self.target_pose: TargetPose | None = None
+        """What mode impedance follows."""
         self._laws = ControlLaws()
         self._rest = RestHolding()
         self._gains = GainRamp()
@@ -125,7 +129,7 @@ class ModeManager:
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
         if another:
-            self.target = None  # its frame may be gone
+            self.target = self.target_pose = None  # their frames may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._latest = self._sent = None
             self._rest = RestHolding()
@@ -162,7 +166,18 @@ class ModeManager:
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
         placed = self._place_walls(arm, settings, now)
         seen = LawInput(
-            robot, settings, state, observed.terms, arm, self.target, wrench, now, *loop.times, placed, loop.gain
+            robot,
+            settings,
+            state,
+            observed.terms,
+            arm,
+            self.target,
+            self.target_pose,
+            wrench,
+            now,
+            *loop.times,
+            placed,
+            loop.gain,
         )
         safe = gravity_compensation(arm, rate) + walls(seen)
         measured = self._measured_effort(observed, arm)
@@ -275,8 +290,10 @@ class ModeManager:
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
+        assert self._latest is not None
+        data = self._robot.command_conversion.data(effort, np.array(self._latest.state.measured.q))[self._order]
         stop = StopHandover(*supervisor.stop_found, *self._rest.known)
-        return Command(effort, effort[self._order], self._hold, supervisor.state_at, expires, payload, stop)
+        return Command(effort, data, self._hold, supervisor.state_at, expires, payload, stop)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
@@ -298,8 +315,8 @@ class ModeManager:
             self._monitor,
             now,
         )
-        if mode == self.mode == "force":
-            seen = seen._replace(tip_travel=self._laws.contact.travel, contact_lost=self._laws.contact.lost)
+        if mode == self.mode:
+            seen = seen._replace(tip_travel=self._laws.travel, contact_lost=self._laws.contact.lost)
         return seen
 
     # ---- modes

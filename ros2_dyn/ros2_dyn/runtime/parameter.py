@@ -74,3 +74,5 @@ def _check_item(name: str, item: Any, about: About, kind: type) -> None:
         raise InputError(name, f"expected finite numbers, got {item!r}")
     elif about.per_joint and not about.signed and item < 0:
         raise InputError(name, f"expected numbers that are not negative, got {item}")
+    elif (about.low is not None and item < about.low) or (about.high is not None and item > about.high):
+        raise InputError(name, f"expected numbers from {about.low} to {about.high}, got {item}")

@@ -15,6 +15,8 @@ from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.runtime.card_settings import check_effort_filter, check_mounting, effort_cutoff, effort_gains
+from ros2_dyn.runtime.command_interface import CommandConversion
+from ros2_dyn.runtime.link_frame import LinkFrame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
 from ros2_dyn.runtime.settings import Settings
@@ -57,7 +59,8 @@ class RobotDynamics:
 
         Raises:
             ModelError: a joint is planar or floating.
-            InputError: the robot has not the joints or the tip link that the settings name.
+            InputError: the robot has not the joints or the links that the settings name, or a joint lacks
+                a number.
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
@@ -74,6 +77,10 @@ class RobotDynamics:
         self.effort_limit = settings.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.tip_link or model.default_tip
+        self.command_conversion = CommandConversion(model, settings)
+        """From efforts to what the controller is sent."""
+        self.stiffness_frame = LinkFrame(model, settings.impedance_frame)
+        """The link along whose axes the stiffness of mode impedance acts."""
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
         self.presliding = Presliding(model)

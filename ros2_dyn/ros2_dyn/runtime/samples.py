@@ -61,6 +61,19 @@ class WrenchSample(NamedTuple):
     """When it arrived by the clock that stamps are of, ns; None: that clock is `now`."""
 
 
+class PoseSample(NamedTuple):
+    """A desired pose of the tip."""
+
+    stamp: int
+    """When it was desired, ns; 0: the message has no stamp."""
+    frame: str
+    """The link in whose frame it is; empty: the base link."""
+    pose: Sequence[float]
+    """[x, y, z, qx, qy, qz, qw], m and a unit quaternion, shape (7,)."""
+    received: int | None = None
+    """When it arrived by the clock that stamps are of, ns; None: that clock is `now`."""
+
+
 class TrajectorySample(NamedTuple):
     """A whole trajectory; each field has one list for each point."""
 

@@ -253,6 +253,28 @@ class Settings:
     )
     marker_rate: float = _output(20.0, "Maximum rate of ~/wrench_markers, Hz.", low=0.1, high=1000.0)
 
+    command_interface: str = _command(
+        "effort",
+        "What ~/command gives: effort (N m or N), position_offset (positions of servos that exert these efforts, by "
+        "`servo_stiffness`), or current (A, by `torque_constant`).",
+        choices=("effort", "position_offset", "current"),
+        locked=True,
+    )
+    servo_stiffness: tuple[float, ...] = _command(
+        (),
+        "Effort of the position servo of each joint in `joints` per deviation, N m/rad or N/m.",
+        per_joint=True,
+        locked=True,
+        example=[20.0, 20.0],
+    )
+    torque_constant: tuple[float, ...] = _command(
+        (),
+        "Effort of each joint in `joints` per current of its motor, N m/A or N/A.",
+        per_joint=True,
+        signed=True,
+        locked=True,
+        example=[1.8, 1.8],
+    )
     command_joints: tuple[str, ...] = _command(
         (),
         "Order of the controller's joints on ~/command. Not set: the robot's order.",
@@ -281,7 +303,7 @@ class Settings:
         1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
     )
     require_enable: tuple[str, ...] = _command(
-        ("hand_guiding", "force"),
+        ("hand_guiding", "force", "impedance"),
         "Modes that need an enabling signal on ~/enable. [none]: no mode does.",
         choices=(*ACTIVE_MODES, "none"),
         locked=True,
@@ -295,7 +317,7 @@ class Settings:
     )
     max_tip_speed: float = _command(
         0.25,
-        "Speed of the tip above which hand_guiding and force stop, m/s. A hand is braked from 0.8 times it.",
+        "Speed of the tip above which hand_guiding, force and impedance stop, m/s. A hand is braked from 0.8 times it.",
         low=0.01,
         high=10.0,
         locked=True,
@@ -387,7 +409,7 @@ class Settings:
     )
     collision_stop_modes: tuple[str, ...] = _command(
         ("gravity", "feed_forward"),
-        "Modes that a collision stops. Contact is expected in hand_guiding and force.",
+        "Modes that a collision stops. Contact is expected in hand_guiding, force and impedance.",
         choices=ACTIVE_MODES,
         locked=True,
     )
@@ -442,7 +464,7 @@ class Settings:
     )
     soft_limit_margin: float = _mode(
         0.2,
-        "Distance before the joint limits at which the soft walls of hand_guiding, gravity and stopped begin.",
+        "Distance before the joint limits at which soft walls begin, in all modes but feed_forward and force.",
         low=1e-3,
         high=1.0,
     )
@@ -454,26 +476,73 @@ class Settings:
         high=500.0,
     )
     posture_damping: float = _mode(
-        10.0, "force: damping of motions that do not move the tip, 1/s.", low=0.0, high=100.0
+        10.0, "force, impedance: damping of motions that do not move the tip, 1/s.", low=0.0, high=100.0
     )
     max_force: float = _mode(
-        50.0, "force: force above which ~/desired_wrench is rejected, N.", low=0.1, high=10000.0, locked=True
+        50.0,
+        "force, impedance: force above which ~/desired_wrench is rejected, and largest force of the spring, N.",
+        low=0.1,
+        high=10000.0,
+        locked=True,
     )
     max_moment: float = _mode(
-        10.0, "force: moment above which ~/desired_wrench is rejected, N m.", low=0.01, high=1000.0, locked=True
+        10.0,
+        "force, impedance: moment above which ~/desired_wrench is rejected, and largest moment of the spring, N m.",
+        low=0.01,
+        high=1000.0,
+        locked=True,
     )
     force_travel_limit: float = _mode(
         0.3,
-        "force: distance of the tip from where the mode began above which it stops, m.",
+        "Distance of the tip above which it stops, m: in force from where the mode began, in impedance from the "
+        "desired pose along axes without stiffness.",
         low=1e-3,
         high=10.0,
         locked=True,
     )
     approach_speed: float = _mode(
-        0.1, "force: speed of the tip towards its wall at which the force grows no further, m/s.", low=0.001, high=1.0
+        0.1, "force, impedance: speed at which ~/desired_wrench grows no further, m/s.", low=0.001, high=1.0
     )
-    force_rate: float = _mode(50.0, "force: maximum rate of change of the force, N/s.", low=0.1, high=10000.0)
-    moment_rate: float = _mode(10.0, "force: maximum rate of change of the moment, N m/s.", low=0.01, high=1000.0)
+    force_rate: float = _mode(50.0, "force, impedance: maximum change of the force, N/s.", low=0.1, high=10000.0)
+    moment_rate: float = _mode(10.0, "force, impedance: maximum change of the moment, N m/s.", low=0.01, high=1000.0)
+
+    impedance_frame: str = _mode(
+        "",
+        "impedance: link along and about whose axes the stiffness acts. Empty: the base link.",
+        locked=True,
+    )
+    impedance_stiffness: tuple[float, ...] = _mode(
+        (500.0, 500.0, 500.0, 20.0, 20.0, 20.0),
+        "impedance: stiffness along and about the axes of `impedance_frame`, N/m and N m/rad. 0 leaves an axis to "
+        "~/desired_wrench. Changes feed no energy into the arm. Less where the loop is late.",
+        low=0.0,
+        high=1e5,
+    )
+    impedance_damping_ratio: tuple[float, ...] = _mode(
+        (0.8, 0.8, 0.8, 0.8, 0.8, 0.8),
+        "impedance: damping ratio along and about the same axes; 1 is critical.",
+        low=0.1,
+        high=2.0,
+    )
+    impedance_speed: float = _mode(
+        0.1, "impedance: speed at which a desired pose is approached, m/s.", low=0.001, high=1.0, locked=True
+    )
+    impedance_turn_rate: float = _mode(
+        0.5, "impedance: rate at which a desired rotation is approached, rad/s.", low=0.001, high=5.0, locked=True
+    )
+    stiffness_energy: float = _mode(
+        0.5,
+        "impedance: energy that a stiffness which grows may take at once, J. What the damping takes refills it.",
+        low=0.0,
+        high=10.0,
+        locked=True,
+    )
+    posture_bandwidth: float = _mode(
+        2.0,
+        "impedance: bandwidth at which an arm with more joints than the tip needs returns to its posture, rad/s.",
+        low=0.0,
+        high=20.0,
+    )
 
     def __post_init__(self) -> None:
         """Freeze lists, and check every value."""
@@ -494,6 +563,9 @@ class Settings:
                 raise InputError(name, f"expected {len(self.joints)} numbers as `joints` has, got {len(numbers)}")
         if len(self.gravity) != 3:
             raise InputError("gravity", f"expected 3 numbers, got {list(self.gravity)}")
+        for name in ("impedance_stiffness", "impedance_damping_ratio"):
+            if len(getattr(self, name)) != 6:
+                raise InputError(name, f"expected 6 numbers, got {list(getattr(self, name))}")
         if any(rate < MIN_TORQUE_RATE for rate in self.torque_rate):
             raise InputError("torque_rate", f"expected at least {MIN_TORQUE_RATE} N m/s, got {list(self.torque_rate)}")
         for name in ("joints", "command_joints"):
@@ -521,6 +593,7 @@ class Settings:
         """
         model = description.reduced(self.joints) if self.joints else description
         model.link_frame(self.tip_link or None)
+        model.link_frame(self.impedance_frame or None)
         lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
         given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
         drives = {}

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.robot_kernels import link_kernel
-from ros2_dyn.runtime.samples import STAMP_AHEAD, WrenchSample
+from ros2_dyn.runtime.link_frame import LinkFrame
+from ros2_dyn.runtime.samples import STAMP_AHEAD, PoseSample, WrenchSample
 
 
-class WrenchTime(NamedTuple):
-    """When a wrench was desired."""
+class TargetTime(NamedTuple):
+    """When a wrench or a pose was desired."""
 
     stamp: int
     """By the message, ns; 0: it has no stamp."""
@@ -26,7 +26,7 @@ class WrenchTime(NamedTuple):
     """The same by the clock of the stamps, ns."""
 
     @classmethod
-    def of(cls, sample: WrenchSample, now: float) -> WrenchTime:
+    def of(cls, sample: WrenchSample | PoseSample, now: float) -> TargetTime:
         """Return that of a message that arrives at a time, s."""
         received = round(now * 1e9) if sample.received is None else sample.received
         return cls(sample.stamp, now, received)
@@ -36,8 +36,8 @@ class WrenchTime(NamedTuple):
         """The same in the time of `now`, s; a stamp ahead of the clock is as bad as one that is as far behind."""
         return self.arrived_at - (1e-9 * abs(self.received - self.stamp) if self.stamp else 0.0)
 
-    def is_older(self, other: WrenchTime) -> bool:
-        """Return whether another wrench is newer: by the stamps, or by the arrivals where these tell nothing."""
+    def is_older(self, other: TargetTime) -> bool:
+        """Return whether another one is newer: by the stamps, or by the arrivals where these tell nothing."""
         if not self.stamp or not other.stamp or other.stamp > self.received + STAMP_AHEAD * 1e9:
             return self.arrived_at < other.arrived_at
         return self.stamp < other.stamp
@@ -58,17 +58,13 @@ class TargetWrench:
             MessageError: the frame is no link of the robot, or a number is not finite.
         """
         check_wrench(model, sample)
-        self.frame, self.time = sample.frame, WrenchTime.of(sample, now)
+        self.frame, self.time = sample.frame, TargetTime.of(sample, now)
         self._wrench = np.array(sample.wrench, dtype=float)
-        frame = sample.frame or model.base_link
-        placement = model.link_frame(frame)
-        fixed = placement.body == BASE
-        self._R = placement.X.E.T if fixed else None
-        self._pose = None if fixed else link_kernel(model, frame)
+        self._link = LinkFrame(model, sample.frame)
 
     def in_base_axes(self, q: Sequence[float]) -> Array:
         """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
-        R = np.array(self._pose(q)[1])[:3, :3] if self._pose is not None else self._R
+        R = self._link.pose(q)[:3, :3]
         return np.concatenate([R @ self._wrench[:3], R @ self._wrench[3:]])
 
 
@@ -95,5 +91,14 @@ def check_wrench(model: RobotModel, sample: WrenchSample) -> None:
     """
     if not all(map(isfinite, sample.wrench)):
         raise MessageError("wrench", "not finite", f"got {list(sample.wrench)}")
-    if sample.frame and sample.frame not in model.link_names:
-        raise MessageError("header.frame_id", "unknown frame", f"'{sample.frame}' is no link of '{model.name}'")
+    check_frame(model, sample.frame)
+
+
+def check_frame(model: RobotModel, frame: str) -> None:
+    """Check that a robot has a link; an empty name stands for its base.
+
+    Raises:
+        MessageError: it has not.
+    """
+    if frame and frame not in model.link_names:
+        raise MessageError("header.frame_id", "unknown frame", f"'{frame}' is no link of '{model.name}'")

@@ -31,12 +31,12 @@ class Step(NamedTuple):
 
 
 class Command(NamedTuple):
-    """An effort command, and what a failsafe process has to know of it."""
+    """A command, and what a failsafe process has to know of it."""
 
     effort: Array
     """N m or N, shape (n,), in the model's order."""
     data: Array
-    """The same in the order of the controller's joints."""
+    """What the controller is sent, in the order of its joints: the same, or positions or currents."""
     hold: Array
     """Effort that only carries the arm at the same state, N m or N, shape (n,)."""
     state_at: float

@@ -12,8 +12,9 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.drives import Drive, EffortDrive
 from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 
 DEMO = "demo_controller"
 EFFORT = "effort_controller"
@@ -52,19 +53,27 @@ class Controllers:
       feed-forward, so that the arm sags.
     """
 
-    def __init__(self, arm: SimulatedArm, p: Sequence[float] | Array, d: Sequence[float] | Array) -> None:
+    def __init__(
+        self,
+        arm: SimulatedArm,
+        p: Sequence[float] | Array,
+        d: Sequence[float] | Array,
+        drive: Drive | None = None,
+    ) -> None:
         """Control an arm; no controller is active yet.
 
         Args:
             arm: the arm, whose law the controllers replace.
             p: position gains of the trajectory controller, N m/rad or N/m, shape (n,).
             d: velocity gains of the trajectory controller, N m s/rad or N s/m, shape (n,).
+            drive: what commands of the effort controller do; None: they are efforts.
 
         Raises:
             InputError: the number of gains is wrong, or a gain is negative or not finite.
         """
         self.arm = arm
         self.active = ""
+        self._drive = drive or EffortDrive(arm.model.effort_limit)
         self._p, self._d = _gains("trajectory_p", p, arm.model.n), _gains("trajectory_d", d, arm.model.n)
 
     def switch(self, name: str) -> None:
@@ -86,7 +95,8 @@ class Controllers:
         """Pass a command to the effort controller, whole or not at all.
 
         Args:
-            efforts: efforts in the model's order, N m or N, shape (n,); they are saturated at the effort limits.
+            efforts: efforts in the model's order, N m or N, shape (n,), or what the drive takes; they are saturated at
+                the effort limits.
 
         Raises:
             InputError: the controller is not active, or the efforts are not n finite numbers; the last command stays.
@@ -96,7 +106,7 @@ class Controllers:
             raise InputError("data", f"expected {self.arm.model.n} efforts, got {len(efforts)}")
         if not np.all(np.isfinite(efforts)):
             raise InputError("data", f"not finite: {list(efforts)}")
-        self.arm.law = HeldEffort(efforts, self.arm.model.effort_limit)
+        self.arm.law = self._drive.command(efforts)
 
     def follow(self, waypoints: Sequence[Waypoint], start: float | None = None) -> None:
         """Replace the trajectory of the trajectory controller.
@@ -126,7 +136,7 @@ class Controllers:
             home = np.clip(q, model.lower, model.upper)
             self.arm.law = ComputedTorque(DemoTrajectory(model, home, self.arm.t))
         elif name == EFFORT:
-            self.arm.law = HeldEffort(self.arm.motion().tau, model.effort_limit)
+            self.arm.law = self._drive.hold(q, self.arm.motion().tau)
         else:
             self._track([Waypoint(self.arm.t, q, None, np.zeros(len(q)))])
         self.active = name

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import ACTIVE_MODES, CONTACT_MODES
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTerms
 
@@ -58,7 +58,6 @@ TIP_MARGIN = 1.2
 """The tip may exceed the declared limit of its speed by this factor."""
 TIP_TIME = 0.1
 """Time within which the mode of a tip that is pushed beyond its limit ends, s."""
-TIP_MODES = ("hand_guiding", "force")
 
 LIMIT_TOLERANCE = 0.02
 """Way beyond a joint limit that is ignored, rad or m."""
@@ -218,7 +217,7 @@ class TipRule:
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         allowed = self._limit * TIP_MARGIN
-        judged = now.mode in TIP_MODES and now.states_usable and not now.overruled
+        judged = now.mode in CONTACT_MODES and now.states_usable and not now.overruled
         if not judged or now.tip_speed <= allowed:
             self._since, self._told, self._was_fast = inf, False, now.tip_speed > allowed
             return []

@@ -75,7 +75,7 @@ def _plan_faults(world: World, plan: np.random.Generator, chances: np.random.Gen
 
 def _draw_mode(rng: np.random.Generator) -> str:
     modes = (*ACTIVE_MODES, "monitor")
-    return modes[int(rng.choice(len(modes), p=[0.28, 0.22, 0.23, 0.22, 0.05]))]
+    return modes[int(rng.choice(len(modes), p=[0.2, 0.18, 0.19, 0.19, 0.19, 0.05]))]
 
 
 def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptions:
@@ -145,4 +145,8 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
         tracking_damping=(2 * bandwidth * scale).tolist(),
         guiding_assist_gain=float(rng.choice([0.0, 0.5])),
         force_damping=float(rng.uniform(50, 200)),
+        impedance_stiffness=(
+            10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
+        ).tolist(),
+        impedance_damping_ratio=rng.uniform(0.3, 1.2, 6).tolist(),
     )

@@ -1,4 +1,4 @@
-"""Desired states and wrenches for the modes that follow them: slow sinusoids, and the faults of such targets."""
+"""Desired states, wrenches and poses for the modes that follow them: slow sinusoids, and the faults of such targets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.samples import DesiredSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, PoseSample, WrenchSample
 
+Target = DesiredSample | WrenchSample | PoseSample
 TargetFault = Callable[[list[Any]], list[Any]]
-"""Function from the messages of one instant, a `DesiredSample` and a `WrenchSample`, to those sent instead."""
+"""Function from the messages of one instant, one of each kind, to those sent instead."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,9 @@ class TargetQuality:
     period: float = 0.02
     """Period of the messages, s."""
     amplitude: float = 0.1
-    """Amplitude of the desired positions, rad or m."""
+    """Amplitude of the desired positions, rad or m, and of the way of the desired pose from the tip, m."""
     frequency: float = 2.0
-    """Angular frequency of both, rad/s."""
+    """Angular frequency of all, rad/s."""
     force: float = 8.0
     """Amplitude of the components of the desired force, N."""
     stamped: bool = False
@@ -33,10 +34,11 @@ class TargetQuality:
 
 
 class TargetGenerator:
-    """Publishes desired states around a centre, and a desired wrench in the axes of the base."""
+    """Publishes desired states around a centre, a desired wrench in the axes of the base, and a pose near the tip."""
 
-    def __init__(self, joint_names: Sequence[str], quality: TargetQuality) -> None:
+    def __init__(self, joint_names: Sequence[str], tip: str, quality: TargetQuality) -> None:
         """Create a generator without faults, around zero."""
+        self._tip = tip
         self.quality = quality
         self.faults: list[TargetFault] = []
         """Faults that are active, applied in this order."""
@@ -56,11 +58,12 @@ class TargetGenerator:
         """Return the desired force at a time, s, in the axes of the base, N, shape (3,)."""
         return self.quality.force * np.sin(self.quality.frequency * t + np.arange(3.0))
 
-    def messages(self, t: float, stamp: int) -> list[DesiredSample | WrenchSample]:
+    def messages(self, t: float, stamp: int) -> list[Target]:
         """Return the messages at a time, s, under a stamp, ns."""
         quality, phase = self.quality, self.quality.frequency * t + self._phase
         rate = quality.amplitude * quality.frequency
-        messages: list[DesiredSample | WrenchSample] = [
+        way = quality.amplitude * np.sin(quality.frequency * t + np.arange(3.0))
+        messages: list[Target] = [
             DesiredSample(
                 stamp,
                 self._names,
@@ -69,6 +72,7 @@ class TargetGenerator:
                 (-rate * quality.frequency * np.sin(phase)).tolist(),
             ),
             WrenchSample(stamp, "", [*self.force(t).tolist(), 0.0, 0.0, 0.0]),
+            PoseSample(stamp, self._tip, [*way.tolist(), 0.0, 0.0, 0.0, 1.0]),
         ]
         for fault in self.faults:
             messages = fault(messages)
@@ -84,33 +88,31 @@ def stop_targets(rng: np.random.Generator) -> TargetFault:
 
 
 def move_targets(rng: np.random.Generator) -> TargetFault:
-    """Send desired positions and forces that are far off."""
+    """Send desired positions, forces and poses that are far off."""
     shift, factor = float(rng.uniform(-3, 3)), float(10 ** rng.uniform(1, 4))
 
-    def fault(messages: list[Any]) -> list[Any]:
-        return [
-            message._replace(wrench=[factor * x for x in message.wrench])
-            if isinstance(message, WrenchSample)
-            else message._replace(positions=[x + shift for x in message.positions])
-            for message in messages
-        ]
+    def moved(message: Target) -> Target:
+        if isinstance(message, WrenchSample):
+            return message._replace(wrench=[factor * x for x in message.wrench])
+        if isinstance(message, PoseSample):
+            return message._replace(pose=[shift, *message.pose[1:3], 0.6, 0.0, 0.0, 0.8])
+        return message._replace(positions=[x + shift for x in message.positions])
 
-    return fault
+    return lambda messages: [moved(message) for message in messages]
 
 
 def break_targets(rng: np.random.Generator) -> TargetFault:
     """Send NaN or huge numbers."""
     value = (nan, 1e15, 1e300)[int(rng.integers(3))]
 
-    def fault(messages: list[Any]) -> list[Any]:
-        return [
-            message._replace(wrench=[value] * 6)
-            if isinstance(message, WrenchSample)
-            else message._replace(accelerations=[value] * len(message.names))
-            for message in messages
-        ]
+    def broken(message: Target) -> Target:
+        if isinstance(message, WrenchSample):
+            return message._replace(wrench=[value] * 6)
+        if isinstance(message, PoseSample):
+            return message._replace(pose=[value] * 7)
+        return message._replace(accelerations=[value] * len(message.names))
 
-    return fault
+    return lambda messages: [broken(message) for message in messages]
 
 
 def mislabel_targets(rng: np.random.Generator) -> TargetFault:
@@ -120,7 +122,7 @@ def mislabel_targets(rng: np.random.Generator) -> TargetFault:
     def fault(messages: list[Any]) -> list[Any]:
         changed = []
         for message in messages:
-            if isinstance(message, WrenchSample):
+            if isinstance(message, (WrenchSample, PoseSample)):
                 changed.append(message._replace(frame="nowhere"))
             elif kind == 0:
                 changed.append(message._replace(names=("nobody", *message.names[1:])))

@@ -25,7 +25,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.control_policy import command_limits
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, PoseSample, WrenchSample
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
@@ -33,6 +33,7 @@ from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
 from ros2_dyn.simulation.driver import Driver
+from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.motion_judge import MotionJudge
@@ -137,12 +138,21 @@ class World:
             contacts=contacts,
             integrator="leapfrog",
         )
-        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0))
+        chosen = self.options.settings
+        stiffness, constant = (
+            chosen.in_order(each, arm, 0.0) for each in (chosen.servo_stiffness, chosen.torque_constant)
+        )
+        drive = drive_of(chosen.command_interface, stiffness, constant, arm.effort_limit)
+        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0), drive)
         self.controllers.switch(EFFORT)
         self.driver = Driver(arm.joint_names, self.options.driver, driver)
         self.state_channel = _channel(states, self.options.states)
         self.command_channel = _channel(commands, self.options.commands)
-        self.targets = TargetGenerator(self.description.joint_names, self.options.targets)
+        self.targets = TargetGenerator(
+            self.description.joint_names,
+            self.options.settings.tip_link or self.description.default_tip,
+            self.options.targets,
+        )
         self.targets.move_to(self._in_description_order(self.home), 0.0)
         settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
         self.judge = CommandJudge(limits, settings.state_timeout, settings.stop_behaviour)
@@ -353,12 +363,15 @@ class World:
                 self.motion_judge.contact.on_asked(self.now, hypot(*message.wrench[:3]))
             self._through(self.state_channel, partial(self._deliver_target, message))
 
-    def _deliver_target(self, message: DesiredSample | WrenchSample) -> None:
+    def _deliver_target(self, message: DesiredSample | WrenchSample | PoseSample) -> None:
         if isinstance(message, DesiredSample):
             self.node.input(lambda runtime, now: runtime.on_desired(message, now))
+        elif isinstance(message, WrenchSample):
+            wrench = message._replace(received=self._received())
+            self.node.input(lambda runtime, now: runtime.on_desired_wrench(wrench, now))
         else:
-            received = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_wrench(received, now))
+            pose = message._replace(received=self._received())
+            self.node.input(lambda runtime, now: runtime.on_desired_pose(pose, now))
 
     # ---- commands
 

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
@@ -17,7 +17,15 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from cdr import joint_state_bytes, trajectory_bytes
 from ros2_dyn.errors import MessageError
 from ros2_dyn.ros import cdr_reader
-from ros2_dyn.ros.cdr_reader import MAX_LAYOUTS, MAX_SIZE, MAX_SIZES, DesiredReader, JointStateReader, WrenchReader
+from ros2_dyn.ros.cdr_reader import (
+    MAX_LAYOUTS,
+    MAX_SIZE,
+    MAX_SIZES,
+    DesiredReader,
+    JointStateReader,
+    PoseReader,
+    WrenchReader,
+)
 
 NAMES = ["shoulder", "upper_arm", "elbow", "wrist_1", "wrist_2", "w3"]
 SPECIAL = (0.0, -0.0, math.nan, math.inf, -math.inf, 1e-320)
@@ -233,12 +241,24 @@ def test_a_wrench_is_read_in_any_frame(deserialised):
     assert len(deserialised) == 3
 
 
+def test_a_pose_is_read_in_any_frame(deserialised):
+    reader, message = PoseReader(), PoseStamped()
+    for i in range(30):
+        frame = message.header.frame_id = ["", "tool0", "base"][i % 3]
+        message.header.stamp.sec = i
+        message.pose.position.y, message.pose.orientation.w = 1.0 * i, 0.5
+        sample = reader.read(serialize_message(message), i)
+        assert sample == (i * 10**9, frame, (0.0, 1.0 * i, 0.0, 0.0, 0.0, 0.0, 0.5), i)
+    assert len(deserialised) == 3
+
+
 @pytest.mark.parametrize(
     ("reader", "raw"),
     [
         (JointStateReader, joint_state_bytes(joint_state([f"n{i}" for i in range(100_000)]))),
         (DesiredReader, trajectory_bytes(JointTrajectory(points=[JointTrajectoryPoint(positions=[0.0] * 10_000)]))),
         (WrenchReader, serialize_message(WrenchStamped(header=Header(frame_id="x" * 1_000_000)))),
+        (PoseReader, serialize_message(PoseStamped(header=Header(frame_id="x" * 1_000_000)))),
     ],
 )
 def test_a_message_of_absurd_size_is_refused_without_being_deserialised(reader, raw, deserialised):

@@ -116,7 +116,9 @@ def test_rejected_modes_leave_the_arm_uncommanded(driver):
         assert driver.play(5) == []
         return response.message
 
-    assert "expected one of monitor, gravity, hand_guiding, feed_forward, force; got 'dance'" in rejected("dance")
+    assert "expected one of monitor, gravity, hand_guiding, feed_forward, force, impedance; got 'dance'" in rejected(
+        "dance"
+    )
     assert "it follows ~/desired, and none is usable" in rejected("feed_forward")
     driver.arm.effort = np.full(6, 100.0)
     driver.play(5)

@@ -1,4 +1,4 @@
-"""Force control and hand-guiding of simulated arms through late loops: what the arm does, and how the mode ends."""
+"""Modes of simulated arms through late loops, free, pushed or at a wall: what the arm does, and how the mode ends."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.dynamics import jacobian, mass_matrix
+from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import JointSample, WrenchSample
+from ros2_dyn.model.spatial import quaternion_from_rotation
+from ros2_dyn.runtime.samples import JointSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_pool import nominal_arm, random_home
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_arm import SimulatedArm
 from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.wall import Wall
 from ros2_dyn.simulation.world import World
@@ -28,7 +28,7 @@ BEGIN = 0.3
 SAMPLE_PERIOD = 0.004
 """How often the motion is measured, s."""
 STIFF = 5e4
-"""Stiffness of the wall, N/m."""
+"""Stiffness of the wall where no other is given, N/m."""
 
 
 class Loop(NamedTuple):
@@ -63,6 +63,8 @@ class Outcome(NamedTuple):
     """Force by which the speed of the first impact explains more than the one asked, N."""
     last_force: float
     """Mean force in the last 0.5 s of a mode that lasted, N."""
+    bounces: tuple[float, float] = (0.0, 0.0)
+    """Difference between the largest and the smallest force of the wall in the two halves of the last second, N."""
 
 
 @lru_cache(maxsize=8)
@@ -89,6 +91,8 @@ def play(
     seconds: float = 3.0,
     push: float = 10.0,
     seed: int = 0,
+    stiffness: float = STIFF,
+    depth: float = 0.0,
     **settings: object,
 ) -> Outcome:
     """Enter a mode once and watch the arm.
@@ -103,12 +107,15 @@ def play(
         seconds: duration of the mode.
         push: sideways force on the tip for 0.2 s, N, unless there is a wall.
         seed: of all chance.
+        stiffness: of the wall, N/m.
+        depth: of the desired pose below the tip's pose at the beginning, m.
         settings: parameters of the node.
     """
-    tip = SimulatedArm(arm, _Nothing(arm.n), home).tip_position()
+    pose = forward_kinematics(arm, home)
+    tip = pose[:3, 3]
     contacts: list[Contact] = []
     if gap is not None:
-        contacts.append(Wall(arm.default_tip, tip - [0, 0, gap], (0, 0, 1), stiffness=STIFF))
+        contacts.append(Wall(arm.default_tip, tip - [0, 0, gap], (0, 0, 1), stiffness=stiffness))
     elif push:
         contacts.append(AppliedForce(arm.default_tip, (push, push, 0.0), start=BEGIN + 1.0, duration=0.2))
     chosen = Settings(joints=arm.joint_names, **settings)  # type: ignore[arg-type]
@@ -121,7 +128,9 @@ def play(
         step=1e-3,
     )
     world = World(seed, arm, home, options, contacts=contacts)
-    world.targets.faults.append(lambda messages: [messages[0], WrenchSample(0, "", (0, 0, -force, 0, 0, 0))])
+    desired = [*(tip - [0, 0, depth]).tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()]
+    wrench, target = WrenchSample(0, "", (0, 0, -force, 0, 0, 0)), PoseSample(0, "", desired)
+    world.targets.faults.append(lambda messages: [messages[0], wrench, target])
     if loop.burst:
         _collect(world, loop.burst)
     samples: list[tuple[float, float, float, float]] = []
@@ -159,21 +168,10 @@ def play(
         float(speed.max()),
         float(speed[last].max()) if lasted else 0.0,
         float(pressed.max()),
-        float(np.sqrt(STIFF * mass) * max(approach.max(), 0.0)) if gap is not None else 0.0,
+        float(np.sqrt(stiffness * mass) * max(approach.max(), 0.0)) if gap is not None else 0.0,
         float(pressed[last].mean()) if lasted else 0.0,
+        tuple(float(np.ptp(half)) for half in np.array_split(pressed[t > t[-1] - 1.0], 2)) if lasted else (0.0, 0.0),
     )
-
-
-class _Nothing:
-    """No efforts."""
-
-    uses_dynamics, compensates_friction, damping = False, False, 0.0
-
-    def __init__(self, n: int) -> None:
-        self._zero = np.zeros(n)
-
-    def __call__(self, t: float, q: np.ndarray, qd: np.ndarray, M: np.ndarray, h: np.ndarray) -> np.ndarray:
-        return self._zero
 
 
 def _collect(world: World, duration: float) -> None:

@@ -82,6 +82,14 @@ def test_force_presses_on_a_wall_within_2_percent():
     assert report["rebounds"] == 0
 
 
+def test_impedance_feels_as_declared_along_a_soft_and_a_stiff_axis_and_returns():
+    report = run_mode("impedance", 2)
+    assert abs(report["soft_stiffness"] / 200 - 1) <= 0.05
+    assert abs(report["stiff_stiffness"] / 3000 - 1) <= 0.05
+    assert max(report["soft_returned_mm"], report["stiff_returned_mm"]) <= 2
+    assert report["soft_way_mm"] > 4 * report["stiff_way_mm"]
+
+
 def test_hand_guiding_needs_5_newtons_drifts_1_mm_at_most_and_keeps_joints_off_their_stops():
     report = run_mode("hand_guiding", 3)
     assert 1 < report["force_at_0.2_m_s"] <= 5

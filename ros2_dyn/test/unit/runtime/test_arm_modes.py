@@ -84,6 +84,7 @@ def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
         "hand_guiding": G,
         "feed_forward": rnea(SMALL_ARM, HOME, np.zeros(3), np.ones(3)),
         "force": G + push,
+        "impedance": G + push,
     }
 
     def target():
@@ -157,7 +158,7 @@ def test_the_force_changes_at_its_rate():
 @pytest.mark.parametrize("mode", ["dance", "stopped", ""])
 def test_a_mode_that_cannot_be_entered_is_refused_with_those_that_can(mode):
     made = rig()
-    text = f"mode: expected one of monitor, gravity, hand_guiding, feed_forward, force; got '{mode}'"
+    text = f"mode: expected one of monitor, gravity, hand_guiding, feed_forward, force, impedance; got '{mode}'"
     assert made.refusal(mode) == text
     assert isinstance(made.replies[1].error, InputError)
 

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import CONTACT_MODES, Mode
 from ros2_dyn.runtime.rest_holding import REST_MODES, RestHolding
 
 HELD = np.array([1.0, 2.0])
@@ -25,7 +25,7 @@ def stand(rest, mode, start=0.0, escalated=False):
 @pytest.mark.parametrize("mode", get_args(Mode))
 def test_effort_is_remembered_where_nobody_carries_a_part_of_the_arm(mode):
     held = stand(RestHolding(), mode).known[1]
-    assert (held is not None) == (mode in REST_MODES) == (mode not in ("force", "hand_guiding"))
+    assert (held is not None) == (mode in REST_MODES) == (mode not in CONTACT_MODES)
 
 
 def test_effort_of_a_stop_that_failed_is_not_remembered():

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from robots import general_tree, mock_arm
 from ros2_dyn.cli.main import main
+from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import friction, mass_matrix
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import Settings
@@ -74,7 +75,7 @@ def test_whole_numbers_lists_and_none_become_the_parameters_types():
 def test_a_parameter_is_described_in_sentences_with_its_range(name):
     about = ABOUT[name]
     assert about.text.endswith(".")
-    assert about.text[0].isupper() or about.text.split(":")[0] in ("gravity", "feed_forward", "hand_guiding", "force")
+    assert about.text[0].isupper() or set(about.text.split(":")[0].split(", ")) <= set(ACTIVE_MODES)
     assert TYPES[name] not in (int, float) or (about.low is not None and about.high is not None)
     assert TYPES[name] not in LISTS or getattr(Settings(), name) or about.example
     assert not (about.locked and about.read_only)

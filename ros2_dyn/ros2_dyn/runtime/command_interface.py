@@ -1,0 +1,46 @@
+"""What a controller is sent for an effort: the effort itself, a position of a servo, or a current."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.settings import Settings
+
+CommandInterface = Literal["effort", "position_offset", "current"]
+"""Efforts, N m or N; positions, rad or m; or currents, A."""
+
+
+class CommandConversion:
+    """From the efforts of one robot to what its controller is sent.
+
+    A position servo of stiffness k exerts ``k (q_command - q)``. So ``q_command = q + tau / k`` makes it exert tau at
+    the measured q. Where it has moved on since, it is held back, as by a damper of k times the delay. Where commands
+    end, it holds its place.
+    """
+
+    def __init__(self, model: RobotModel, settings: Settings) -> None:
+        """Take the numbers of a robot.
+
+        Raises:
+            InputError: the interface needs a number of each joint that is not set, or is zero.
+        """
+        self._interface = settings.command_interface
+        self._factor = np.ones(model.n)
+        name = {"position_offset": "servo_stiffness", "current": "torque_constant"}.get(self._interface)
+        if name is not None:
+            numbers = np.array(settings.in_order(getattr(settings, name), model, 0.0))
+            for joint, number in zip(model.joint_names, numbers):
+                if number == 0:
+                    needs = f"command_interface '{self._interface}' needs it of each joint; '{joint}' has none"
+                    raise InputError(name, needs)
+            self._factor = 1 / numbers
+
+    def data(self, effort: Array, q: Array) -> Array:
+        """Return what the controller is sent for efforts, N m or N, at measured positions, rad or m; shapes (n,)."""
+        converted = effort * self._factor
+        return q + converted if self._interface == "position_offset" else converted

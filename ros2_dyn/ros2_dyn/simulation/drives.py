@@ -1,0 +1,78 @@
+"""What the motors of the simulated arm make of a command: efforts, positions of servos, or currents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.simulated_arm import EffortLaw, HeldEffort
+
+SERVO_DAMPING_TIME = 0.02
+"""Damping of a servo over its stiffness, s."""
+
+
+class PositionServo:
+    """Hold positions, as the servos of low-cost arms do: ``tau = k (q_command - q) - d qd``, saturated."""
+
+    uses_dynamics = False
+    compensates_friction = False
+
+    def __init__(self, q: Array, k: Array, d: Array, limit: Array) -> None:
+        """Hold positions q (n,) with gains k (N m/rad or N/m) and d (N m s/rad or N s/m), each (n,)."""
+        self.q, self.k, self.damping, self.limit = q, k, d, limit
+
+    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
+        """Return the efforts; see `EffortLaw`."""
+        return np.clip(self.k * (self.q - q) - self.damping * qd, -self.limit, self.limit)
+
+
+class EffortDrive:
+    """Motors that exert an effort, or that of a current."""
+
+    def __init__(self, limit: Array, constant: ArrayLike = 1.0) -> None:
+        """Take effort limits, N m or N, shape (n,), and efforts per unit of a command, shape (n,) or ()."""
+        self._limit, self._constant = limit, np.asarray(constant, dtype=float)
+
+    def command(self, numbers: Sequence[float]) -> EffortLaw:
+        """Return the law of a command."""
+        return HeldEffort(self._constant * numbers, self._limit)
+
+    def hold(self, q: Array, tau: Array) -> EffortLaw:
+        """Return the law before the first command, at positions q and efforts tau, each (n,)."""
+        return HeldEffort(tau, self._limit)
+
+
+class ServoDrive:
+    """Position servos."""
+
+    def __init__(self, limit: Array, stiffness: ArrayLike) -> None:
+        """Take effort limits, N m or N, and the servos' stiffness, N m/rad or N/m, each (n,)."""
+        self._limit, self._k = limit, np.asarray(stiffness, dtype=float)
+
+    def command(self, numbers: Sequence[float]) -> EffortLaw:
+        """Return the law of a command."""
+        return PositionServo(np.asarray(numbers, dtype=float), self._k, SERVO_DAMPING_TIME * self._k, self._limit)
+
+    def hold(self, q: Array, tau: Array) -> EffortLaw:
+        """Return the law before the first command, at positions q and efforts tau, each (n,)."""
+        return self.command((q + tau / self._k).tolist())
+
+
+Drive = EffortDrive | ServoDrive
+
+
+def drive_of(interface: str, stiffness: ArrayLike, constant: ArrayLike, limit: Array) -> Drive:
+    """Return the motors of an arm.
+
+    Args:
+        interface: what they take: effort, position_offset or current.
+        stiffness: of servos, N m/rad or N/m, shape (n,); used with position_offset.
+        constant: effort per current, N m/A or N/A, shape (n,); used with current.
+        limit: effort limits, N m or N, shape (n,).
+    """
+    if interface == "position_offset":
+        return ServoDrive(limit, stiffness)
+    return EffortDrive(limit, constant if interface == "current" else 1.0)

@@ -1,0 +1,355 @@
+"""Mode impedance in virtual time, judged by the motion of the arm: free, pushed, at walls, through late loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from delayed_loop import Loop, light_arm, play
+from robots import mock_arm
+from ros2_dyn.control.impedance import displacement
+from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
+from ros2_dyn.model.spatial import quaternion_from_rotation
+from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn.simulation.world import World
+from ros2_dyn.simulation.world_options import WorldOptions
+from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, RuntimeRig
+from tiers import FULL, part
+
+TIP = SMALL_ARM.default_tip
+SOFT = [800.0] * 3 + [20.0] * 3
+
+
+def rig(**changes) -> RuntimeRig:
+    """Return a rig of the small arm, whose friction lets it creep to where its spring is at rest."""
+    settings = Settings(**{"joints": NAMES, "ramp_time": 0.05, **DRIVES, **changes})
+    made = RuntimeRig(settings)
+    made.targets = False
+    made.step(20)
+    return made
+
+
+def enter(made: RuntimeRig) -> np.ndarray:
+    """Enter the mode, and return where the tip is, shape (4, 4)."""
+    reply = made.set_mode("impedance")
+    assert reply.error is None, reply.error
+    made.step(20)
+    return tip(made)
+
+
+def tip(made: RuntimeRig) -> np.ndarray:
+    """Return the pose of the tip, shape (4, 4)."""
+    return forward_kinematics(SMALL_ARM, made.q)
+
+
+def desire(made: RuntimeRig, pose: np.ndarray, frame: str = "") -> None:
+    """Desire a pose in the frame of a link."""
+    numbers = [*pose[:3, 3], *quaternion_from_rotation(pose[:3, :3])]
+    made.take(made.runtime.on_desired_pose(PoseSample(0, frame, numbers), made.now))
+
+
+def shifted(pose: np.ndarray, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    """Return a pose that is elsewhere, m."""
+    moved = pose.copy()
+    moved[:3, 3] += (x, y, z)
+    return moved
+
+
+def test_without_a_desired_pose_the_arm_stays_where_it_is():
+    made = rig()
+    made.step(5)
+    start = tip(made)
+    enter(made)
+    made.step(300)
+    assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 1e-3
+    assert made.runtime.mode == "impedance"
+    assert not made.violations
+
+
+@pytest.mark.parametrize("frame", ["", TIP])
+def test_desired_pose_in_any_frame_is_approached_slowly_and_reached(frame):
+    """The frame of the tip is that when the message came. Three joints reach any position, but turn as they must."""
+    made = rig(impedance_stiffness=[3000.0] * 3 + [0.0] * 3)
+    start = enter(made)
+    goal = shifted(start, 0.0, 0.05, 0.1)
+    desire(made, np.linalg.inv(start) @ goal if frame else goal, frame)
+    speeds = []
+    for _ in range(500):
+        made.step()
+        speeds.append(np.linalg.norm((jacobian(SMALL_ARM, made.q) @ made.qd)[:3]))
+    assert max(speeds) < 1.3 * made.settings.impedance_speed
+    assert np.linalg.norm(tip(made)[:3, 3] - goal[:3, 3]) < 0.012  # as friction lets it
+    assert made.runtime.mode == "impedance", made.runtime.reason
+
+
+def test_far_pose_out_of_reach_pulls_with_no_more_than_the_largest_force():
+    made = rig(max_force=20.0)
+    start = enter(made)
+    desire(made, shifted(start, 0.0, 0.0, 5.0))
+    for _ in range(600):
+        made.step()
+        spring = made.runtime._modes._laws.wrench
+        assert np.linalg.norm(spring[:3]) <= 20.0 + 1e-9
+    assert made.runtime.mode == "impedance", made.runtime.reason
+
+
+def test_pose_that_was_desired_long_before_the_mode_is_forgotten():
+    made = rig()
+    start = tip(made)
+    desire(made, shifted(start, 0.0, 0.0, 0.2))
+    made.step(50)
+    enter(made)
+    made.step(250)
+    assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("pose", "problem"),
+    [
+        ([np.nan, 0, 0, 0, 0, 0, 1], "not finite"),
+        ([1e9, 0, 0, 0, 0, 0, 1], "at most 100 m"),
+        ([0, 0, 0, 0, 0, 0, 0], "no rotation"),
+        ([0, 0, 0, 1e200, 0, 0, 1], "no rotation"),
+    ],
+)
+def test_pose_that_cannot_be_is_rejected_and_changes_nothing(pose, problem):
+    made = rig()
+    start = enter(made)
+    made.take(made.runtime.on_desired_pose(PoseSample(0, "", pose), made.now))
+    made.take(made.runtime.on_desired_pose(PoseSample(0, "nowhere", [0, 0, 0, 0, 0, 0, 1]), made.now))
+    texts = [event.text for event in made.events]
+    assert any(problem in text for text in texts)
+    assert any("'nowhere' is no link" in text for text in texts)
+    made.step(100)
+    assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 1e-3
+
+
+def test_wrench_is_added_while_it_is_fresh_and_fades_when_it_ends():
+    """Downwards 10 N on a spring of 800 N/m: 12.5 mm, less what friction holds back."""
+    made = rig(impedance_stiffness=[800.0] * 3 + [0.0] * 3, force_rate=200.0)
+    start = enter(made)
+    for _ in range(500):
+        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -10.0, 0.0, 0.0, 0.0)), made.now))
+        made.step()
+    assert tip(made)[2, 3] - start[2, 3] == pytest.approx(-10.0 / 800.0, rel=0.05)
+    made.step(600)
+    assert made.runtime.mode == "impedance", made.runtime.reason
+    assert abs(tip(made)[2, 3] - start[2, 3]) < 1e-3
+
+
+def test_force_along_one_axis_and_stiffness_along_the_others():
+    """The axis without stiffness yields to the wrench, the others do not; it ends before it has gone too far."""
+    made = rig(impedance_stiffness=[3000.0, 3000.0, 0.0, 0.0, 0.0, 0.0], force_travel_limit=0.1)
+    start = enter(made)
+    moved = np.zeros(3)
+    while made.runtime.mode == "impedance" and made.now < 130:
+        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -6.0, 0.0, 0.0, 0.0)), made.now))
+        made.step()
+        moved = tip(made)[:3, 3] - start[:3, 3]
+        assert np.linalg.norm(moved[:2]) < 5e-3
+    assert "travel limit" in made.runtime.reason
+    assert moved[2] == pytest.approx(-0.1, abs=5e-3)
+
+
+def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
+    """Ten times as stiff at a bent spring: it becomes so over the ramp, and only as far as the tank pays."""
+    made = rig(impedance_stiffness=[400.0] * 3 + [0.0] * 3, stiffness_energy=0.1, ramp_time=0.5)
+    enter(made)
+    law = made.runtime._modes._laws._impedance_law
+    for _ in range(300):
+        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
+        made.step()
+    bent = abs(law.spring[2]) / 400.0
+    before = law.spring[2]
+    stiffer = replace(made.settings, impedance_stiffness=[8000.0] * 3 + [0.0] * 3)
+    made.take(made.runtime.change_settings(stiffer, made.now))
+    forces = [before]
+    for _ in range(70):
+        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
+        made.step()
+        forces.append(law.spring[2])
+    most = (8000.0 - 400.0) * bent * made.period / made.settings.ramp_time
+    assert np.max(np.abs(np.diff(forces))) < 1.05 * most
+    assert (forces[10] - before) * bent / 2 < 0.1 * 1.1  # the tank's, and hardly anything was damped meanwhile
+    waiting = law._tank.K[2, 2]
+    made.step(400)
+    assert law._tank.K[2, 2] > 1.5 * waiting  # let go of, it comes nearer, so that it costs less
+
+
+def test_settings_of_the_wrong_length_or_range_are_refused():
+    for name, value in (
+        ("impedance_stiffness", [1.0]),
+        ("impedance_stiffness", [-1.0] * 6),
+        ("impedance_damping_ratio", [0.0] * 6),
+        ("impedance_frame", "nowhere"),
+    ):
+        with pytest.raises(Exception, match=name if name != "impedance_frame" else "nowhere"):
+            Settings(**{name: value}).apply(mock_arm())
+
+
+# --- contact and delay, on arms with rotors and no friction
+
+LOOPS = [Loop(rate, delay / 2, delay / 2) for rate, delay in product((250.0, 1000.0), (0.0, 0.005, 0.01, 0.02))]
+WALLS = (1e3, 1e4, 1e5)
+CASES = list(product(("mock_arm", "panda"), LOOPS, WALLS))
+
+
+@pytest.mark.parametrize(("name", "loop", "wall"), part(CASES, 0, 5, 11, 14, 29, 47), ids=str)
+def test_contact_with_a_wall_bounces_no_longer_and_ends_in_the_springs_force(name, loop, wall):
+    """The spring is at rest 4 cm within the wall; the impact is that of 0.1 m/s on it."""
+    try:
+        arm = light_arm(name)
+    except Exception as error:
+        pytest.skip(str(error))
+    made = play(*arm, "impedance", loop, force=0.0, stiffness=wall, depth=0.05, impedance_stiffness=SOFT)
+    print(f"{name} {loop} {wall:g}: {made}")
+    assert made.refused == ""
+    assert made.tip_speed <= 0.25
+    assert made.force <= 40.0 + 1.1 * made.impact
+    if not made.ended:
+        first, second = made.bounces
+        assert second <= 1.1 * first + 1.0
+        if loop.states == 0:
+            assert made.last_speed < 0.01
+            assert made.last_force <= 0.05 * 800.0
+
+
+@pytest.mark.parametrize("loop", part(LOOPS, 0, 3), ids=str)
+def test_arm_that_is_pushed_gives_way_and_returns(loop):
+    arm, home = light_arm("mock_arm")
+    made = play(arm, home, "impedance", loop, force=0.0, gap=None, push=8.0, seconds=3.5, impedance_stiffness=SOFT)
+    assert made.refused == made.ended == ""
+    assert made.last_speed < 0.2 * made.tip_speed
+    assert made.tip_speed > 0.02
+
+
+# --- singularities, posture, and stiffness that changes for long
+
+
+class Held:
+    """A light arm without friction in mode impedance, whose tip follows poses."""
+
+    def __init__(self, name: str, home: list[float], desired, rate: float = 500.0, **settings) -> None:
+        try:
+            self.arm, _ = light_arm(name)
+        except Exception as error:
+            pytest.skip(str(error))
+        options = WorldOptions(
+            Settings(joints=self.arm.joint_names, **settings),
+            DriverQuality(rate),
+            node=NodeQuality(compile_time=0.0, failsafe_start=0.0),
+            step=1e-3,
+        )
+        self.world = World(0, self.arm, home, options)
+        self.world.targets.faults.append(lambda messages: [messages[0], self._message(desired(self.world.now))])
+        self.world.at(0.3, lambda: self.world.want_mode("impedance"))
+        self.samples: list[tuple[float, ...]] = []
+        self.world.queue.every(0.005, lambda: self._measure(desired(self.world.now)))
+
+    @staticmethod
+    def _message(pose: np.ndarray) -> PoseSample:
+        return PoseSample(0, "", [*pose[:3, 3].tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()])
+
+    def _measure(self, desired: np.ndarray) -> None:
+        if self.world.node.mode != "impedance":
+            return
+        self.world._advance()
+        at, J = forward_kinematics(self.arm, self.world.arm.q), jacobian(self.arm, self.world.arm.q)
+        speed = float(np.linalg.norm((J @ self.world.arm.qd)[:3]))
+        error = float(np.linalg.norm(at[:3, 3] - desired[:3, 3]))
+        self.samples.append((self.world.now, error, speed, float(np.linalg.svd(J)[1][-1])))
+
+    @property
+    def law(self):
+        """The law of the mode."""
+        return self.world.node.runtime._modes._laws._impedance_law
+
+
+WRIST = ("mock_arm", [0.0, -1.2, 1.4, -1.8, -0.5, 0.0], [0.5, -1.2, 1.4, -1.8, 0.5, 0.0])
+ELBOW = ("mock_arm", [0.0, -1.2, 0.5, -1.8, -1.57, 0.0], [0.0, -1.2, -0.5, -1.8, -1.57, 0.0])
+
+
+@pytest.mark.parametrize(("name", "start", "end"), [WRIST, ELBOW], ids=str)
+def test_tip_goes_through_singularities_at_a_tenth_of_a_metre_per_second(name, start, end):
+    """The desired pose is that of joints that move evenly. The damper lets the tip lag, by some 10 ms per rad/s."""
+    try:
+        arm, _ = light_arm(name)
+    except Exception as error:
+        pytest.skip(str(error))
+    a, b = np.array(start), np.array(end)
+    ways = [forward_kinematics(arm, a + s * (b - a))[:3, 3] for s in np.linspace(0, 1, 100)]
+    duration = max(0.5, float(np.sum(np.linalg.norm(np.diff(ways, axis=0), axis=1))) / 0.1)
+    desired = lambda t: forward_kinematics(arm, a + min(max((t - 1) / duration, 0.0), 1.0) * (b - a))  # noqa: E731
+    stiff = {"impedance_stiffness": [2000.0] * 3 + [50.0] * 3, "impedance_speed": 0.2, "impedance_turn_rate": 3.0}
+    held = Held(name, start, desired, **stiff)
+    held.world.run(2.0 + duration)
+    _, error, speed, sigma = np.array(held.samples).T
+    print(f"{name}: largest error {1e3 * error.max():.1f} mm, at the end {1e3 * error[-1]:.2f} mm, {duration:.1f} s")
+    assert held.world.node.mode == "impedance", held.world.node.runtime.reason
+    assert sigma.min() < 0.02 < sigma.max()
+    assert error.max() < 0.025
+    assert error[-1] < 2e-3
+    assert speed.max() < 0.15
+
+
+def test_posture_of_a_seven_axis_arm_returns_without_moving_the_tip():
+    q = np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.7, 0.78])
+    try:
+        arm, _ = light_arm("panda")
+    except Exception as error:
+        pytest.skip(str(error))
+    rest = forward_kinematics(arm, q)
+    held = Held("panda", q.tolist(), lambda t: rest, impedance_stiffness=[2000.0] * 3 + [50.0] * 3)
+    free = np.linalg.svd(jacobian(arm, q))[2][-1]
+    held.world.run(1.0)
+    held.law._posture = q + 0.6 * free / np.abs(free).max()
+    held.world.run(5.0)
+    error = np.array(held.samples)[:, 1]
+    moved = held.world.arm.q - q
+    print(f"largest motion of the tip {1e3 * error.max():.3f} mm, of a joint {np.abs(moved).max():.2f} rad")
+    assert np.abs(moved).max() > 0.3
+    assert error.max() < 1e-3
+
+
+@pytest.mark.parametrize("seed", part(range(4), 0))
+def test_stiffness_switched_at_random_feeds_no_more_than_the_tank_held(seed):
+    """With FULL=1 for ten minutes each. The arm is let go of from a bent spring; nothing else moves it."""
+    rng, seconds = np.random.default_rng(seed), 600.0 if FULL else 6.0
+    home = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+    rest = forward_kinematics(mock_arm(), home)
+    rest[:3, 3] += (0.0, 0.08, 0.08)
+    settings = {"impedance_speed": 1.0, "impedance_damping_ratio": [0.1] * 6, "ramp_time": 0.05, "max_force": 200.0}
+    held = Held("mock_arm", home, lambda t: rest, **settings)
+    held.world.run(0.5)
+    most: list[float] = []
+
+    def switch() -> None:
+        k = (10 ** rng.uniform(1.5, 3.5, 6)) * [1, 1, 1, 0.02, 0.02, 0.02]
+        held.world.tell_settings(impedance_stiffness=k.tolist())
+
+    def measure() -> None:
+        law, arm = held.law, held.world.arm
+        at = displacement(forward_kinematics(held.arm, arm.q), law._rest)
+        kinetic = float(arm.qd @ mass_matrix(held.arm, arm.q) @ arm.qd) / 2
+        most.append(kinetic + at.energy(law._tank.K) + law._tank.energy)
+
+    held.world.queue.every(0.1, switch)
+    held.world.at(0.9, lambda: held.world.queue.every(0.02, measure))
+    held.world.run(seconds)
+    assert held.world.node.mode == "impedance", held.world.node.runtime.reason
+    grown = np.maximum.accumulate(most)
+    print(f"energy {most[0]:.3f} J at first, {grown[-1]:.3f} J at most, {most[-1]:.3f} J at the end")
+    assert grown[-1] <= most[0] + 0.02  # what late commands may feed
+
+
+def test_weight_is_carried_as_in_gravity():
+    made = rig()
+    enter(made)
+    made.step(100)
+    assert_allclose(made.commands[-1].effort, gravity(SMALL_ARM, HOME), rtol=0, atol=1.0)
