@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.identification.signals import even_motion
+from ros2_dyn.estimation.signals import even_motion
 from ros2_dyn.model import RobotModel
 from wrong_recordings import Wrong
 

@@ -11,10 +11,10 @@ from real_arms import real_arm
 from robots import example_robots, mock_arm
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.signals import Motion, even_motion
 from ros2_dyn.estimation.state_windows import StateWindows, state_windows
 from ros2_dyn.identification.payload import estimate_payload
 from ros2_dyn.identification.pseudo_inertia import is_consistent
-from ros2_dyn.identification.signals import Motion, even_motion
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 
