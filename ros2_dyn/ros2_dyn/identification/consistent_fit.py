@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.identification.pseudo_inertia import PARAMETERS, Divergence, is_consistent
+from ros2_dyn.identification.pseudo_inertia import PARAMETERS, Divergence, pseudo_inertia
 from ros2_dyn.model.spatial import Array
 
 MAX_STEPS = 100
@@ -61,9 +61,9 @@ def fit(normal: Array, right: Array, prior: Prior, start: Array | None = None, a
     Raises:
         InputError: a body of the prior cannot exist.
     """
-    for i, body in enumerate(prior.bodies):
-        if not is_consistent(body):
-            raise InputError("prior", f"body {i} cannot exist: its pseudo-inertia is not positive definite")
+    if (impossible := np.linalg.eigvalsh(pseudo_inertia(prior.bodies))[:, 0] <= 0).any():
+        body = int(np.argmax(impossible))
+        raise InputError("prior", f"body {body} cannot exist: its pseudo-inertia is not positive definite")
     problem = _Problem(normal, right, prior)
     x = np.concatenate([prior.bodies.ravel(), np.where(prior.positive, 0.1 * prior.scale, 0.0)])
     if start is not None and np.isfinite(problem.cost(start)):

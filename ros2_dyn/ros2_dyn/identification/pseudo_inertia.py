@@ -29,6 +29,7 @@ def _basis() -> Array:
 
 
 BASIS = _basis()
+FLAT_BASIS = BASIS.reshape(PARAMETERS, 16)
 
 
 def pseudo_inertia(parameters: Array) -> Array:
@@ -37,7 +38,7 @@ def pseudo_inertia(parameters: Array) -> Array:
     It is positive definite if, and only if, a mass distribution with a positive density everywhere has the parameters:
     then the mass and the moments of inertia are positive, and none of these exceeds the sum of the others.
     """
-    return np.tensordot(parameters, BASIS, 1)
+    return (parameters @ FLAT_BASIS).reshape(*np.shape(parameters)[:-1], 4, 4)
 
 
 def parameters_of(P: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from ros2_dyn.identification.columns import TERMS, Term
@@ -27,13 +28,19 @@ class JointTerms(NamedTuple):
     @property
     def columns(self) -> list[int]:
         """Where the terms are among `TERMS`."""
-        chosen = [Term("viscous"), Term("armature"), Term("coulomb", self.transition_velocity)]
-        chosen += [Term("load", self.transition_velocity)] if self.load else []
-        if self.stribeck_velocity is not None:
-            chosen.append(Term("stribeck", self.transition_velocity, self.stribeck_velocity))
-        chosen += [Term("offset")] if self.offset else []
-        chosen += [Term("presliding", distance) for distance in self.distances]
-        return [TERMS.index(term) for term in chosen]
+        return list(_columns(self))
+
+
+@lru_cache(maxsize=1024)
+def _columns(terms: JointTerms) -> tuple[int, ...]:
+    """Return where the terms are among `TERMS`: asked for thousands of times in a fit."""
+    chosen = [Term("viscous"), Term("armature"), Term("coulomb", terms.transition_velocity)]
+    chosen += [Term("load", terms.transition_velocity)] if terms.load else []
+    if terms.stribeck_velocity is not None:
+        chosen.append(Term("stribeck", terms.transition_velocity, terms.stribeck_velocity))
+    chosen += [Term("offset")] if terms.offset else []
+    chosen += [Term("presliding", distance) for distance in terms.distances]
+    return tuple(TERMS.index(term) for term in chosen)
 
 
 @dataclass(frozen=True)

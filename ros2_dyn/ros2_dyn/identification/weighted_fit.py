@@ -10,10 +10,12 @@ import numpy as np
 from ros2_dyn.identification.columns import POSITIVE, TERMS, TILT, parameter_columns, supported
 from ros2_dyn.identification.consistent_fit import Prior, fit
 from ros2_dyn.identification.normal_equations import JointEquations
-from ros2_dyn.identification.settings import FitSettings
+from ros2_dyn.identification.settings import FitSettings, JointTerms
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
+Places = list[tuple[list[int], list[int]]]
+"""For each joint, columns of its equations, and where their parameters are in all."""
 ROUNDS = 4
 """Times that the joints' weights are set anew."""
 TILT_SCALE = 0.5
@@ -41,10 +43,17 @@ class Problem:
             scales: typical sizes of the parameters of `TERMS` in each joint, shape (n, k).
         """
         self.bodies, self.scales = bodies, scales
+        self._places: dict[tuple[tuple[JointTerms, ...], bool], Places] = {}
         self._supported = [parameter_columns(supported(model, joint)) for joint in range(model.n)]
 
-    def places(self, settings: FitSettings) -> list[tuple[list[int], list[int]]]:
+    def places(self, settings: FitSettings) -> Places:
         """Return which columns of each joint's equations are fitted, and where their parameters are in all."""
+        key = settings.joints, settings.tilt
+        if key not in self._places:
+            self._places[key] = self._find_places(settings)
+        return self._places[key]
+
+    def _find_places(self, settings: FitSettings) -> Places:
         places, next_term = [], self.bodies.size + TILT * settings.tilt
         for own, terms in zip(self._supported, settings.joints):
             tilt = range(TILT * settings.tilt)
