@@ -64,6 +64,8 @@ class EffortReport:
     """From the published description to the best one."""
     no_contact: str = ""
     """Why there are no thresholds."""
+    conditions: Conditions = USUAL
+    """Under which the identified robot was judged."""
 
     @property
     def best(self) -> Variant:
@@ -122,7 +124,7 @@ def effort_report(
         Variant(name, _split(each, known[name], motion, inside, options.low_pass), contacts.get(name))
         for name, each in models.items()
     )
-    return EffortReport(model, options, motion.t[inside], judged, variants, problem)
+    return EffortReport(model, options, motion.t[inside], judged, variants, problem, conditions)
 
 
 def _check(model: RobotModel, identified: RobotModel | None, options: Options) -> None:

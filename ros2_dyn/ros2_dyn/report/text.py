@@ -51,6 +51,8 @@ def notes(report: EffortReport) -> Iterator[str]:
     yield f"'{PUBLISHED}': the robot description. '{FITTED}': with friction and armature fitted to the first part."
     if IDENTIFIED in names:
         yield f"'{IDENTIFIED}': the identified description. Its errors are too small if it was fitted to these data."
+    if IDENTIFIED in names and report.conditions.effort_filter.kind != "none":
+        yield f"The efforts of '{IDENTIFIED}' passed the driver's filter: {report.conditions.effort_filter}."
     points = points_of_a_curve(report)
     if len(report.t) > points:
         step = 2 * (report.t[-1] - report.t[0]) / points
