@@ -20,8 +20,8 @@ import numpy as np
 from mujoco import sysid
 
 from ros2_dyn.estimation.recording import read_recording
-from ros2_dyn.identification.parts import NONE, TEST, Split, parts_of
 from ros2_dyn.estimation.signals import Motion, even_motion, zero_phase
+from ros2_dyn.identification.parts import NONE, TEST, Split, parts_of
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields
 from textwrap import indent
@@ -12,6 +13,8 @@ from ros2_dyn.model.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn.model.inertial import MOMENTS, Inertial, rounded
 from ros2_dyn.model.joint_dynamics import JointDynamics
 
+LINE_BREAKS = "\x85\u2028\u2029"
+"""Characters that PyYAML takes for line breaks, and does not escape where it writes others plainly."""
 VERSION = 1
 """Version of the format."""
 FORMAT = "ros2_dyn_card"
@@ -52,7 +55,9 @@ def _yaml(key: str, value: Any) -> str:
     if key == "about":
         return f"{key}:\n" + indent("".join(_yaml(name, told) for name, told in value.items()), "  ")
     flow = None if isinstance(value, (dict, list)) else False
-    return str(yaml.safe_dump({key: value}, default_flow_style=flow, sort_keys=False, width=110, allow_unicode=True))
+    text = json.dumps([key, value], ensure_ascii=False)
+    plain = not any(each in text for each in LINE_BREAKS)
+    return str(yaml.safe_dump({key: value}, default_flow_style=flow, sort_keys=False, width=110, allow_unicode=plain))
 
 
 def _parts(card: RobotCard) -> dict[str, Any]:

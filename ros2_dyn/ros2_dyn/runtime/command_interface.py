@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -40,7 +41,14 @@ class CommandConversion:
                     raise InputError(name, needs)
             self._factor = 1 / numbers
 
-    def data(self, effort: Array, q: Array) -> Array:
-        """Return what the controller is sent for efforts, N m or N, at measured positions, rad or m; shapes (n,)."""
+    def data(self, effort: Array, q: Sequence[float] | None) -> Array | None:
+        """Return what the controller is sent, shape (n,).
+
+        Args:
+            effort: N m or N, shape (n,).
+            q: measured positions, rad or m, shape (n,); None: they are not known. A servo then stays where it is: None.
+        """
         converted = effort * self._factor
-        return q + converted if self._interface == "position_offset" else converted
+        if self._interface != "position_offset":
+            return converted
+        return None if q is None else np.array(q) + converted

@@ -290,10 +290,12 @@ class ModeManager:
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
-        assert self._latest is not None
-        data = self._robot.command_conversion.data(effort, np.array(self._latest.state.measured.q))[self._order]
+        q = None if self._latest is None else self._latest.state.measured.q
+        data = self._robot.command_conversion.data(effort, q)
+        if data is None:
+            return None
         stop = StopHandover(*supervisor.stop_found, *self._rest.known)
-        return Command(effort, data, self._hold, supervisor.state_at, expires, payload, stop)
+        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, stop)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""

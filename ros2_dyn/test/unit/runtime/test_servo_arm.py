@@ -52,7 +52,9 @@ def test_position_that_is_sent_makes_a_servo_exert_the_effort():
     settings = Settings(joints=names, command_interface="position_offset", servo_stiffness=k.tolist())
     q, tau = np.linspace(0, 1, 6), np.linspace(-3, 3, 6)
     sent = CommandConversion(arm, settings).data(tau, q)
+    assert sent is not None
     np.testing.assert_allclose(k[::-1] * (sent - q), tau)
+    assert CommandConversion(arm, settings).data(tau, None) is None  # it is left where it is
 
 
 def test_current_that_is_sent_is_the_effort_over_the_constant():
