@@ -6,8 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Vector3
 from rclpy.node import Node
-from ros2_dyn_interfaces.srv import SetMode, SwitchController
+from ros2_dyn_interfaces.srv import LeadHand, SetMode, SwitchController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -17,6 +18,7 @@ from ros2_dyn.demos.demo import Demo
 from ros2_dyn.demos.desired_publisher import DesiredPublisher, resting
 from ros2_dyn.demos.runner import DemoRunner
 from ros2_dyn.errors import ProcessError
+from ros2_dyn.model.spatial import Array
 
 HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 """Joint positions at the start, rad."""
@@ -183,6 +185,16 @@ class ArmDemo(Demo):
                 raise ProcessError("dynamics", f"it left mode {mode}: {why[-1] if why else f'it is {self.arm.mode}'}")
 
         runner.check = check
+
+    def lead(self, runner: DemoRunner, link: str, displacement: Array, duration: float, hold: float) -> None:
+        """Let a hand lead a link by a displacement, m, and wait for its release; errors as of `hand_over`."""
+        x, y, z = displacement.tolist()
+        request = {"link": link, "displacement": Vector3(x=x, y=y, z=z), "duration": duration, "hold": hold}
+        runner.wait_until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
+        before = len(self.arm.contacts)
+        runner.call_checked(LeadHand, "mock_arm/lead_hand", **request)
+        runner.wait_until(lambda: len(self.arm.contacts) > before, "force of the hand")
+        runner.wait_until(lambda: not self.arm.force.any(), "end of the gesture")
 
     def processes(self, mock_arm: Mapping[str, object], dynamics: Mapping[str, object]) -> dict[str, list[str]]:
         """Return the commands of both processes, with parameters that are added to the common ones or replace them."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from geometry_msgs.msg import Vector3
 from rich.console import RenderableType
-from ros2_dyn_interfaces.srv import LeadHand
 
 from ros2_dyn.demos.arm_demo import HOME, ArmDemo
 from ros2_dyn.demos.runner import DemoRunner
@@ -65,30 +63,20 @@ class HandGuidingDemo(ArmDemo):
         self.hand_over(runner, "hand_guiding")
         direction = np.array([0, 0, UPWARDS]) - np.sqrt(1 - UPWARDS**2) * self._sideways()
         self.status = f"A hand leads the tip by {DISTANCE:g} m at {SPEED:g} m/s."
-        self._gesture(runner, "tool0", DISTANCE * direction, LEAD_TIME, HOLD)
+        self.lead(runner, "tool0", DISTANCE * direction, LEAD_TIME, HOLD)
         self._released = self.arm.forces[-1][0]
         self.status = "The hand has released the tip: does the tip stay where it is?"
         end = self._released + self._duration
         runner.wait_until(lambda: self.arm.t >= end, "states", simulated=2 * self._duration)
         self._watched = True
         self.status = f"The hand pushes the first joint towards its stop, with {Hand.max_force:g} N."
-        self._gesture(runner, PUSHED_LINK, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
+        self.lead(runner, PUSHED_LINK, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
         self.status = "Done."
 
     def _sideways(self) -> Array:
         """Return the direction in which the first joint moves the tip, shape (3,)."""
         x, y, _ = self.arm.tip(self.arm.state.q)
         return np.array([-y, x, 0.0]) / np.hypot(x, y)
-
-    def _gesture(self, runner: DemoRunner, link: str, displacement: Array, duration: float, hold: float) -> None:
-        """Lead a link by a displacement, m, and wait for its release."""
-        x, y, z = displacement.tolist()
-        request = {"link": link, "displacement": Vector3(x=x, y=y, z=z), "duration": duration, "hold": hold}
-        runner.wait_until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
-        before = len(self.arm.contacts)
-        runner.call_checked(LeadHand, "mock_arm/lead_hand", **request)
-        runner.wait_until(lambda: len(self.arm.contacts) > before, "force of the hand")
-        runner.wait_until(lambda: not self.arm.force.any(), "end of the gesture")
 
     def _guiding_forces(self) -> Array:
         """Return the hand's forces while it moved at constant speed, N."""

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from geometry_msgs.msg import Vector3
 from rich.console import RenderableType
-from ros2_dyn_interfaces.srv import LeadHand
 
 from ros2_dyn.demos.arm_demo import ArmDemo
 from ros2_dyn.demos.hand_guiding import INERTIA_ERROR
@@ -78,13 +76,7 @@ class ImpedanceDemo(ArmDemo):
 
     def _push(self, runner: DemoRunner, axis: Array) -> Push:
         """Push the tip along an axis, let go of it, and wait for its return."""
-        x, y, z = (DISTANCE * axis).tolist()
-        request = {"link": "tool0", "displacement": Vector3(x=x, y=y, z=z), "duration": LEAD_TIME, "hold": HOLD}
-        runner.wait_until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
-        before = len(self.arm.contacts)
-        runner.call_checked(LeadHand, "mock_arm/lead_hand", **request)
-        runner.wait_until(lambda: len(self.arm.contacts) > before, "force of the hand")
-        runner.wait_until(lambda: not self.arm.force.any(), "end of the push")
+        self.lead(runner, "tool0", DISTANCE * axis, LEAD_TIME, HOLD)
         released = self.arm.contacts[-1] + LEAD_TIME + HOLD
         force = np.mean([f @ axis for t, f in self.arm.forces if released - STEADY_TIME < t < released - 0.02])
         held = [s.q for s in self.arm.states if released - STEADY_TIME < s.t < released - 0.02]
