@@ -1,15 +1,24 @@
 # Each target makes its own environment first: see scripts/ros2_env.
 ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
-SOURCES := ros2_dyn bench
+DOCS_ENV := $(ENV) --with-docs
+SOURCES := ros2_dyn bench examples docs scripts
 
-.PHONY: demo test bench bench-collision bench-node bench-retiming campaign doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-collision bench-node bench-view pictures bench-retiming campaign diagrams doctor-table rooms lint format clean
 
-demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, feed_forward, collision or identify; DURATION, s; PACE
-	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE))
+demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
+	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
 
 test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
 	@$(TEST_ENV) python -m pytest -n $(or $(WORKERS),2) --dist worksteal
+
+docs: ## the documentation as a site in .ros2/docs/html; warnings are errors, links and examples are checked
+	@$(TEST_ENV) python -m pytest -q -n 0 ros2_dyn/test/unit/test_docs.py ros2_dyn/test/system/test_readme.py
+	@$(DOCS_ENV) python -m sphinx -E -W -n --keep-going -q -b html docs .ros2/docs/html
+	@echo "open .ros2/docs/html/index.html"
+
+docs-links: ## the same links, and those to other sites, which needs a network
+	@ROS2_DYN_DOCS_ONLINE=1 $(DOCS_ENV) python -m sphinx -E -q -b linkcheck docs .ros2/docs/links
 
 bench: ## ours, Pinocchio, MuJoCo, Robotics Toolbox and JAX libraries side by side; JSON and a plot under .ros2/bench
 	@XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(ENV) --with-benchmarks python bench .ros2/bench
@@ -20,12 +29,22 @@ bench-collision: ## random contacts on simulated arms: missed, false, late; BAND
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
 
+bench-view: ## the node with a page in a browser and without, at 250 Hz: CPU per message, states lost; ROUNDS
+	@$(ENV) --with-benchmarks python bench/view $(or $(ROUNDS),11)
+
+pictures: ## docs/hand_guiding.gif and docs/collision.gif from the demos, as a browser shows them; needs Chromium
+	@$(TEST_ENV) python bench/pictures docs
+
 bench-retiming: ## timings of PATHS random paths of a Panda and a UR10: what they use of the limits, how long it takes
 	@$(TEST_ENV) python bench/retiming $(or $(PATHS),100)
 
 campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
 	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \
 		$(if $(WORKERS),--workers $(WORKERS))
+
+diagrams: ## the state diagrams of docs/, drawn from their .dot files; needs Graphviz
+	@for name in modes supervision; do dot -Tsvg docs/$$name.dot >docs/$$name.svg && \
+		echo "<!-- sha256 of $$name.dot: $$(sha256sum <docs/$$name.dot | cut -c -64) -->" >>docs/$$name.svg || exit 1; done
 
 doctor-table: ## what the doctor says of recordings made wrong in each way, of real and simulated arms: half an hour
 	@$(TEST_ENV) python ros2_dyn/test/support/doctor_table.py

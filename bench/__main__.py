@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make bench`: ours and the peers side by side in one run, as times and ratios, in a table and as JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics by the libraries on JAX, jitted, in float64: functions of one state or of a batch."""
 
 from __future__ import annotations

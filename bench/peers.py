@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same quantity from each library: functions of nothing, at one state, that are timed; and what they return."""
 
 from __future__ import annotations

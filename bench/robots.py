@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots that are measured: a planar 2R arm, a six-axis and a seven-axis arm, and a tree of 30 joints."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics as one first writes it from RBDA Table 5.1, in dense 6x6 matrices: a peer, to be compared with."""
 
 from __future__ import annotations

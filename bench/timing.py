@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timing on a noisy machine: candidates take turns, and the median of their turns counts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Installs the package; ROS 2 (colcon) and pip both read this file."""
 
 from glob import glob
@@ -25,7 +26,9 @@ setup(
         "black_box": ["mcap"],
         "cluster": ["distributed"],
         "excite": ["pin"],
+        "jax": ["jax"],
         "retime": ["toppra"],
+        "view": ["mcap", "pycollada", "rosbags", "trimesh", "viser>=1.1"],
         "test": ["pytest"],
     },
     zip_safe=False,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Says whether this Python can make the environment of scripts/ros2_env; called by it, with sourced or wheels.
 
 Prints four lines: why it cannot, or none; the system's packages that are missing; what tells this Python from others;

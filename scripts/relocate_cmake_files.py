@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the CMake files of the wheels fit this machine; called by scripts/ros2_env, with the folder that holds them.
 
 They name the include folders of Python and NumPy on the machine that they were built on, and CMake refuses folders that

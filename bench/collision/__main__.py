@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make bench-collision`: random contacts on simulated arms that are not quite what their model says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """mujoco.sysid on a recording: bodies, damping, friction loss, armature and torque bias, by inverse dynamics.
 
     pip install "mujoco[sysid]==3.17.0"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make bench-node`: the node `dynamics` and a floor that computes nothing, in turns in one run; and its memory."""
 
 from __future__ import annotations

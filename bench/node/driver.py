@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plays the arm's driver: sends states and desired states at a rate, and notes when the efforts come back.
 
 It does without rclpy's executor, which would take longer to hand over an effort than the node under test to compute it.

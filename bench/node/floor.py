@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The floor: a node with the subscriptions and publishers of `dynamics` that computes nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make bench-retiming`: timings of random paths of published arms.
 
 Each path is the spline through five random postures, drawn evenly from the joint limits. Efforts and speeds are shares

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launch the node `dynamics` beside the driver of any arm; optionally robot_state_publisher and RViz."""
 
 from pathlib import Path
@@ -38,6 +39,11 @@ ARGUMENTS = [
         description="Command topic of an effort controller: <controller>/commands.",
     ),
     DeclareLaunchArgument(
+        "trajectory_with_effort",
+        default_value="~/trajectory_with_effort",
+        description="Topic of trajectories with efforts: <controller>/joint_trajectory.",
+    ),
+    DeclareLaunchArgument(
         "use_sim_time", default_value="false", choices=["true", "false"], description="Use the time of /clock."
     ),
     DeclareLaunchArgument(
@@ -52,13 +58,27 @@ ARGUMENTS = [
         choices=["true", "false"],
         description="Start RViz with the robot and its wrenches.",
     ),
-    DeclareLaunchArgument("fixed_frame", default_value="base_link", description="Root link of the robot, for RViz."),
+    DeclareLaunchArgument(
+        "rviz_config",
+        default_value=PathJoinSubstitution([FindPackageShare("ros2_dyn"), "config", "dynamics.rviz"]),
+        description="Configuration of RViz; `ros2_dyn layouts` writes that of your arm.",
+    ),
+    DeclareLaunchArgument(
+        "fixed_frame", default_value="", description="Fixed frame of RViz, instead of rviz_config's."
+    ),
 ]
 RVIZ_TOPICS = [
     "robot_description",
-    *(f"dynamics/{name}" for name in ("wrench_markers", "external_wrench", "inverse_dynamics", "gravity")),
+    "joint_states",
+    *(f"dynamics/{name}" for name in ("wrench_markers", "external_wrench", "external_effort")),
+    *(f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis", "friction")),
 ]
-"""Topics with absolute names in the RViz configuration; they are remapped so that a namespace applies."""
+"""Topics with absolute names in the RViz configuration; they are remapped so that a namespace applies.
+
+Those of single joint wrenches are not: `ros2_dyn layouts --namespace` writes a configuration that has them.
+"""
+REMAPPED = ("desired", "desired_wrench", "command", "trajectory_with_effort")
+"""Topics of the node that launch arguments connect."""
 
 
 def nodes(context: LaunchContext) -> list[Node]:
@@ -80,7 +100,7 @@ def nodes(context: LaunchContext) -> list[Node]:
             ],
             remappings=[
                 joint_states,
-                *((f"~/{name}", LaunchConfiguration(name)) for name in ("desired", "desired_wrench", "command")),
+                *((f"~/{name}", LaunchConfiguration(name)) for name in REMAPPED),
             ],
             output="screen",
         )
@@ -97,15 +117,16 @@ def nodes(context: LaunchContext) -> list[Node]:
             )
         )
     if is_true(context, "rviz"):
-        config = PathJoinSubstitution([FindPackageShare("ros2_dyn"), "config", "dynamics.rviz"])
+        frame = LaunchConfiguration("fixed_frame").perform(context)
+        remappings = {f"/{topic}": topic for topic in RVIZ_TOPICS} | {"/joint_states": joint_states[1]}
         started.append(
             Node(
                 package="rviz2",
                 executable="rviz2",
                 namespace=namespace,
-                arguments=["-d", config, "-f", LaunchConfiguration("fixed_frame")],
+                arguments=["-d", LaunchConfiguration("rviz_config"), *(["-f", frame] if frame else [])],
                 parameters=[sim_time],
-                remappings=[(f"/{topic}", topic) for topic in RVIZ_TOPICS],
+                remappings=list(remappings.items()),
             )
         )
     return started

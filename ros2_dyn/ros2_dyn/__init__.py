@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid-body dynamics of any URDF robot arm, and the runtime behind the ROS 2 node.
 
     from ros2_dyn import RobotModel, rnea

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of ros2_dyn: one base class, and subclasses that carry the details as data."""
 
 MAX_TEXT = 1000

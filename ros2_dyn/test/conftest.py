@@ -1,10 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keeps the tests to themselves: no traffic beyond this machine, and a ROS domain of their own; and quick."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
+
+# pytest has an option for it, but not yet in Humble.
+sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 from ros2_dyn.kernels.cache import cache_folder
 from ros_domains import random_domain

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All checks of a robot description, from its text or from the model alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Descriptions that are put together from two generations of one robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertias that no rigid body has, link by link."""
 
 from __future__ import annotations

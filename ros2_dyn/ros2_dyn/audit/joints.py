@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints whose limits are missing, and joints that move nothing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The box around each link, from its geometry in the URDF, in the link's frame."""
 
 from __future__ import annotations

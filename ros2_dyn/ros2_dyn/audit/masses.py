@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links that weigh nothing although they are drawn, and masses that a model lumps together."""
 
 from __future__ import annotations

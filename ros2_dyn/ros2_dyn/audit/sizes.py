@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Centres of mass and inertias that do not fit the size of their link."""
 
 from __future__ import annotations

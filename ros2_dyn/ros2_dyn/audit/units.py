@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers that are too large for SI units: degrees, millimetres, grams."""
 
 from __future__ import annotations

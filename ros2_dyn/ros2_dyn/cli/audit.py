@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn audit`: what is odd in a robot description, link by link, and what to do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn card`: a small YAML with what was identified of one arm, made from two descriptions, merged or shown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot card as tables."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn collision-report`: the collision detector over a recorded motion, in numbers and in a picture."""
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def draw(report: CollisionReport, paths: Sequence[Path]) -> None:
             axis.axvline(start, color="tab:green", linestyle="--", linewidth=1, label=None if k else "contact begins")
         axis.set_ylabel("N" if report.model.joints[i].type == "prismatic" else "N m")
         axis.set_title(name, fontsize=9, loc="left", pad=2, parse_math=False)
-        axis.legend(fontsize=6, loc="upper right", ncols=4)
+        axis.legend(fontsize=6, loc="upper right", ncol=4)
     axes[-1, 0].set_xlabel("s")
     for path in paths:
         figure.savefig(path, dpi=120)

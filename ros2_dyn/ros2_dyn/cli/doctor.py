@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn doctor`: what is wrong between a robot, its description and its driver, told from a recorded motion."""
 
 from __future__ import annotations

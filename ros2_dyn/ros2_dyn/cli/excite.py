@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn excite`: design a motion that shows a robot's parameters, within its limits, for `identify`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn export`: write a robot's dynamics as C99 without dependencies, for a controller in C or C++."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn identify`: bodies, friction and motors of a robot from recordings of its motion, as URDF and robot card."""
 
 from __future__ import annotations

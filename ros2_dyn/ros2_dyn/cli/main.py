@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `ros2_dyn`."""
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from ros2_dyn.cli import (
     excite,
     export,
     identify,
+    layouts,
     parameters,
     replay,
     report,
     retime,
+    view,
 )
 from ros2_dyn.errors import Ros2DynError
 
@@ -30,10 +33,12 @@ COMMANDS = {
     "excite": excite,
     "export": export,
     "identify": identify,
+    "layouts": layouts,
     "parameters": parameters,
     "replay": replay,
     "report": report,
     "retime": retime,
+    "view": view,
 }
 """Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by their command."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot as a node has it that starts with a parameter file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn parameters`: the parameters of the node, as its parameter file or as a page of the documentation."""
 
 from __future__ import annotations

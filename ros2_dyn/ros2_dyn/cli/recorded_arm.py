@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arm of a recording: which joints of a robot it has, and what it calls them."""
 
 from __future__ import annotations

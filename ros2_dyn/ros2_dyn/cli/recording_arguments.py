@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What commands that read a recording of a robot have in common: their arguments, and the robot in the recording."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn replay`: step a runtime through the recording of a black box, and tell whether it decides the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn report`: efforts of a recorded motion against the model's, part by part, as an HTML page and a PDF."""
 
 from __future__ import annotations

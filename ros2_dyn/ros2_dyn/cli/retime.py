@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn retime`: time a trajectory's path anew, as fast as velocity, acceleration, jerk and effort limits allow."""
 
 from __future__ import annotations

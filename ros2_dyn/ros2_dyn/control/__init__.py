@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a model and a purpose to joint efforts: control laws, modes, and the supervision of every command."""
 
 from ros2_dyn.control.arm_state import ArmState as ArmState

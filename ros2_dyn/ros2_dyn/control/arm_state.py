@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of an arm at one instant, with the terms of the model that control laws work on."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +14,13 @@ from ros2_dyn.dynamics import gravity as gravity_effort
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 
+MIN_SINGULAR_VALUE_RATIO = 1e-3
+"""Singular values below this fraction of the largest count as zero, those above twice this fraction as they are."""
 
-class ArmState(NamedTuple):
-    """A measured state and the model's terms at it."""
+
+@dataclass(frozen=True, eq=False)
+class ArmState:
+    """A measured state and the model's terms at it; what follows from them is computed once, when it is used first."""
 
     q: Array
     """Joint positions, rad or m, shape (n,)."""
@@ -40,6 +46,29 @@ class ArmState(NamedTuple):
     def tip_velocity(self) -> Array:
         """Velocity of the tip, [linear; angular] in base axes, m/s and rad/s, shape (6,)."""
         return self.J @ self.qd
+
+    @cached_property
+    def mobility(self) -> Array:
+        """Acceleration of a free tip for each component of a wrench, in base axes, linear first, shape (6, 6)."""
+        return self.J @ np.linalg.solve(self.M, self.J.T)
+
+    @cached_property
+    def root(self) -> Array:
+        """The lower triangle L, shape (n, n), of ``M = L L^T``: ``L^T qd`` has a square of twice the kinetic energy."""
+        return np.linalg.cholesky(self.M)
+
+    @cached_property
+    def scaled_jacobian(self) -> Array:
+        """The Jacobian for velocities ``L^T qd``, see `root`; shape (6, n)."""
+        return np.linalg.solve(self.root, self.J.T).T
+
+    @cached_property
+    def tip_projector(self) -> Array:
+        """The matrix that leaves of a joint motion what moves the tip, shape (n, n): see `tip_part`."""
+        L = self.root
+        _, sigma, V = np.linalg.svd(self.scaled_jacobian, full_matrices=False)
+        moves = np.clip(sigma / (MIN_SINGULAR_VALUE_RATIO * sigma[0] or 1.0) - 1, 0.0, 1.0)
+        return np.linalg.solve(L.T, V.T * moves) @ (V @ L.T)
 
 
 def arm_state(

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of the last moments, by the time at which they were sent."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from ros2_dyn.model.spatial import Array
 
@@ -28,6 +30,11 @@ class CommandHistory:
         """Return what was commanded at a time, s; None before the first command."""
         i = bisect_right(self._times, t) - 1
         return self._efforts[i] if i >= 0 else None
+
+    def at_all(self, times: Sequence[float]) -> list[Array] | None:
+        """Return what was commanded at some times, s; None where one of them is before the first command."""
+        held = [bisect_right(self._times, t) - 1 for t in times]
+        return [self._efforts[i] for i in held] if min(held) >= 0 else None
 
     def clear(self) -> None:
         """Forget all."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The supervisor of all commands: conditions of the mode, freshness of the state, limits of the effort."""
 
 from __future__ import annotations
@@ -214,7 +215,7 @@ class CommandSupervisor:
         self,
         seen: GuardInput,
         control_effort: Callable[[Mode], Array],
-        safe: Array,
+        safe: Callable[[], Array],
         hold: Array,
         stop_hold: StopHold | None = None,
     ) -> Array | None:
@@ -223,7 +224,7 @@ class CommandSupervisor:
         Args:
             seen: input of the conditions.
             control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
-            safe: effort that compensates gravity and brakes the arm, N m or N, shape (n,).
+            safe: returns the effort that compensates gravity and brakes the arm, N m or N, shape (n,).
             hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
             stop_hold: what holds an arm that rests, or that the safe effort does not stop; None: nothing does.
         """
@@ -287,12 +288,12 @@ class CommandSupervisor:
         if not self.modes.is_active:
             return None
         effort = np.asarray(control_effort(self.mode), dtype=float)
-        if not np.all(np.isfinite(effort)):
+        if not np.isfinite(effort).all():
             self.stop("effort not finite")
             return None
         return effort
 
-    def _brake(self, seen: GuardInput, safe: Array, hold: Array, stop_hold: StopHold | None) -> Array:
+    def _brake(self, seen: GuardInput, safe: Callable[[], Array], hold: Array, stop_hold: StopHold | None) -> Array:
         """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
         if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
             return self._approach(np.zeros_like(hold), seen.now)
@@ -304,7 +305,7 @@ class CommandSupervisor:
                 spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
         at_rest = self._stop.at_rest
         self.carried = self._stop.withdraw(carried + spring if at_rest else carried)
-        braking = self._limiter.saturate(self._stop.withdraw(safe + (carried - hold) + spring))
+        braking = self._limiter.saturate(self._stop.withdraw(safe() + (carried - hold) + spring))
         self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
         if self.modes.leaving and at_rest:
             return self._leave_at_rest(seen)
@@ -315,7 +316,7 @@ class CommandSupervisor:
     def _supervise_stop(self, seen: GuardInput, braking: Array, obeyed: bool) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         assert self._limiter.last is not None
-        settled = bool(np.all(np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort))
+        settled = bool((np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort).all())
         failure = self._stop.judge(seen.qd, settled, obeyed, seen.inert, max(seen.age, 0.0))
         if failure is not None:
             self._escalate(failure)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tip does under a commanded force: its travel, and whether it has lost what it pressed on."""
 
 from __future__ import annotations
@@ -77,6 +78,5 @@ class ContactWatch:
 
 def _free_speed(state: ArmState, force: Array, damping: float) -> float:
     """Return the speed along a force that a tip without contact and friction reaches, m/s."""
-    J = state.J[:3]
-    power = float(force @ J @ np.linalg.solve(state.M, J.T @ force))
+    power = float(force @ state.mobility[:3, :3] @ force)
     return power / (float(np.linalg.norm(force)) * max(damping, 1e-3))

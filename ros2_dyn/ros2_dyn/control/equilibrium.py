@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the spring of mode impedance is at rest: on its way to the desired pose, at a limited speed and force.
 
 A far target is therefore approached, and not jumped to. A tip that is held or pushed drags it along, as a bristle of
@@ -46,7 +47,7 @@ def drag(rest: Array, pose: Array, K: Array, limits: EquilibriumLimits) -> Array
         K: stiffness, shape (6, 6).
         limits: of the spring.
     """
-    load = np.abs(K @ displacement(pose, rest).x)
+    load = K @ displacement(pose, rest).x
     force, moment = float(np.linalg.norm(load[:3])), float(np.linalg.norm(load[3:]))
     if force <= limits.force and moment <= limits.moment:
         return rest

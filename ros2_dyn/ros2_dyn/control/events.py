@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events of the pipeline: interventions, rejections and changes, for logs and diagnostics."""
 
 from __future__ import annotations

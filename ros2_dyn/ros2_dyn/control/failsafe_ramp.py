@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ramp to the safe effort without states."""
 
 from __future__ import annotations

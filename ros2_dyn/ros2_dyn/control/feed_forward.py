@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tracking: the model's effort for the desired motion plus a joint PD (Craig 10.3 and 10.4)."""
 
 from __future__ import annotations

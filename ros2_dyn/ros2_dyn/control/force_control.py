@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Open-loop force control: a wrench at the tip through the arm's statics, without a force sensor."""
 
 from __future__ import annotations
@@ -9,9 +10,6 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
-
-MIN_SINGULAR_VALUE_RATIO = 1e-3
-"""Singular values below this fraction of the largest count as zero, those above twice this fraction as they are."""
 
 
 def force_control(state: ArmState, wrench: ArrayLike, damping: float = 0.0, posture_damping: float = 0.0) -> Array:
@@ -51,16 +49,12 @@ def tip_part(state: ArmState, motion: Array) -> Array:
         Shape (n,). What is left of the motion does not move the tip, and is dynamically decoupled from it. A direction
         that a singularity takes from the tip passes to that rest without a step.
     """
-    L = np.linalg.cholesky(state.M)
-    A = np.linalg.solve(L, state.J.T).T  # acts on velocities whose squared norm is twice the kinetic energy
-    _, sigma, V = np.linalg.svd(A, full_matrices=False)
-    moves = np.clip(sigma / (MIN_SINGULAR_VALUE_RATIO * sigma[0] or 1.0) - 1, 0.0, 1.0)
-    return np.linalg.solve(L.T, V.T @ (moves * (V @ (L.T @ motion))))
+    return state.tip_projector @ motion
 
 
 def tip_mobility(state: ArmState) -> Array:
     """Return the acceleration of a free tip's origin for each component of a wrench, in base axes, shape (3, 6)."""
-    return state.J[:3] @ np.linalg.solve(state.M, state.J.T)
+    return state.mobility[:3]
 
 
 def approach_rate(speed: float, approach_speed: float) -> float:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damped gravity compensation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hand-guiding: gravity compensation that yields to a hand, with soft walls before the joint limits."""
 
 from __future__ import annotations

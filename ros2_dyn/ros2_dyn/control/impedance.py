@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cartesian impedance: the tip hangs on a spring and a damper (Hogan 1985; Ott 2008).
 
     tau = g + J^T (f + F) - D qd + M qdd_posture
@@ -71,7 +72,7 @@ def bounded_stiffness(state: ArmState, K: Array, bandwidth: float) -> Array:
         K: stiffness, shape (6, 6), without coupling of both parts.
         bandwidth: rad/s.
     """
-    mobility = state.J @ np.linalg.solve(state.M, state.J.T)
+    mobility = state.mobility
     parts = slice(3), slice(3, 6)
     fastest = [float(np.max(np.linalg.eigvals(mobility[part, part] @ K[part, part]).real)) for part in parts]
     most = bandwidth**2
@@ -95,10 +96,9 @@ def damping_matrix(state: ArmState, K: Array, least: float, most: float) -> Arra
         least: rate of motions on which the spring does not act, 1/s, and of all that would be damped less.
         most: largest rate, 1/s.
     """
-    L = np.linalg.cholesky(state.M)
-    A = np.linalg.solve(L, state.J.T)
-    squared, U = np.linalg.eigh(A @ K @ A.T)
-    LU = L @ U
+    A = state.scaled_jacobian
+    squared, U = np.linalg.eigh(A.T @ K @ A)
+    LU = state.root @ U
     return (LU * np.clip(2 * np.sqrt(np.maximum(squared, 0.0)), min(least, most), most)) @ LU.T
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The delay of the whole loop: from the measurement of a state to the end of the effort that it leads to.
 
 It has two parts. The first is seen at each state: how old the state before it is by then, whose command was in force
@@ -80,7 +81,7 @@ class CommandDelay:
         self.delay = 0.0
         """The newest estimate that is certain, s; 0 before."""
         self.history = CommandHistory(2 * MAX_COMMAND_DELAY)
-        self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION)
+        self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION).tolist()
         self._restart()
 
     def _restart(self) -> None:
@@ -104,11 +105,11 @@ class CommandDelay:
         since = measured_at - self._at
         if since < SAMPLE_TIME:
             return
-        sent = [self.history.at(measured_at - delay) for delay in self._delays]
-        known = [each for each in sent if each is not None]
-        if len(known) < len(sent) or not np.all(np.isfinite(effort)):
+        sent = self.history.at_all([measured_at - delay for delay in self._delays])
+        if sent is None or not np.isfinite(effort).all():
             return
-        rows = np.clip(np.array([effort, *known]), -MAX_RATIO * limit, MAX_RATIO * limit) / limit
+        rows = np.array([effort, *sent]) / limit
+        rows = np.minimum(np.maximum(rows, -MAX_RATIO), MAX_RATIO)
         if self._mean is None or since > MEAN_TIME:
             self._restart()
             self._mean = rows
@@ -125,7 +126,7 @@ class CommandDelay:
         if self._variance < MIN_CHANGE**2:
             return
         if least < EXPLAINED * self._variance and CONTRAST * least < np.median(self._mismatch):
-            self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)
+            self.delay = self._delays[best] + (RESOLUTION if best else 0.0)
 
     def forget_commands(self) -> None:
         """Take notice that commands have ended; the estimate stays."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The conditions under which a mode continues. A new condition of a mode is added here."""
 
 from __future__ import annotations
@@ -107,9 +108,9 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
         return Violation("enable released", f": the enabling signal is {how}")
     if seen.doubt is not None:
         return seen.doubt
-    too_fast = np.flatnonzero(np.abs(seen.qd) > limits.velocity)
-    if too_fast.size:
-        i = int(too_fast[0])
+    too_fast = np.abs(seen.qd) > limits.velocity
+    if too_fast.any():
+        i = int(too_fast.argmax())
         allowed = f"{limits.velocity[i]:.3g} rad/s or m/s are allowed"
         return Violation("too fast", f": '{limits.joint_names[i]}' moves with {seen.qd[i]:.3g}, {allowed}")
     if seen.velocity_problem:

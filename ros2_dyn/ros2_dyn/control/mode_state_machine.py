@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state machine of the modes.
 
-monitor --enter--> gravity | hand_guiding | feed_forward | force --stop--> stopped --enter--> ...
+monitor --enter--> gravity | hand_guiding | feed_forward | force | impedance --stop--> stopped --enter--> ...
 any --leave--> monitor (`leaving`: commands ramp down) --silence--> monitor
 any --abort--> monitor at once
 """

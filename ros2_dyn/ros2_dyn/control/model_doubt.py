@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Doubt of the model: what efforts should have done against what the arm did, and when a difference is too much.
 
 A difference is an effort of a joint, N m or N: measured or seen in the motion, minus expected by the model. Friction

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The modes of the arm, and the behaviours after a stop."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Energy that a control law feeds into the arm because its commands come late.
 
 A law is a supply that is passive or wanted (gravity, the desired wrench, springs, compensated friction) and dampers.
@@ -47,7 +48,8 @@ class PassivityObserver:
             since: time since the state before, s.
         """
         if applied is not None and self._q is not None and self._supply is not None and supply is not None:
-            effort, motion = applied - (self._supply + supply) / 2, np.clip(q - self._q, -MAX_STEP, MAX_STEP)
+            effort = applied - (self._supply + supply) / 2
+            motion = np.minimum(np.maximum(q - self._q, -MAX_STEP), MAX_STEP)
             work = float(effort @ motion)
             self.energy = max(0.0, self.energy * exp(-max(since, 0.0) / FORGET_TIME) + work)
         self._q, self._supply = q, supply
@@ -57,4 +59,4 @@ class PassivityObserver:
 
         They fade out from a tenth of the budget to a half. What drives the arm beyond that is no damper.
         """
-        return float(np.clip((0.5 - self.energy / budget) / 0.4, 0.0, 1.0))
+        return min(max((0.5 - self.energy / budget) / 0.4, 0.0), 1.0)

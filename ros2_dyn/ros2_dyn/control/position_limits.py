@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint position limits: where a moving joint can still stop, and soft walls that begin where the joint is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effort that held the arm when it last stood still: what to fall back on when the model cannot hold it."""
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ class RestEffort:
             q: positions, rad or m, shape (n,).
             effort: efforts of the joints, N m or N, shape (n,); not remembered where one is not finite.
         """
-        if not np.all(np.isfinite(effort)):
+        if not np.isfinite(effort).all():
             return False
         known = self.effort
-        if known is None or self.q is None or not np.all(np.abs(q - self.q) < STILL_DISTANCE):
+        if known is None or self.q is None or not (np.abs(q - self.q) < STILL_DISTANCE).all():
             self.q, self.effort = q, effort
         else:
             self.effort = known + min((now - self._at) / AVERAGING_TIME, 1.0) * (effort - known)

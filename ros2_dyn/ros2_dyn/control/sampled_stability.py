@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stability limits of damping and bandwidth in a sampled loop with delay."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soft walls before the joint limits: springs and dampers that only push inwards."""
 
 from __future__ import annotations

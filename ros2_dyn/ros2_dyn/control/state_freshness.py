@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Freshness of measured states: age, and agreement of the clocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plausibility of measured states: positions against velocities, ranges, and numbers that repeat amid a motion."""
 
 from __future__ import annotations

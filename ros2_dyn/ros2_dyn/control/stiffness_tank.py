@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stiffness that changes without feeding energy into the arm: an energy tank (Ferraguti, Secchi and Fantuzzi 2013).
 
 A stiffer spring at the same displacement holds more energy. The tank pays for it: with what the damper has taken, with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a stop has found out about the arm, for another process that goes on with it."""
 
 from __future__ import annotations

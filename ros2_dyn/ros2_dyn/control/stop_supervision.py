@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Supervision of a stop by the arm's motion: after a stop the joints' speeds must fall, and the arm must stay at rest.
 
 Speeds are ranges of the measured positions over short windows, so that a driver's wrong velocities hide no motion.
@@ -70,6 +71,8 @@ class StopSupervision:
         """Where the arm is held, rad or m, shape (n,); None: it has neither become slow nor was the stop escalated.
         It follows an arm that moves, so that the arm does not come back far."""
         self._history: deque[tuple[float, Array]] = deque()
+        self._speeds: dict[tuple[float, float], Array | None] = {}
+        """What `_speed` has found at the newest state."""
         self._window = WINDOW
         self._withdrawn: Array | None = None
         self.reset()
@@ -85,6 +88,7 @@ class StopSupervision:
         """Forget the motion, too: commands begin."""
         self.reset()
         self._history.clear()
+        self._speeds.clear()
 
     @property
     def found(self) -> tuple[int, Array | None, Array | None]:
@@ -105,6 +109,7 @@ class StopSupervision:
         if self.anchor is not None and history and now - history[-1][0] > MAX_PAUSE:
             self.anchor = q
         history.append((now, q))
+        self._speeds.clear()
         self._window = max(WINDOW, now - history[-3][0]) if len(history) > 2 else WINDOW
         while len(history) > 5 and history[1][0] <= now - 2 * self._window:
             history.popleft()
@@ -113,7 +118,7 @@ class StopSupervision:
     def at_rest(self) -> bool:
         """Whether no joint has moved during the last window."""
         speed = self._speed(0.0, self._window)
-        return speed is not None and bool(np.all(speed < REST_SPEED))
+        return speed is not None and bool((speed < REST_SPEED).all())
 
     def judge(
         self, qd: Array, settled: bool, obeyed: bool = False, inert: bool = False, age: float = 0.0
@@ -212,6 +217,11 @@ class StopSupervision:
 
     def _speed(self, end: float, begin: float) -> Array | None:
         """Return the range of the positions between two times before now, s, over that time; None while unknown."""
+        if (end, begin) not in self._speeds:
+            self._speeds[end, begin] = self._measure_speed(end, begin)
+        return self._speeds[end, begin]
+
+    def _measure_speed(self, end: float, begin: float) -> Array | None:
         history = self._history
         if not history:
             return None

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Virtual dry friction at the tip, which keeps it in place against small model errors."""
 
 from __future__ import annotations
@@ -77,8 +78,7 @@ def sticking_rate(state: ArmState, friction: TipFriction) -> float:
 
 def _stiffness(state: ArmState, friction: TipFriction) -> tuple[float, float]:
     """Return the stiffness of the bristle, N/m and N m/rad, limited by the bandwidth in the lightest direction."""
-    mobility = state.J @ np.linalg.solve(state.M, state.J.T)
-    lightest = [1 / np.linalg.eigvalsh(mobility[part, part])[-1] for part in (slice(3), slice(3, 6))]
+    lightest = [1 / np.linalg.eigvalsh(state.mobility[part, part])[-1] for part in (slice(3), slice(3, 6))]
     wanted = friction.force / friction.slip, friction.moment / friction.turn
     linear, angular = (min(k, m * friction.bandwidth**2) for k, m in zip(wanted, lightest))
     return linear, angular

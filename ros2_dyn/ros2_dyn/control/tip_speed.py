@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The brake before the speed limit of the tip: a fast hand is slowed before the mode stops."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The common part of the mode demos: a simulated arm that the node commands, in lockstep."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records the states, contacts and commands of the simulated arm, and the mode of the node."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode feed_forward with a contact: the detector stops the mode, and the mode is entered again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records what the node publishes about collisions."""
 
 from __future__ import annotations

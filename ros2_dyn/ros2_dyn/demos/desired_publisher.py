@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A desired motion there and back, and its publisher."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arm of the demo `identify` as it really is: other bodies than its URDF says, friction, and rotors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records, instant by instant, the effort that an arm measures and those that nodes predict."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode feed_forward: the same lap twice, with a joint PD alone and with the model's efforts added."""
 
 from __future__ import annotations

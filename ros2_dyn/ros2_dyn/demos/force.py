@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode force: the tip moves down to a wall and presses on it, without a force sensor."""
 
 from __future__ import annotations

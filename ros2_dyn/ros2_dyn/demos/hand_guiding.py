@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode hand_guiding: a hand leads the tip, releases it, and then tries to push a joint into its stop."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identification: an arm that is not what its URDF says moves, is recorded and identified, and the node knows it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demos: a simulated arm and the node `dynamics` exchange ROS 2 messages, and a table shows what they do."""
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ros2_dyn.demos.demo import Demo
 from ros2_dyn.demos.feed_forward import FeedForwardDemo
 from ros2_dyn.demos.force import ForceDemo
 from ros2_dyn.demos.hand_guiding import HandGuidingDemo
+from ros2_dyn.demos.handover import HandoverDemo
 from ros2_dyn.demos.identify import IdentifyDemo
 from ros2_dyn.demos.impedance import ImpedanceDemo
 from ros2_dyn.demos.monitor import MonitorDemo
@@ -32,6 +34,7 @@ DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
     "hand_guiding": (HandGuidingDemo, 10.0, "for which the drift of the tip is measured after the release"),
     "force": (ForceDemo, 4.0, "for which the tip presses"),
     "impedance": (ImpedanceDemo, 3.0, "for the return after each push"),
+    "handover": (HandoverDemo, 0.5, "for which the arm is watched after each handover"),
     "feed_forward": (FeedForwardDemo, 8.0, "of one lap"),
     "collision": (CollisionDemo, 8.0, "of the motion"),
     "identify": (IdentifyDemo, 40.0, "of the motion that is recorded"),
@@ -47,14 +50,20 @@ def main() -> int:
     parser.add_argument("--duration", type=_seconds, help=f"simulated seconds, in {meanings}")
     pace_help = "simulated time over wall time, in all modes but monitor; 0: as fast as possible; default: 1"
     parser.add_argument("--pace", type=_pace, default=1.0, help=pace_help)
+    parser.add_argument("--view", action="store_true", help="show it in the browser, too; the address is printed")
     arguments = parser.parse_args()
     make, duration, _ = DEMOS[arguments.mode]
     use_localhost_only()
-    return play(lambda: make(arguments.duration or duration, arguments.pace))
+    return play(lambda: make(arguments.duration or duration, arguments.pace), arguments.view)
 
 
-def play(make: Callable[[], Demo]) -> int:
-    """Play a demo to its end and print its report as JSON; return the exit status."""
+def play(make: Callable[[], Demo], view: bool = False) -> int:
+    """Play a demo to its end and print its report as JSON; return the exit status.
+
+    Args:
+        make: makes the demo.
+        view: whether a page in the browser shows it, too.
+    """
     interrupted = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: interrupted.set())
@@ -65,6 +74,8 @@ def play(make: Callable[[], Demo]) -> int:
             runner = DemoRunner(demo.node, processes, live, interrupted)
             runner.table = demo.table
             try:
+                if view:
+                    _show_page(runner, live)
                 demo.run(runner)
                 runner.check()
             finally:
@@ -83,6 +94,17 @@ def play(make: Callable[[], Demo]) -> int:
         print(failure, file=sys.stderr)
     print(json.dumps({name: _plain(value) for name, value in demo.report().items()}))
     return 0 if failure is None else 1
+
+
+def _show_page(runner: DemoRunner, live: Live) -> None:
+    """Start the page, and print its address; errors as of `DemoRunner.wait_until`."""
+    runner.processes.start("view", ["ros2_dyn", "view"])
+
+    def lines() -> list[str]:
+        return [line for line in runner.processes.printed("view").splitlines() if line.startswith("page: ")]
+
+    runner.wait_until(lambda: bool(lines()), "address of the page")
+    live.console.print(lines()[0])
 
 
 def _plain(value: object) -> object:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mode monitor: the efforts that the node predicts are those of the simulated arm."""
 
 from __future__ import annotations

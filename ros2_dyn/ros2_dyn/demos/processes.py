@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Child processes that end with their parent."""
 
 from __future__ import annotations

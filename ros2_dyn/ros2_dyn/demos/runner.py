@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runner of a demo: it waits for conditions, calls services and shows the demo's table meanwhile."""
 
 from __future__ import annotations

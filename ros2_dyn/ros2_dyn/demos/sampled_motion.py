@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A joint motion as samples: from the CSV of `ros2_dyn excite` or from a lap, and as a message for a controller."""
 
 from __future__ import annotations

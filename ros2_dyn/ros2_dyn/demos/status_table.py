@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables with bars, which fit into 80 columns."""
 
 from __future__ import annotations

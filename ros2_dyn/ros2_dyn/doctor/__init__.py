@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong between a robot, its description and its driver, told from a recorded motion."""
 
 from ros2_dyn.doctor.diagnosis import CODES as CODES

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The efforts of a model in a sampled motion, as linear functions of its inertial parameters and of gravity."""
 
 from __future__ import annotations

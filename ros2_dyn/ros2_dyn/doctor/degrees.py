@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Positions in degrees: joints that are far outside of what they can reach, or much too fast."""
 
 from __future__ import annotations

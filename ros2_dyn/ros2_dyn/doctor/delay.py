@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time stamps that are late or early against efforts."""
 
 from __future__ import annotations

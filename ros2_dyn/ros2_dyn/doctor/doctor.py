@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The diagnosis of one recording of one robot."""
 
 from __future__ import annotations

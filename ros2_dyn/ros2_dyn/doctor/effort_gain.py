@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unit, gain and sign of the efforts, joint by joint or of all."""
 
 from __future__ import annotations

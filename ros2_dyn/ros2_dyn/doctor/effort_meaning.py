@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts that lack what carries the robot's weight, or all that the robot's own motion needs."""
 
 from __future__ import annotations

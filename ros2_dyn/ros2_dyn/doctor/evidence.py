@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How well one joint's effort agrees with a model whose parameters are doubtful: a marginal likelihood.
 
 The effort is Gaussian: its mean is the model's; its covariance is that of inertial parameters and friction that are

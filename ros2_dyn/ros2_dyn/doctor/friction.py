@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction of the joints, and what is left of the efforts when it is subtracted."""
 
 from __future__ import annotations

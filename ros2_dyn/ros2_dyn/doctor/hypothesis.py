@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may be wrong with a recording or with the model that it is compared with."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joints that are exchanged: all their columns, those of the states, or those of the efforts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The score of a hypothesis: the evidence of all joints, less a price for each fault."""
 
 from __future__ import annotations

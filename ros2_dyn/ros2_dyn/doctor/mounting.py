@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An arm that does not stand upright: gravity in its base frame."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tool or payload that the robot description lacks: mass and centre of mass at the tip."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A recorded motion as the doctor compares it with a model: a few hundred samples, all of them low-passed alike."""
 
 from __future__ import annotations

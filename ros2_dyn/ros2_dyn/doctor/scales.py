@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gains that are tried, and the best of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hypothesis that explains a recording best: a beam search, fault by fault, and what of it is certain."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of a recording can be used, and clear words where nothing can."""
 
 from __future__ import annotations

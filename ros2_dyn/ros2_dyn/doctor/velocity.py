@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recorded velocities and time stamps, against the positions; the diagnosis itself needs neither velocity."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid-body algorithms on NumPy arrays, one per file, written to be read beside RBDA and Craig."""
 
 from ros2_dyn.dynamics.aba import forward_dynamics as forward_dynamics

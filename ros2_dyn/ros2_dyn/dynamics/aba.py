@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward dynamics: the articulated-body algorithm (RBDA section 7.3, Table 7.1)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot with fewer inertial parameters and the same efforts (Gautier and Khalil 1990; Khalil and Dombre 2002, 9.4).
 
 A part of a body's inertia that does not change when the body turns about its joint, and that has no angular momentum

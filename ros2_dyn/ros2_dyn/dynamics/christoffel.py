@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Equation of motion in closed form: H, C_ijk and g (RBDA 5.6), with the Christoffel symbols for C."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coriolis matrix for which Mdot - 2 C is skew (Echeandia and Wensing 2021), in RBDA's notation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint-space inertia matrix: the composite-rigid-body algorithm (RBDA section 6.2, Table 6.2)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinetic and potential energy (RBDA section 2.13)."""
 
 from __future__ import annotations

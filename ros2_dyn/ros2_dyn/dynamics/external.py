@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """External wrenches: those of the surroundings on any point of any link."""
 
 from __future__ import annotations

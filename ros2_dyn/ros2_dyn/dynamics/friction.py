@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction of moving joints: viscous, Coulomb and Stribeck (Armstrong-Helouvry, Dupont and Canudas de Wit 1994).
 
 Coulomb friction can grow with the load of the joint. What depends on the motion before is in `presliding`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts of friction, springs and rotors as a linear function of their parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of shapes and finiteness, at the boundary of the library and nowhere else."""
 
 from __future__ import annotations

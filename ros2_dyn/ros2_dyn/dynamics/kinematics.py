@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forward kinematics and Jacobians (Craig chapters 3 and 5)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Factor and solve symmetric positive-definite systems: ``H = L^T D L`` (RBDA section 6.5, Table 6.3)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Generalised momentum, the input of momentum observers (RBDA section 2.12; De Luca and Mattone 2005)."""
 
 from __future__ import annotations

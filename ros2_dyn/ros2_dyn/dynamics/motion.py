@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocity and acceleration of links, propagated from the base outwards (Craig 5.45 to 5.48, 6.31 to 6.36)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics in its original form: 3D vectors, classical accelerations, centres of mass (RBDA Table 5.2).
 
 This is the recursion of Luh, Walker and Paul (1980), as in Craig 6.45 to 6.53. It has the same result as `rnea`, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction before a joint slides: Maxwell-slip elements (Iwan 1966; Al-Bender, Lampaert and Swevers 2005).
 
 An element is a spring that slips where its effort reaches a limit. It gives back what it has stored and no more, so

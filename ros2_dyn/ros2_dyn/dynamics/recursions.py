@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps that the recursive algorithms have in common: motions outwards, forces inwards (RBDA section 5.3).
 
 Lists hold one entry for each body, in its own frame.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics as a linear function of the inertial parameters (Atkeson, An and Hollerbach 1986)."""
 
 from __future__ import annotations

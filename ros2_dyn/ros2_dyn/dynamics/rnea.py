@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics: the recursive Newton-Euler algorithm in body coordinates (RBDA section 5.3, Table 5.1)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exact partial derivatives of inverse dynamics (Singh, Russell and Wensing 2022), in RBDA's notation."""
 
 from __future__ import annotations

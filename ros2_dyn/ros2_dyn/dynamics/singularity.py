@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Singularities: lost directions of motion, at the boundary of the workspace or inside it (Craig 5.8)."""
 
 from __future__ import annotations

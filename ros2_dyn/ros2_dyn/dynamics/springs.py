@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Effort and energy of springs in the joints."""
 
 from __future__ import annotations

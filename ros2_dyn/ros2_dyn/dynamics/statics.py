@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statics: joint efforts for a wrench on the surroundings (Craig 5.9 and 5.10)."""
 
 from __future__ import annotations

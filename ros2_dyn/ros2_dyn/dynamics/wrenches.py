@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces and moments on one rigid body, reduced to one point."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimation from measurements: filters, observers, collision detection, contact isolation and identification."""
 
 from ros2_dyn.estimation.calibration import Calibration as Calibration

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes joint states into a rosbag2 file, by rosbags, so without ROS."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calibration of collision thresholds from the residuals of a motion without contact."""
 
 from __future__ import annotations

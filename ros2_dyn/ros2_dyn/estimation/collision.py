@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collision detection: external efforts against a threshold per joint, with hysteresis, latched until a reset."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the efforts of a recording depend on besides the robot: how it stands, and what its driver does to them."""
 
 from __future__ import annotations

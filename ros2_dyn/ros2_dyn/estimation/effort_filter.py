@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver's low-pass filter of efforts, applied to a model's efforts, and the candidates for it."""
 
 from __future__ import annotations

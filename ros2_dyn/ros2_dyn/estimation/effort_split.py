@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The measured effort of a motion, split into what the model explains it by, and the rest."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of samples at irregular times: a low-pass, and filtered differences (velocity, acceleration)."""
 
 from __future__ import annotations

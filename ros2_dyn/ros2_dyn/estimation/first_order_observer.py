@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """First-order observer of the unknown input of a quantity: its measured rate less the known inputs, low-passed."""
 
 from __future__ import annotations

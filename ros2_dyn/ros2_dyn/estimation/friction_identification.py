@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identification of each joint's friction and rotor inertia from a recorded motion of a robot with known links."""
 
 from __future__ import annotations

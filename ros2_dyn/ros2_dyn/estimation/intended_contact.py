@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact that a mode intends, such as the hand that guides the arm, which is no collision as long as it lasts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Observers of external joint efforts: by the momentum, by the effort itself, and by the energy.
 
 Sources: De Luca and Mattone 2005; Haddadin, De Luca and Albu-Schaeffer 2017. The inputs are the measured effort and

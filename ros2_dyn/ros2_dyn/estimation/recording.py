@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recording of measured states and efforts of a robot as arrays, from a rosbag2 or CSV file, without ROS."""
 
 from __future__ import annotations
@@ -58,8 +59,14 @@ def read_recording(
         raise InputError("recording", f"there is no '{path}'")
     seen: set[str] = set()
     is_csv = path.suffix.lower() == ".csv"
-    states = recording_csv.states(path, joint_names) if is_csv else recording_bag.states(path, joint_names, topic, seen)
-    table = _table(states, 1 + 3 * len(joint_names), partial)
+    columns = None if is_csv or partial else recording_bag.columns(path, joint_names, topic)
+    if columns is not None:
+        table = columns[columns[:, 0] > np.append(-np.inf, np.maximum.accumulate(columns[:-1, 0]))]
+    else:
+        rows = (
+            recording_csv.states(path, joint_names) if is_csv else recording_bag.states(path, joint_names, topic, seen)
+        )
+        table = _table(rows, 1 + 3 * len(joint_names), partial)
     if not len(table):
         known = f"its joints are {', '.join(sorted(seen))}" if seen else f"it has no messages on {topic}"
         known = "no line has all their values" if is_csv else known

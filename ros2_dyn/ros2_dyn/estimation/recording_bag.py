@@ -1,12 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of joints from a rosbag2 file, by rosbags, so without ROS."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.recording_columns import state_columns
+from ros2_dyn.model.spatial import Array
+
+TYPE = "sensor_msgs/msg/JointState"
 
 State = tuple[float, Sequence[float], Sequence[float] | None, Sequence[float] | None]
 """Time, s, and positions, velocities and efforts of the joints; None for what the state lacks."""
@@ -41,8 +47,33 @@ def states(path: Path, joint_names: Sequence[str], topic: str, seen: set[str]) -
         yield stamp or 1e-9 * received, message.position[where], qd, effort
 
 
+def columns(path: Path, joint_names: Sequence[str], topic: str) -> Array | None:
+    """Return the states of the joints as an array, where all messages of the topic are alike; see `state_columns`.
+
+    Raises:
+        InputError: rosbags is not installed, or the bag cannot be read.
+    """
+    with _open(path) as reader:
+        found = [each for each in _of(reader, topic) if each[0].msgtype == TYPE]
+        return state_columns([data for _, _, data in found], [received for _, received, _ in found], joint_names)
+
+
 def _messages(path: Path, topic: str) -> Iterator[tuple[Any, int]]:
     """Yield the messages of a topic, and when each was received, ns."""
+    with _open(path) as reader:
+        for connection, received, data in _of(reader, topic):
+            yield reader.deserialize(data, connection.msgtype), received
+
+
+def _of(reader: Any, topic: str) -> Iterator[tuple[Any, int, bytes]]:
+    """Yield connection, time of receipt, ns, and bytes of the messages of a topic."""
+    chosen = [c for c in reader.connections if c.topic.lstrip("/") == topic.lstrip("/")]
+    if chosen:
+        yield from reader.messages(connections=chosen)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
     try:
         from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
@@ -50,9 +81,7 @@ def _messages(path: Path, topic: str) -> Iterator[tuple[Any, int]]:
         raise InputError("recording", "rosbags, which reads bags, is not installed: pip install rosbags") from error
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-            chosen = [c for c in reader.connections if c.topic.lstrip("/") == topic.lstrip("/")]
-            for connection, received, data in reader.messages(connections=chosen) if chosen else ():
-                yield reader.deserialize(data, connection.msgtype), received
+            yield reader
     except Exception as error:
         if isinstance(error, InputError):
             raise

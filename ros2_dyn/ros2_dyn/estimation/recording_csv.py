@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of joints from a CSV file."""
 
 from __future__ import annotations

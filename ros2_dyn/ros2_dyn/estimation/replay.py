@@ -1,6 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run an observer and a collision detector over a recording."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,17 +44,22 @@ def observe(
     """
     if observer == "direct":
         return _observe_directly(model, recording, bandwidth, conditions)
+    return np.array(list(observations(model, recording, bandwidth, conditions)))
+
+
+def observations(
+    model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions = USUAL
+) -> Iterator[list[float]]:
+    """Yield the external efforts of the momentum observer at each state, N m or N, shape (n,); see `observe`."""
     kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd", "gravity"))
     gravity = np.broadcast_to(conditions.gravity, (len(recording.t), 3))
     terms = [*kernel(recording.q, recording.qd, gravity)]
     terms[-1] = terms[-1] + presliding(model, recording.q)
     terms = [_ahead(term, recording, conditions.effort_filter) for term in terms]
     momentum = MomentumObserver(bandwidth, _cutoff(conditions.effort_filter))
-    residuals = []
     for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
         momentum.observe(t, tau, *values)
-        residuals.append(momentum.value)
-    return np.array(residuals)
+        yield momentum.value
 
 
 def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions) -> Array:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured signals as an identification needs them: at equal steps, filtered without delay, and differentiated."""
 
 from __future__ import annotations

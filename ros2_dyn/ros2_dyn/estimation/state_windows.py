@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Averages of measured states over short windows, gathered as the states come, in little memory.
 
 States are averaged with the weight ``1 - (s / T)^2``, s being the time from the middle of a window of duration 2 T.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an observer makes of an external effort that sets in and stays."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact isolation, and estimation of the wrench at the tip, from external joint efforts."""
 
 from __future__ import annotations

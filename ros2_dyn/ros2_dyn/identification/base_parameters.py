@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The combinations of parameters that efforts depend on, by a QR decomposition of the regressor.
 
 Gautier, Numerical calculation of the base inertial parameters of robots (1991); Khalil and Dombre 2002, 9.4.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts as a linear function of all that is identified: bodies, rotors, friction and the tilt of the base."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Least squares for parameters that can exist: bodies near those of a description, and friction that is not negative.
 
 The problem is convex and smooth inside its bounds, so that Newton's method with a line search finds its one solution.

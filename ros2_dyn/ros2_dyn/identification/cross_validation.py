@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The choice of a fit's settings by what folds of the fit part tell about those that were left out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fourier series as joint trajectories: periodic, smooth, and at rest in a posture at the start and the end.
 
 Swevers, Ganseman, Tuekel, De Schutter and Van Brussel, Optimal robot excitation and identification (1997).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distances between the links of a robot, by Pinocchio and Coal (optional: ``pip install pin``)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cost of an exciting trajectory and its gradient: minus the log-determinant of its information, and penalties."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exciting trajectory of a robot: the most information about its parameters within its limits.
 
 Swevers et al. 1997, with the log-determinant of the information, minimised by L-BFGS from several random starts.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a motion tells about a robot's parameters: the information matrix of its base parameters."""
 
 from __future__ import annotations

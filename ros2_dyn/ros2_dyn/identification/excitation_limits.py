@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits of an exciting trajectory: shares of what the robot description allows."""
 
 from __future__ import annotations

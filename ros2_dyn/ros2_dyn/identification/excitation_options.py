@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an exciting trajectory is to be like."""
 
 from __future__ import annotations

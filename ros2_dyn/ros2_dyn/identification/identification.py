@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an identification found, and how well it predicts what it was not fitted to."""
 
 from __future__ import annotations

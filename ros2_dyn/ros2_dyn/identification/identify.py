@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identification of a robot from recorded motions: choice of settings, fit, test."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Normal equations of all columns, joint by joint and part by part: all that a fit needs of motions of any length."""
 
 from __future__ import annotations

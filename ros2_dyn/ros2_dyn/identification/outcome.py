@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From fitted parameters to a robot, with errors in all parts and standard errors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of a motion: what is fitted, in contiguous folds with gaps between them, and what is kept for the test."""
 
 from __future__ import annotations

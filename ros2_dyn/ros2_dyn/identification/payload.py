@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mass, centre of mass and inertia of what an arm carries, from its efforts (Atkeson, An and Hollerbach 1986).
 
 The payload's ten parameters and the errors of the robot's model are estimated together, by weighted least squares with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts that a robot's model does not explain, and what a payload and the model's errors would add to them."""
 
 from __future__ import annotations

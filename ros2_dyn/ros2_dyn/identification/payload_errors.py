@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors that a robot's model may have, as parameters that are estimated beside a payload's: bodies, offsets, friction.
 
 Each has a standard deviation from which it starts. So what the model has wrong widens the payload's uncertainty, and a

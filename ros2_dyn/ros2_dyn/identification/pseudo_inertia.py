@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pseudo-inertia matrix of a body, positive definite for bodies that can exist, and a distance between two bodies.
 
 Wensing, Kim and Slotine, Linear matrix inequalities for physically consistent inertial parameter identification (2018);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of an identification: what was found, how well it predicts, and what the data cannot tell."""
 
 from __future__ import annotations

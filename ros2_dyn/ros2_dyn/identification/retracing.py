@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a test part goes through what the fit part went through, so that it says little about other motions."""
 
 from __future__ import annotations

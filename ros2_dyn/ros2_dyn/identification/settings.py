@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a fit leaves open: the driver's filter, the terms of friction, and how far the description counts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Standard errors of a fit's parameters: how far they would be off by chance."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot description with other inertias and friction, and all else as it was."""
 
 from __future__ import annotations

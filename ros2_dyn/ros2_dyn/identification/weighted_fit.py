@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fit of all joints' efforts at once, each weighted by what remains unexplained in it."""
 
 from __future__ import annotations

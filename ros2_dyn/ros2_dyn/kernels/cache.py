@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cache of compiled kernels on disk, by the hash of their source, which contains the robot and the algorithms."""
 
 from __future__ import annotations

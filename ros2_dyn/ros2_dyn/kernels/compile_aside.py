@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turning source into code without holding the interpreter: Python's compiler does not let other threads run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile C source into an extension module of Python, with the system's compiler.
 
 The environment variables CC and CFLAGS are the user's, as in other builds. What is compiled by default runs on any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emit a traced program as C99, and as the source of a Python extension module that evaluates it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emit a traced program as a Python function of floats or of arrays."""
 
 from __future__ import annotations

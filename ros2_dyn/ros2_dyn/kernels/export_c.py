@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A robot's dynamics as C99 that needs nothing but libm: for a controller in C or C++."""
 
 from __future__ import annotations

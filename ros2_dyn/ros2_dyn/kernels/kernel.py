@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compile the algorithms for one robot: trace them once, and emit one fast function."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.cache import import_c
-from ros2_dyn.kernels.compile_aside import compile_source
+from ros2_dyn.kernels.compile_aside import compile_source, compiles_aside
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.kernels.emit_c import emit_module
 from ros2_dyn.kernels.emit_python import emit_python
@@ -122,12 +123,37 @@ def compile_scalar_kernel(
     """
     program = trace(model, outputs, inputs, link)
     recipe = compile_scalar_kernel, (model, tuple(outputs), tuple(inputs), link)
-    if not why_no_c():
-        try:
-            return _finish(program, "c", _scalar_c(program), model, link, recipe)
-        except InputError as error:
-            warnings.warn(f"{error}; Python computes instead, more slowly", RuntimeWarning, stacklevel=2)
-    return _finish(program, "python", _python(program), model, link, recipe)
+    return _finish(program, *_scalar(program), model, link, recipe)
+
+
+def compile_in_time(
+    model: RobotModel,
+    outputs: Sequence[str],
+    inputs: Sequence[str] = DEFAULT_INPUTS,
+    link: str | None = None,
+) -> Kernel:
+    """Compile outputs for sequences of floats: to C where there is time (`compiles_aside`), to Python otherwise.
+
+    The numbers are the same. C takes a second to compile and a thirtieth of the time to run.
+
+    Args:
+        model: see `compile_kernel`, as the others.
+        outputs: names of the outputs.
+        inputs: names of the inputs.
+        link: link of the payload, the wrench, the pose and the Jacobians.
+
+    Raises:
+        InputError: an output, an input or the link is unknown.
+    """
+    if compiles_aside():
+        return compile_scalar_kernel(model, outputs, inputs, link)
+    return compile_kernel(model, outputs, "python", inputs, link)
+
+
+def compile_program(program: Program) -> Callable[..., tuple[Any, ...]]:
+    """Return the function of any traced program, as `compile_in_time` makes it."""
+    _, (_, function) = _scalar(program) if compiles_aside() else ("python", _python(program))
+    return function
 
 
 def _finish(program: Program, backend: str, made: Made, model: RobotModel, link: str | None, recipe: Any) -> Kernel:
@@ -229,6 +255,16 @@ def _in_threads(function: Callable[..., None], arrays: Sequence[Array], threads:
     function(*first)
     for worker in workers:
         worker.join()
+
+
+def _scalar(program: Program) -> tuple[str, Made]:
+    """Return the backend for sequences of floats that can be used here, and what it makes."""
+    if not why_no_c():
+        try:
+            return "c", _scalar_c(program)
+        except InputError as error:
+            warnings.warn(f"{error}; Python computes instead, more slowly", RuntimeWarning, stacklevel=3)
+    return "python", _python(program)
 
 
 def _scalar_c(program: Program) -> Made:

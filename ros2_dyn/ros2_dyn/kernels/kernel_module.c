@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The generated program as a Python extension module: `make` returns the kernel, `batch` evaluates many states.
 
    Before this file, the generated code defines: ARGUMENTS, the number of arguments of the kernel; argument_names;

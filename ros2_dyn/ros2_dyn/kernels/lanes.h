@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Numbers of several states side by side, in the vector types of GCC and Clang; sine and cosine for |x| <= MAX_ANGLE. */
 
 #define LANES 4

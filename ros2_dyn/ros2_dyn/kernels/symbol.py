@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Symbolic scalars: an algorithm that is called with symbols in place of numbers records its operations.
 
 Each new value is folded at once (constants, zeros, ones, signs) and looked up among the earlier ones, so that equal
@@ -25,6 +26,10 @@ class Tape:
         if key not in self._known:
             self._known[key] = Symbol(self, len(self._known), op, args)
         return self._known[key]
+
+    def close(self) -> None:
+        """Forget the values, which know this tape, so that they go when nobody needs them, without a collector."""
+        self._known.clear()
 
 
 class Symbol:

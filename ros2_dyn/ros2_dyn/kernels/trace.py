@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trace the algorithms of `ros2_dyn.dynamics`: run them once on symbols, for one robot, and keep the operations."""
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
         model = dynamics.regroup_inertia(model, None if "gravity" in inputs else STANDARD_GRAVITY)
     carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
     context = TraceContext(carrying, link, x)
-    return Program(symbols, defaults, {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs})
+    traced = {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs}
+    tape.close()
+    return Program(symbols, defaults, traced)
 
 
 def _check(argument: str, names: Sequence[str], known: Sequence[str]) -> None:

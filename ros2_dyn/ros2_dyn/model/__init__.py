@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot as frozen data, made from a URDF or a table of Denavit-Hartenberg parameters."""
 
 from ros2_dyn.model.card import CardAbout as CardAbout

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot card: what was identified of one arm, to be laid over a description of its kinematics."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot cards as files, the descriptions that they name, and the recordings that they are from."""
 
 from __future__ import annotations

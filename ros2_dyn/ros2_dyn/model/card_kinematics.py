@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Digests of a robot's kinematics, link by link: numbers of one robot mean nothing for a robot that moves otherwise.
 
 A digest does not depend on where the arm stands, on links that are fixed in between, or on their masses and limits.

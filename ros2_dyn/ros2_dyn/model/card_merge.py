@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One robot card from several of one arm: means, and how far the identifications differ."""
 
 from __future__ import annotations

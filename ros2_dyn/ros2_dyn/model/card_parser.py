@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robot card of a text, with every name and number checked, since a card may be anybody's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of a robot card: YAML, with units in its comments."""
 
 from __future__ import annotations

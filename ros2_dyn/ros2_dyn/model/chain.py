@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts of a robot: the arm between two links of a bigger robot, and robots with some joints locked."""
 
 from __future__ import annotations

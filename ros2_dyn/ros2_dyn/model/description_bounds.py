@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bounds of a robot description: what is beyond them is refused before anything is computed from it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links of a chain from a table of Denavit-Hartenberg parameters, modified (Craig) or standard (Paul)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The low-pass filter that a driver puts on the efforts before it publishes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is odd in a robot description: where, how bad, and what to do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia of a rigid body: mass, centre of mass and rotational inertia, with the reference point in the name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inertia of one link in plain numbers, as people write it: mass, centre of mass, and moments about that."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint: the motion of a body relative to its parent (RBDA section 4.4)."""
 
 from __future__ import annotations

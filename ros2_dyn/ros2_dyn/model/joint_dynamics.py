@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dynamics of one joint apart from the rigid bodies: friction, a spring, and the inertia of its motor."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One link and its joint: the form that every source of a model (URDF, DH table, other model) is brought into."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payload: a rigid body fixed to one of the robot's links."""
 
 from __future__ import annotations

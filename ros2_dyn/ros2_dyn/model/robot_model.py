@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RobotModel: a tree of rigid bodies connected by joints, as frozen data (RBDA section 4.1)."""
 
 from __future__ import annotations
@@ -288,13 +289,17 @@ class RobotModel:
 
     def __eq__(self, other: object) -> bool:
         """Return whether the other model has the same name, links and joints, to the last bit."""
-        return isinstance(other, RobotModel) and self._key == other._key
+        return self is other or (isinstance(other, RobotModel) and self._key == other._key)
 
     def __hash__(self) -> int:
         """Return the hash of the content."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(self._key)
 
-    @property
+    @cached_property
     def _key(self) -> tuple[object, ...]:
         return (self.name, *(spec.key() for spec in self.link_specs))
 
@@ -309,7 +314,7 @@ class RobotModel:
 
     @cached_property
     def nq(self) -> int:
-        """Length of q: n, and more where there are planar and floating joints."""
+        """Length of q, which is n without planar and floating joints, and more with them."""
         return max(where.stop for where in self.q_slices)
 
     @property
@@ -317,17 +322,17 @@ class RobotModel:
         """Position at which all joints are neutral, shape (nq,): zeros, apart from planar and floating joints."""
         return np.concatenate([joint.neutral for joint in self._independent])
 
-    @property
+    @cached_property
     def _independent(self) -> tuple[Joint, ...]:
         """Joints that mimic no other, in the order of q."""
         return tuple(joint for joint in self.joints if joint.mimics is None)
 
-    @property
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the independent joints in the order of q and qd: depth first, children in document order."""
         return tuple(joint.name for joint in self._independent)
 
-    @property
+    @cached_property
     def link_names(self) -> tuple[str, ...]:
         """Names of all links, the root first."""
         return tuple(self.links)

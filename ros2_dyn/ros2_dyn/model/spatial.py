@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spatial vector algebra: the arithmetic of RBDA chapter 2, in the compact form of its appendix A.
 
 A spatial vector is [angular; linear], shape (..., 6): a motion is [omega; v], a force is [n; f]. A Plücker transform
@@ -35,12 +36,16 @@ def cross(a: Array, b: Array) -> Array:
     return a.take(YZX, -1) * b.take(ZXY, -1) - a.take(ZXY, -1) * b.take(YZX, -1)
 
 
+def _matrix(*entries: Array) -> Array:
+    """Return the matrix (..., 3, 3) of its nine entries (...), row by row."""
+    return np.stack(entries, axis=-1).reshape(*np.shape(entries[0]), 3, 3)
+
+
 def skew(a: Array) -> Array:
     """Return the matrix (..., 3, 3) with ``skew(a) @ b == cross(a, b)``."""
     zero = 0 * a[..., 0]
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
-    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return _matrix(zero, -z, y, z, zero, -x, -y, x, zero)
 
 
 def join(angular: Array, linear: Array) -> Array:
@@ -141,12 +146,11 @@ def rotation_from_rpy(rpy: Array) -> Array:
 def rotation_from_quaternion(quaternion: Array) -> Array:
     """Return the rotation (..., 3, 3), child to parent coordinates, of a unit quaternion [x, y, z, w] (..., 4)."""
     x, y, z, w = (quaternion[..., i] for i in range(4))
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return _matrix(
+        *(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        *(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        *(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
 
 
 def quaternion_from_rotation(R: Array) -> Array:

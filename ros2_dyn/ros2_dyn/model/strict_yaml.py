@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """YAML of unknown origin: only text, lists and mappings of text are made from it, and every part is checked by its use.
 
 Numbers are read as Python reads them, so that 1e-6 is one; YAML 1.1 takes it for a text. Names such as yes and 12 are

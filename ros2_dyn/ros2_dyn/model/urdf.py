@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links of a robot from a URDF: strip what does not concern dynamics, parse, and name the element that is wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The collision detector over a recorded motion: thresholds, alarms, and the smallest contacts that it detects."""
 
 from __future__ import annotations

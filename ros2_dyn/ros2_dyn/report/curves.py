@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The curves of a report on a recorded motion, joint by joint, the same on the page and on paper."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A picture of measured efforts beside those of two models of one arm."""
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def draw_efforts(
     figure.supylabel("effort, N m", fontsize=11)
     figure.suptitle(title, fontsize=14, parse_math=False)
     handles, labels = places[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=11, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncol=len(labels), fontsize=11, frameon=False)
     try:
         figure.savefig(path)
     except OSError as error:

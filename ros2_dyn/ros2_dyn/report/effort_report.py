@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a report on a recorded motion says: how far each description of the robot explains the efforts, and by what."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A report on a recorded motion as one HTML page that needs no network."""
 
 from __future__ import annotations

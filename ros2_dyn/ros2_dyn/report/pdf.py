@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A report on a recorded motion as a PDF: the tables, and a page for each joint."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of a report on a recorded motion, the same on the terminal, on the page and on paper."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the black box of a node to files, in a thread that gives way to the commands, and bounds what they take."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the parts of a serialised message are, found by walking through one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of the hot topics as samples, read from their serialised bytes without a message object between.
 
 A message is read the ordinary way once. Its layout (where the names and the numbers are) is kept, and later messages of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is published of the external efforts: the efforts, the detector's state, the wrench at the tip, the stop."""
 
 from __future__ import annotations

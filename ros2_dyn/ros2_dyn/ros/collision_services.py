@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the services of the collision detector answer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is published on ~/command, who else is there, and the failsafe process that goes on without this process."""
 
 from __future__ import annotations

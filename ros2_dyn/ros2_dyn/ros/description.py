@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a robot description from a file: URDF, xacro that is expanded first, or a robot card that names a URDF."""
 
 from __future__ import annotations

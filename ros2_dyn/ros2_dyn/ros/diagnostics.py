@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of the node: one status for each concern, once a second on /diagnostics, as diagnostic_updater has them."""
 
 from __future__ import annotations

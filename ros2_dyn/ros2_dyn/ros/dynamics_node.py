@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node `dynamics`: wiring between messages and the runtime, which decides everything."""
 
 from __future__ import annotations
@@ -5,7 +6,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from traceback import format_exc
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.serialization import deserialize_message
+from ros2_dyn_interfaces.msg import HybridTarget
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import (
     EstimatePayload,
@@ -41,14 +42,15 @@ from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
 from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.handover_services import HandoverServices
 from ros2_dyn.ros.hot_loop import HotLoop
-from ros2_dyn.ros.messages import joint_sample, payload_message, payload_request
+from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, payload_request
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
 from ros2_dyn.ros.retime_process import RetimeProcess
 from ros2_dyn.ros.retime_service import RetimeTask
-from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque
+from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings, Update
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME
@@ -98,6 +100,7 @@ class DynamicsNode(Node):
         if runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
+        self.create_subscription(HybridTarget, "~/desired_hybrid", self._on_hybrid, 1)
         self.create_subscription(JointTrajectory, TRAJECTORIES, self._on_trajectory, 10, raw=True)
 
     def _serve(self) -> None:
@@ -114,6 +117,7 @@ class DynamicsNode(Node):
             (Trigger, "~/calibrate_collision", self._calibrate_collision),
         ):
             self.create_service(kind, name, callback, callback_group=MutuallyExclusiveCallbackGroup())
+        self._handover = HandoverServices(self, self._driver)
 
     def spin(self) -> None:
         """Serve until the context is shut down."""
@@ -121,9 +125,9 @@ class DynamicsNode(Node):
 
     def destroy_node(self) -> None:
         """End; what is commanded passes to the failsafe process first."""
-        self._driver.close()
-        self._trajectories.close()
-        self._retiming.close()
+        for name in ("_driver", "_trajectories", "_retiming"):
+            if (part := getattr(self, name, None)) is not None:  # rclpy also destroys nodes that could not be made
+                part.close()
         super().destroy_node()
 
     # ---- messages
@@ -151,6 +155,10 @@ class DynamicsNode(Node):
     def _on_enable(self, raw: bytes) -> None:
         pressed = deserialize_message(raw, Bool).data
         self._driver.handle(self._runtime.on_enable(pressed, self._driver.now()))
+
+    def _on_hybrid(self, message: HybridTarget) -> None:
+        sample = hybrid_sample(message, self._driver.received())
+        self._driver.handle(self._runtime.on_desired_hybrid(sample, self._driver.now()))
 
     def _on_description(self, message: String) -> None:
         if message.data != self._description:
@@ -195,12 +203,12 @@ class DynamicsNode(Node):
                 fill(request, response, robot, state, self._driver.now())
                 response.joint_names = list(robot.model.joint_names)
 
-            return self._respond(response, act)
+            return respond(self, response, act)
 
         return answer
 
     def _residuals(self, request: Any, response: GetCollisionResiduals.Response) -> GetCollisionResiduals.Response:
-        return self._respond(response, lambda: fill_residuals(response, self._runtime.watching()))
+        return respond(self, response, lambda: fill_residuals(response, self._runtime.watching()))
 
     async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
         driver, runtime = self._driver, self._runtime
@@ -254,18 +262,6 @@ class DynamicsNode(Node):
         response.success, response.message = result.successful, result.reason
         if result.successful:
             response.message = f"joints: {names}, collision_threshold: {reply.value}".replace("'", '"')
-        return response
-
-    def _respond(self, response: Any, act: Callable[[], None]) -> Any:
-        """Fill a response by an action, or with the reason why that failed."""
-        try:
-            act()
-            response.success = True
-        except Ros2DynError as error:
-            response.message = str(error)
-        except Exception as error:
-            self.get_logger().error(f"please report this fault:\n{format_exc()}")
-            response.message = f"a fault of the node: {error!r}"
         return response
 
     # ---- now and then

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Listens to an arm and to the node `dynamics`, and compares the efforts of the two at the same instant."""
 
 from __future__ import annotations

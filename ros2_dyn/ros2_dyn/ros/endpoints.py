@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who publishes and who subscribes on a topic, by endpoint: names of nodes may occur twice, endpoints do not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the runtime did and rejected: counted for the diagnostics, and logged without flooding the log."""
 
 from __future__ import annotations

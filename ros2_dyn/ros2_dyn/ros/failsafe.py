@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's side of the failsafe process, the second commander of the arm.
 
 A forward_command_controller holds the last command for ever, and a node that is dead, stopped or held up cannot send

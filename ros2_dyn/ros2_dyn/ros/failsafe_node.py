@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The failsafe process: it watches a node that commands, and goes on as `stopped` when that is dead or held up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop that reads a node's hot topics without rclpy's executor, which costs more than all that the node computes.
 
 A wait set is held by hand for the hot subscriptions, and their messages are taken as bytes. An ordinary executor serves

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wait sets that are held by hand, not by an executor."""
 
 from __future__ import annotations

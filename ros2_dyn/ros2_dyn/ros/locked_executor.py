@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An executor beside the hot loop: it calls back under a lock, and an error does not end it."""
 
 from __future__ import annotations

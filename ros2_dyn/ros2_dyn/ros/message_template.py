@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of which only the stamp and some numbers change: serialised once, and patched for each publication."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From messages to the runtime's samples, for those that are read the ordinary way, and back."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Inertia, Point, Vector3
+from ros2_dyn_interfaces.msg import HybridTarget
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import SetPayload
 from sensor_msgs.msg import JointState
@@ -15,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
 from ros2_dyn.model.inertial import MOMENTS
-from ros2_dyn.runtime import JointSample, PayloadRequest, TrajectorySample
+from ros2_dyn.runtime import HybridSample, JointSample, PayloadRequest, TrajectorySample
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.payload_run import EstimatedPayload
 
@@ -36,6 +38,14 @@ def trajectory_sample(message: JointTrajectory) -> TrajectorySample:
         [point.velocities for point in points],
         [point.accelerations for point in points],
     )
+
+
+def hybrid_sample(message: HybridTarget, received: int) -> HybridSample:
+    """Return the sample of a message that was received at a time of the clock of stamps, ns."""
+    p, o, wrench = message.pose.position, message.pose.orientation, message.wrench
+    pose = [p.x, p.y, p.z, o.x, o.y, o.z, o.w]
+    numbers, axes = [*xyz(wrench.force), *xyz(wrench.torque)], [bool(each) for each in message.force_axes]
+    return HybridSample(nanoseconds(message.header.stamp), message.header.frame_id, pose, numbers, axes, received)
 
 
 def payload_request(request: SetPayload.Request) -> PayloadRequest:

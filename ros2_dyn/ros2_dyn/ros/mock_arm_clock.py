@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time of the mock arm: it follows the node's clock, or publishes a clock of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mock arm as a ROS 2 node: it publishes joint states and takes commands, as a driver and its controllers do."""
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ class MockArmNode(Node):
 
     def destroy_node(self) -> None:
         """End; the pace of the simulation is logged."""
-        self._time.close()
+        if hasattr(self, "_time"):  # rclpy also destroys nodes that could not be made
+            self._time.close()
         super().destroy_node()
 
 

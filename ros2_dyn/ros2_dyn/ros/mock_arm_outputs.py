@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the mock arm publishes: states as a driver measures them, and the exact motion and contact wrench."""
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters of the node `mock_arm`, each defined once, and the parts of the simulation that they describe."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from ament_index_python.packages import get_package_share_directory
@@ -14,12 +15,15 @@ from rclpy.parameter import Parameter
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel, read_card
 from ros2_dyn.ros.node_base import declare
+from ros2_dyn.runtime.effort_convention import NUMBERS_NEEDED, CommandInterface
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES
 from ros2_dyn.simulation.drives import Drive, drive_of
 from ros2_dyn.simulation.perturbed import perturbed, with_armature, with_friction
 from ros2_dyn.simulation.wall import Wall
+
+INTERFACES = get_args(CommandInterface)
 
 
 def _parameter(default: Any, description: str, high: float | None = None, low: float = 0.0) -> Any:
@@ -61,7 +65,7 @@ class MockArmSettings:
     trajectory_p: tuple[float, ...] | None = _parameter(None, "Gains of trajectory_controller, N m/rad or N/m.")
     trajectory_d: tuple[float, ...] | None = _parameter(None, "Its damping, N m s/rad or N s/m.")
 
-    command_interface: str = _parameter("effort", "What commands are: effort, position_offset or current.")
+    command_interface: str = _parameter("effort", f"What commands are: {', '.join(INTERFACES)}.")
     servo_stiffness: tuple[float, ...] | None = _parameter(None, "Of the servos of position_offset, N m/rad or N/m.")
     torque_constant: tuple[float, ...] | None = _parameter(None, "Effort per current, N m/A or N/A.")
 
@@ -103,11 +107,10 @@ class MockArmSettings:
         Raises:
             InputError: the interface is unknown, or the number of each joint that it needs is missing.
         """
-        needed = {"effort": None, "position_offset": "servo_stiffness", "current": "torque_constant"}
-        if self.command_interface not in needed:
-            allowed = ", ".join(needed)
+        if self.command_interface not in INTERFACES:
+            allowed = ", ".join(INTERFACES)
             raise InputError("command_interface", f"expected one of {allowed}, got '{self.command_interface}'")
-        name = needed[self.command_interface]
+        name = NUMBERS_NEEDED.get(self.command_interface)
         if name is not None and len(getattr(self, name) or ()) != model.n:
             raise InputError(name, f"command_interface '{self.command_interface}' needs {model.n} numbers")
         return drive_of(

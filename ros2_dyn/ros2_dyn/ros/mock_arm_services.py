@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The services of the mock arm: they switch its controllers, and let forces and hands act on it."""
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from typing import Any
 
 from geometry_msgs.msg import Point, Vector3
 from rclpy.node import Node
-from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, SwitchController
+from ros2_dyn_interfaces.msg import Controller
+from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, ListControllers, SwitchController
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -18,7 +20,7 @@ from ros2_dyn.simulation.simulated_arm import SimulatedArm
 
 
 class MockArmServices:
-    """`~/switch_controller`, `~/apply_contact` and `~/lead_hand`."""
+    """`~/list_controllers`, `~/switch_controller`, `~/apply_contact` and `~/lead_hand`."""
 
     def __init__(self, node: Node, arm: SimulatedArm, controllers: Controllers, on_switch: Callable[[], None]) -> None:
         """Create the services.
@@ -31,12 +33,17 @@ class MockArmServices:
         """
         self._arm, self._controllers, self._on_switch = arm, controllers, on_switch
         node.create_service(SwitchController, "~/switch_controller", _answer(self._switch))
+        node.create_service(ListControllers, "~/list_controllers", self._list)
         node.create_service(ApplyContact, "~/apply_contact", _answer(self._apply_contact))
         node.create_service(LeadHand, "~/lead_hand", _answer(self._lead_hand))
 
     def _switch(self, request: SwitchController.Request) -> None:
-        self._controllers.switch(request.controller)
+        self._controllers.switch(request.controller, request.deactivate)
         self._on_switch()
+
+    def _list(self, request: ListControllers.Request, response: ListControllers.Response) -> ListControllers.Response:
+        response.controllers = [Controller(**each._asdict()) for each in self._controllers.list()]
+        return response
 
     def _apply_contact(self, request: ApplyContact.Request) -> None:
         link, start = self._begin(request)

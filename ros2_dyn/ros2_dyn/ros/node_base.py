@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every node of this package does alike: declare its parameters, start and stop, on Humble to Rolling."""
 
 from __future__ import annotations

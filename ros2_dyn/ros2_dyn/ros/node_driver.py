@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives an `ArmRuntime` from a node: gives it inputs and time, and publishes what its updates hold."""
 
 from __future__ import annotations
@@ -130,6 +131,10 @@ class NodeDriver:
         self._collision_service.use(robot.settings.collision_service)
         self._stop_service.use(robot.settings.stop_service)
         self._clock.timeout = robot.settings.clock_timeout
+
+    def brake(self) -> None:
+        """Call the service that brakes the arm."""
+        self._stop_service.call()
 
     def publish_collision_stop(self) -> None:
         """Publish whether a collision is latched."""

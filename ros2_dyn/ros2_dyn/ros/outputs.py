@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is published for each state: efforts, joint wrenches and their markers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters of the node `dynamics`, declared from `Settings`, which is their one definition."""
 
 from __future__ import annotations

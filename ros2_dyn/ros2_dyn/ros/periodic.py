@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is done periodically, by a clock that may stand still."""
 
 from __future__ import annotations

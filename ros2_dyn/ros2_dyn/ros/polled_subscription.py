@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subscriptions that are read without the executor."""
 
 from __future__ import annotations

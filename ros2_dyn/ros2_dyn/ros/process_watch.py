@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether another process has begun to end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which publishers of commands are dead. The middleware knows those of a killed process for up to 20 s more.
 
 Each process that commands keeps a locked file, named by the identifier of its publisher. The kernel holds the lock as

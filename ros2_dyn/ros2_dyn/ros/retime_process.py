@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The service `~/retime_trajectory`, in a process of its own.
 
 A request of a thousand points takes some 30 ms to be read by rclpy, its answer as long to be written, and the timing
@@ -15,7 +16,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from traceback import format_exc
 from typing import NamedTuple
 
 import rclpy
@@ -24,8 +24,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from ros2_dyn_interfaces.srv import RetimeTrajectory
 
-from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.ros.retime_service import RetimeTask, fill_timing
+from ros2_dyn.ros.services import respond
 
 SUFFIX = "_retiming"
 """What the name of the process's node has behind that of the node."""
@@ -127,15 +127,7 @@ class RetimeNode(Node):
     def _answer(
         self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response
     ) -> RetimeTrajectory.Response:
-        try:
-            fill_timing(request, response, self._task)
-            response.success = True
-        except Ros2DynError as error:
-            response.message = str(error)
-        except Exception as error:
-            self.get_logger().error(f"please report this fault:\n{format_exc()}")
-            response.message = f"a fault of the node: {error!r}"
-        return response
+        return respond(self, response, lambda: fill_timing(request, response, self._task))
 
 
 def main() -> int:

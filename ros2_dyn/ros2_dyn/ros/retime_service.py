@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the service `~/retime_trajectory` computes, on plain requests and responses."""
 
 from __future__ import annotations

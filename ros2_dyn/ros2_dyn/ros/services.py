@@ -1,17 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the services of the node compute, on plain requests and responses."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
+from traceback import format_exc
+from typing import Any
 
 import numpy as np
+from rclpy.node import Node
 from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, WrenchToTorque
 
 from ros2_dyn.dynamics import jacobian, jacobian_dot, manipulability, singular_values, static_torque
-from ros2_dyn.errors import MessageError
+from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.ros.messages import xyz
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.states import MeasuredState
+
+
+def respond(node: Node, response: Any, act: Callable[[], None]) -> Any:
+    """Fill a response of a node by an action, or with the reason why that failed; return it."""
+    try:
+        act()
+        response.success = True
+    except Ros2DynError as error:
+        response.message = str(error)
+    except Exception as error:
+        node.get_logger().error(f"please report this fault:\n{format_exc()}")
+        response.message = f"a fault of the node: {error!r}"
+    return response
 
 
 def fill_jacobian(

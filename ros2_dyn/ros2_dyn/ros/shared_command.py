@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a node and its failsafe process tell each other through shared memory, which outlives either."""
 
 from __future__ import annotations

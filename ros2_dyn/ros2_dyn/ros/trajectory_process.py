@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts along trajectories, in a process of their own.
 
 A message of 10 000 points takes a third of a second to be read, and the interpreter is held meanwhile. The node passes

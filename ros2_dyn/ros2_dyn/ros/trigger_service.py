@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A service that the node calls when something happens: `collision_service`, `stop_service`."""
 
 from __future__ import annotations

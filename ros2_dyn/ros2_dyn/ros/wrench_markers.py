@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrenches as arrows in RViz: forces in orange, moments in blue, at the origin of the link that they act on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One arm, step by step: all that the node decides, without ROS. Time is an argument."""
 
 from ros2_dyn.control.events import Event as Event
@@ -6,6 +7,7 @@ from ros2_dyn.runtime.collision_monitor import CollisionUpdate as CollisionUpdat
 from ros2_dyn.runtime.robot_dynamics import Terms as Terms
 from ros2_dyn.runtime.samples import CommandLink as CommandLink
 from ros2_dyn.runtime.samples import DesiredSample as DesiredSample
+from ros2_dyn.runtime.samples import HybridSample as HybridSample
 from ros2_dyn.runtime.samples import JointSample as JointSample
 from ros2_dyn.runtime.samples import PayloadQuestion as PayloadQuestion
 from ros2_dyn.runtime.samples import PayloadRequest as PayloadRequest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One arm, step by step: every decision of the node as a function of inputs and time, without ROS, thread or clock.
 
 A measured state passes through a pipeline, one file a stage:
@@ -20,6 +21,7 @@ from ros2_dyn.model import RobotCard, RobotModel
 from ros2_dyn.model.card import with_card
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
+from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
 from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
@@ -30,6 +32,7 @@ from ros2_dyn.runtime.robot_loader import RobotLoader
 from ros2_dyn.runtime.samples import (
     CommandLink,
     DesiredSample,
+    HybridSample,
     JointSample,
     PayloadQuestion,
     PayloadRequest,
@@ -41,13 +44,14 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
+from ros2_dyn.runtime.target_hybrid import TargetHybrid, check_hybrid
 from ros2_dyn.runtime.target_pose import TargetPose, check_pose
 from ros2_dyn.runtime.target_wrench import TargetTime, TargetWrench, check_ceiling, check_wrench
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Reply, Step, Update, Work, WorkDone
 
-Sample = TypeVar("Sample", WrenchSample, PoseSample)
-Target = TypeVar("Target", TargetWrench, TargetPose)
+Sample = TypeVar("Sample", WrenchSample, PoseSample, HybridSample)
+Target = TypeVar("Target", bound=TargetWrench | TargetPose)
 REARM_PERIOD = 2.0
 """Time after the start of a failsafe process, s, from which on another one is started if it is lost amid commands."""
 
@@ -257,7 +261,7 @@ class ArmRuntime:
         def take(target: TargetWrench) -> None:
             self._modes.target = target
 
-        return self._on_target("~/desired_wrench", sample, TargetWrench, self._modes.target, check, take, now)
+        return self._on_target("~/desired_wrench", sample, TargetWrench, lambda: self._modes.target, check, take, now)
 
     def on_desired_pose(self, sample: PoseSample, now: float) -> Update:
         """Take a desired pose of the tip."""
@@ -266,14 +270,29 @@ class ArmRuntime:
             self._modes.target_pose = target
 
         check = partial(check_pose, sample=sample)
-        return self._on_target("~/desired_pose", sample, TargetPose, self._modes.target_pose, check, take, now)
+        return self._on_target("~/desired_pose", sample, TargetPose, lambda: self._modes.target_pose, check, take, now)
+
+    def on_desired_hybrid(self, sample: HybridSample, now: float) -> Update:
+        """Take a desired pose and a wrench along the axes along which the tip is not held."""
+
+        def check(model: RobotModel) -> None:
+            check_hybrid(model, sample, self.settings.max_force, self.settings.max_moment)
+
+        def take(target: TargetHybrid) -> None:
+            self._modes.target = self._modes.target_pose = target
+
+        def known() -> TargetHybrid | None:
+            target = self._modes.target_pose
+            return target if isinstance(target, TargetHybrid) else None
+
+        return self._on_target("~/desired_hybrid", sample, TargetHybrid, known, check, take, now)
 
     def _on_target(
         self,
         topic: str,
         sample: Sample,
         make: Callable[[RobotModel, Sample, float], Target],
-        known: Target | None,
+        known: Callable[[], TargetWrench | TargetPose | None],
         check: Callable[[RobotModel], None],
         take: Callable[[Target], None],
         now: float,
@@ -281,20 +300,20 @@ class ArmRuntime:
         """Take a target in the frame of a link, unless it is wrong or older than the one that is known."""
         if self._pipeline is None:
             return self._update()
-        model, at = self._pipeline.robot.model, TargetTime.of(sample, now)
+        model, at, last = self._pipeline.robot.model, TargetTime.of(sample, now), known()
         try:
-            if known is not None and at.is_older(known.time):
-                older = f"by {1e-9 * (known.time.stamp - at.stamp):.6f} s"
+            if last is not None and at.is_older(last.time):
+                older = f"by {1e-9 * (last.time.stamp - at.stamp):.6f} s"
                 raise MessageError("header.stamp", "older than the last", older)
             check(model)
         except MessageError as error:
             return self._reject(topic, error)
-        if known is not None and known.frame == sample.frame:
+        if last is not None and last.frame == sample.frame:
             take(make(model, sample, now))
             return self._update()
 
         def finish(done: WorkDone, later: float) -> Update:
-            newest = self._modes.target if isinstance(done.value, TargetWrench) else self._modes.target_pose
+            newest = known()
             current = self._pipeline is not None and self._pipeline.robot.model is model
             if current and (newest is None or not at.is_older(newest.time)):
                 take(done.value)
@@ -365,6 +384,15 @@ class ArmRuntime:
         except ModeRefused as refused:
             return Reply(request, refused)
         return Reply(request)
+
+    def on_handover(self, step: HandoverStep, now: float) -> Update:
+        """Take a step of a handover to or from another controller, in mode gravity; see `runtime/handover.py`."""
+        self._modes.on_handover(step, now)
+        return self._update()
+
+    def handover_view(self, now: float) -> ArmView:
+        """Return what a handover sees of the arm; without joints where there is no state."""
+        return self._modes.handover_view(now)
 
     # ---- payload, trajectories, collisions
 

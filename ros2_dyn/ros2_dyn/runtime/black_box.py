@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A black box: the last seconds of a runtime's inputs and decisions in memory, and the moment to write them.
 
 The inputs suffice, because a runtime depends on nothing else. A recording begins amid a run, hence with a checkpoint:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of a black box as MCAP files: JSON messages to look at with Foxglove or `mcap`, and what a replay needs.
 
 Each input is a message on a topic of its name, with what it led to. Whatever replays needs is an attachment, to the
@@ -155,6 +156,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)) or hasattr(value, "__iter__"):
         return [_plain(item) for item in value]
     return shorten(repr(value))
+
+
+def is_black_box(path: Path) -> bool:
+    """Return whether a file is one that a black box has written; False where it cannot be read."""
+    try:
+        from mcap.reader import make_reader
+
+        with path.open("rb") as file:
+            return any(each.name == METADATA for each in make_reader(file).iter_metadata())
+    except Exception:  # the library raises whatever broken bytes lead to
+        return False
 
 
 def read(path: Path) -> tuple[Recording, About]:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A running calibration of the collision thresholds: what it collects, and when it ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a robot card says besides the model, beside what the parameters say."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole state of a runtime as bytes, and a runtime from them that goes on bit for bit.
 
 Robots, parameters and kernels do not change, so they are kept beside the bytes, as constants. Kernels are compiled

@@ -1,19 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a controller is sent for an effort: the effort itself, a position of a servo, or a current."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.effort_convention import NUMBERS_NEEDED
 from ros2_dyn.runtime.settings import Settings
-
-CommandInterface = Literal["effort", "position_offset", "current"]
-"""Efforts, N m or N; positions, rad or m; or currents, A."""
 
 
 class CommandConversion:
@@ -32,7 +30,7 @@ class CommandConversion:
         """
         self._interface = settings.command_interface
         self._factor = np.ones(model.n)
-        name = {"position_offset": "servo_stiffness", "current": "torque_constant"}.get(self._interface)
+        name = NUMBERS_NEEDED.get(self._interface)
         if name is not None:
             numbers = np.array(settings.in_order(getattr(settings, name), model, 0.0))
             for joint, number in zip(model.joint_names, numbers):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control law of each mode, with what it remembers from one state to the next. A new mode is a law here."""
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ros2_dyn.control.tip_speed import BRAKE_RATE
 from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.effort_convention import robot_adds_friction
+from ros2_dyn.runtime.handover_hold import HandoverHold
 from ros2_dyn.runtime.impedance_law import ImpedanceLaw
 from ros2_dyn.runtime.law_input import LawInput
 from ros2_dyn.runtime.settings import Settings
@@ -54,6 +56,8 @@ class ControlLaws:
         self._at = now
         self.contact.begin()
         self._impedance_law = ImpedanceLaw(now)
+        self.hold: HandoverHold | None = None
+        """What mode gravity adds during a handover."""
         self.supply: Array | None = None
         """The part of the newest effort that is passive or wanted, N m or N, shape (n,); None: it is not known."""
         self.reduced_for = 0.0
@@ -85,9 +89,13 @@ class ControlLaws:
             return np.full_like(seen.arm.q, np.nan)
 
     def _gravity(self, seen: LawInput, dt: float) -> Array:
-        wall = walls(seen)
+        wall, damping = walls(seen), np.zeros_like(seen.arm.q)
+        if self.hold is not None:
+            rate = seen.limit(seen.settings.stop_damping)
+            spring, damping = self.hold.efforts(seen.arm, rate, seen.robot.effort_limit, seen.now)
+            wall = wall + spring
         self.supply = seen.arm.gravity + wall
-        return gravity_compensation(seen.arm, seen.limit(seen.settings.gravity_damping)) + wall
+        return gravity_compensation(seen.arm, seen.limit(seen.settings.gravity_damping)) + wall + damping
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
         robot, settings = seen.robot, seen.settings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the settings mean for control: limits of commands and positions, and when commands end."""
 
 from __future__ import annotations

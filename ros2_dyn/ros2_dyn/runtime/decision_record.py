@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of a runtime's inputs and of the decisions that they led to; and what a replay decides at the same inputs."""
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import checkpoint
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.checkpoint import Checkpoint
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, HybridSample, JointSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.update import Update, Work
 
 UNRECORDED = {"on_desired_trajectory"}
@@ -33,6 +34,7 @@ SAMPLES = {
     "on_desired": DesiredSample,
     "on_desired_wrench": WrenchSample,
     "on_desired_pose": PoseSample,
+    "on_desired_hybrid": HybridSample,
 }
 """Inputs whose first argument is kept as a bare tuple: to name its class each time would double the cost."""
 TOLERANCE = 1e-6
@@ -161,12 +163,28 @@ class Replayed(NamedTuple):
         return alike and self.difference <= TOLERANCE
 
 
+class Replaying(NamedTuple):
+    """A recorded input, and what it leads to in a replay."""
+
+    record: Record
+    runtime: ArmRuntime
+    """After the input."""
+    update: Update | None
+    """None where the input raised an error."""
+    decision: Decision
+
+
 def replay(recording: Recording) -> Iterator[Replayed]:
     """Step a fresh runtime through the inputs of a recording, and yield what it decides.
 
     Raises:
         InputError: the recording is not one of a runtime of this version.
     """
+    return (Replayed(each.record, each.decision) for each in replaying(recording))
+
+
+def replaying(recording: Recording) -> Iterator[Replaying]:
+    """Step a fresh runtime through the inputs of a recording, and yield it after each of them; errors as `replay`."""
     runtime, works = checkpoint.load(recording.begins), dict[int, Work]()
     models = {each: each for each in recording.begins.constants if isinstance(each, RobotModel)}
     for data in recording.records:
@@ -174,10 +192,10 @@ def replay(recording: Recording) -> Iterator[Replayed]:
         try:
             update = getattr(runtime, record.method)(**_revive(record, works, models))
         except Ros2DynError as error:
-            yield Replayed(record, Decision(runtime.mode, runtime.commands, error=str(error)))
+            yield Replaying(record, runtime, None, Decision(runtime.mode, runtime.commands, error=str(error)))
             continue
         works.update(zip(record.work, update.work))
-        yield Replayed(record, decide(update))
+        yield Replaying(record, runtime, update, decide(update))
 
 
 def _revive(record: Record, works: dict[int, Work], models: dict[RobotModel, RobotModel]) -> dict[str, Any]:

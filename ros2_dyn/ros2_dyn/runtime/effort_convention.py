@@ -1,7 +1,9 @@
-"""Efforts mean different things on different robots: with gravity, without it, motor currents."""
+# SPDX-License-Identifier: Apache-2.0
+"""Efforts mean different things on different robots: with gravity, without it, of position servos, motor currents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from ros2_dyn.model.spatial import Array
@@ -10,6 +12,11 @@ MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
 CommandEffort = Literal["raw", "gravity_compensated", "gravity_and_friction_compensated"]
 """What an effort command is to be: all that the joint exerts, or that without what the robot adds itself."""
+
+CommandInterface = Literal["effort", "position_offset", "current"]
+"""What the numbers of a command are: efforts, N m or N; positions of servos, rad or m; or currents, A."""
+NUMBERS_NEEDED: Mapping[str, str] = {"position_offset": "servo_stiffness", "current": "torque_constant"}
+"""The parameter that gives a number of each joint, by the `CommandInterface` that needs it."""
 
 
 def robot_adds_friction(kind: CommandEffort) -> bool:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The second commander of one arm: when it takes over from the node, what it commands then, and when it ends.
 
 Two ways were open. The process that commands could be small and leave all else to others; or the node goes on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's side of its failsafe process: when the node takes the arm back from a process that had taken over.
 
 Each is the other's failsafe. A process that dies while it commands leaves the arm with an effort that fits no motion.

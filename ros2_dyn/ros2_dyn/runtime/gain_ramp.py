@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gains of the control laws, and the ramp from one set of them to the next, so that efforts do not step."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the conditions of a mode are about, gathered at each state: ages, distances, speeds and energies."""
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ros2_dyn.runtime.model_monitor import ModelMonitor
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
+from ros2_dyn.runtime.target_hybrid import TargetHybrid
 from ros2_dyn.runtime.target_wrench import TargetWrench
 
 
@@ -27,7 +29,7 @@ def guard_input(
     robot: RobotDynamics,
     observed: Observed,
     arm: ArmState,
-    target: TargetWrench | None,
+    target: TargetWrench | TargetHybrid | None,
     enabled_at: float,
     loop: LoopObserver,
     laws: ControlLaws,

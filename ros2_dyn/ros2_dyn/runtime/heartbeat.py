@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The heartbeat of another process, as who watches it sees it."""
 
 from __future__ import annotations

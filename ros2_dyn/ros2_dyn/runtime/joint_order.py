@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From messages to lists in the model's joint order: joints are matched by name, never by index."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a control law works on, at one state."""
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import SynchronizedState
+from ros2_dyn.runtime.target_hybrid import TargetHybrid
 from ros2_dyn.runtime.target_pose import TargetPose
 from ros2_dyn.runtime.target_wrench import TargetWrench
 
@@ -24,7 +26,7 @@ class LawInput(NamedTuple):
     terms: Terms
     arm: ArmState
     """The same state, and the model's terms as arrays."""
-    target_wrench: TargetWrench | None
+    target_wrench: TargetWrench | TargetHybrid | None
     """Of modes force and impedance."""
     target_pose: TargetPose | None
     """Of mode impedance."""

@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pose of any link, moving or fixed, for targets and stiffness that are given in its frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,3 +33,9 @@ class LinkFrame:
     def pose(self, q: Sequence[float]) -> Array:
         """Return its pose in the base frame at joint positions, rad or m, shape (4, 4)."""
         return self._fixed if self._kernel is None else np.array(self._kernel(q)[1])
+
+
+@lru_cache(maxsize=64)
+def link_frame(model: RobotModel, link: str) -> LinkFrame:
+    """Return the frame of a link; one that was found before is at hand. See `LinkFrame`."""
+    return LinkFrame(model, link)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known of the loop through the controller and the arm: its delay, and the energy of late commands."""
 
 from __future__ import annotations
@@ -27,13 +28,10 @@ class LoopObserver:
         self._passivity = PassivityObserver()
         self._periods: deque[float] = deque(maxlen=PERIODS)
         self._budget = inf
+        self.period = inf
+        """The median period of the states, s; inf before the second."""
         self._state: Observed | None = None
         self._before: MeasuredState | None = None
-
-    @property
-    def period(self) -> float:
-        """The median period of the states, s; inf before the second."""
-        return median(self._periods or [inf])
 
     @property
     def longest(self) -> float:
@@ -78,6 +76,7 @@ class LoopObserver:
         """Take a state."""
         if self._state is not None:
             self._periods.append(observed.now - self._state.now)
+            self.period = median(self._periods)
             self._before = self._state.state.measured
         self._state = observed
         self._delay.on_state(observed.now, observed.state.measured.measured_at)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checks before a mode is entered. Each returns, or raises ModeRefused with the condition that does not hold."""
 
 from __future__ import annotations

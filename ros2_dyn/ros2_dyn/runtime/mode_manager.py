@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages 5 and 6, decide and limit: what is commanded at each state, and how modes are entered and left."""
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from ros2_dyn.runtime.control_policy import command_limits, position_limits, sup
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.guard_input import guard_input, state_age
+from ros2_dyn.runtime.handover_hold import HandoverHold
+from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
 from ros2_dyn.runtime.law_input import LawInput
 from ros2_dyn.runtime.loop_observer import LoopObserver
 from ros2_dyn.runtime.mode_entry_checks import (
@@ -48,6 +51,7 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
+from ros2_dyn.runtime.target_hybrid import TargetHybrid
 from ros2_dyn.runtime.target_pose import TargetPose
 from ros2_dyn.runtime.target_wrench import TargetWrench
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
@@ -66,7 +70,7 @@ class ModeManager:
         """The other side of the commands."""
         self.armed: FailsafeConfig | None = None
         """What the failsafe process is armed with."""
-        self.target: TargetWrench | None = None
+        self.target: TargetWrench | TargetHybrid | None = None
         """The wrench of modes force and impedance."""
         self.target_pose: TargetPose | None = None
         """What mode impedance follows."""
@@ -160,7 +164,8 @@ class ModeManager:
             return None
         settings = self._gains.at(robot.settings, now)
         arm = robot.arm_state(state.measured, observed.terms, now, loop.lead)
-        rate = limit_rate_to_sampling(settings.stop_damping, *loop.times)
+        times = loop.times
+        rate = limit_rate_to_sampling(settings.stop_damping, *times)
         hold = self._as_commanded(arm.gravity, arm)
         assist = settings.guiding_assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
@@ -175,20 +180,21 @@ class ModeManager:
             self.target_pose,
             wrench,
             now,
-            *loop.times,
+            *times,
             placed,
             loop.gain,
         )
-        safe = gravity_compensation(arm, rate) + walls(seen)
         measured = self._measured_effort(observed, arm)
         if measured is not None:
             loop.on_effort(measured, supervisor.limits.effort)
+            if self._laws.hold is not None:
+                self._laws.hold.on_effort(state.measured.measured_at, measured)
         doubt = self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
         follows = measured is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
         effort = supervisor.supervise(
             self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt),
             lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
-            self._as_commanded(safe, arm),
+            lambda: self._as_commanded(gravity_compensation(arm, rate) + walls(seen), arm),
             hold,
             StopHold(
                 lambda anchor: position_hold(arm, anchor, rate),
@@ -262,6 +268,32 @@ class ModeManager:
         if self._latest is not None:
             self._latest = self._latest._replace(collision=False)
 
+    def on_handover(self, what: HandoverStep, now: float) -> None:
+        """Hold the arm where it is during a handover, probe its controller, or let it go, at a time, s.
+
+        Nothing is done but in mode gravity.
+        """
+        supervisor, robot, latest, laws = self._supervisor, self._robot, self._latest, self._laws
+        if supervisor is None or robot is None or latest is None or supervisor.mode != "gravity":
+            return
+        if what == "hold":
+            laws.hold = HandoverHold(np.array(latest.state.measured.q), now, supervisor.policy.ramp_time)
+        elif laws.hold is not None and what == "probe":
+            arm = robot.arm_state(latest.state.measured, latest.terms, now)
+            laws.hold.begin_probe(arm, supervisor.limits.effort, self._loop.period, now)
+        elif laws.hold is not None:
+            laws.hold.release(now)
+
+    def handover_view(self, now: float) -> ArmView:
+        """Return what a handover sees of the arm at a time, s; without joints where there is no state."""
+        supervisor, robot, latest, hold = self._supervisor, self._robot, self._latest, self._laws.hold
+        if supervisor is None or robot is None or latest is None:
+            return ArmView("monitor", "", True, (), np.zeros(0), None, None)
+        settled = not supervisor.ramps and (hold is None or hold.settled(now))
+        finding = None if hold is None or hold.probe is None or not hold.probe.ended(now) else hold.probe.finding()
+        names, q = robot.model.joint_names, np.array(latest.state.measured.q)
+        return ArmView(supervisor.mode, supervisor.reason, settled, names, q, supervisor.last, finding)
+
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
         self._monitor.forget()
@@ -284,16 +316,18 @@ class ModeManager:
         supervisor = self._supervisor
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
-        self._sent, self._sent_at = effort, now
-        self._monitor.command(effort, now)
-        self._loop.on_command(now, effort)
-        based_at = now if supervisor.stateless else supervisor.state_at
-        expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
-        payload = tuple(self._robot.payload.at(now))
         q = None if self._latest is None else self._latest.state.measured.q
         data = self._robot.command_conversion.data(effort, q)
         if data is None:
             return None
+        self._sent, self._sent_at = effort, now
+        self._monitor.command(effort, now)
+        self._loop.on_command(now, effort)
+        if self._laws.hold is not None:
+            self._laws.hold.on_command(now, effort)
+        based_at = now if supervisor.stateless else supervisor.state_at
+        expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
+        payload = tuple(self._robot.payload.at(now))
         stop = StopHandover(*supervisor.stop_found, *self._rest.known)
         return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, stop)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Between observe and decide: whether the arm does what the model expects, before a mode and while it commands."""
 
 from __future__ import annotations

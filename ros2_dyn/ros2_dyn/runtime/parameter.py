@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a parameter is: its description, and the check of its values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether an arm can carry a payload where it stands, and a little way from there, within its effort limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The payload: what a link carries, and the ramp from one payload to the next, so that efforts do not step."""
 
 from __future__ import annotations

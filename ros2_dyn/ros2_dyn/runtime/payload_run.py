@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running estimates of a payload: which states they collect, when they end, and what is to be computed then."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What carries the arm after a stop that failed: the effort at rest, by the conventions of the robot."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stage 3, compute: the terms of the equation of motion at a measured state, and inverse dynamics where desired."""
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.runtime.card_settings import check_effort_filter, check_mounting, effort_cutoff, effort_gains
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.link_frame import LinkFrame
+from ros2_dyn.runtime.link_frame import link_frame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
-from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels
+from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels, terms_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
@@ -79,7 +80,7 @@ class RobotDynamics:
         self.tip_link = settings.tip_link or model.default_tip
         self.command_conversion = CommandConversion(model, settings)
         """From efforts to what the controller is sent."""
-        self.stiffness_frame = LinkFrame(model, settings.impedance_frame)
+        self.stiffness_frame = link_frame(model, settings.impedance_frame)
         """The link along whose axes the stiffness of mode impedance acts."""
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
@@ -102,7 +103,7 @@ class RobotDynamics:
         qdd, source = self._acceleration(state)
         try:
             values = self.kernels.state(q, qd, qdd, self.settings.gravity, self.payload.at(now))
-            terms = Terms(*values)._replace(acceleration_source=source)
+            terms = Terms._make((*values, source))
             if desired is not None and not (desired.q is None and desired.qd is None):
                 tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
                 terms = terms._replace(inverse_dynamics=tau)
@@ -143,7 +144,8 @@ class RobotDynamics:
 
     def all_terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
         """Return every term of the equation of motion at a state, by name: `ALL_TERMS`."""
-        values = self.kernels.terms(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
+        kernel = terms_kernel(self.model, self.payload.link)
+        values = kernel(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
         return dict(zip(ALL_TERMS, values))
 
     def arm_state(self, state: MeasuredState, terms: Terms, now: float, lead: float = 0.0) -> ArmState:
@@ -182,7 +184,7 @@ class RobotDynamics:
 
     def can_carry(self, link: str) -> bool:
         """Return whether the robot has a link, and a joint moves it."""
-        return link in self.model.link_names and self.model.link_frame(link).body != BASE
+        return link in self.model.links and self.model.link_frame(link).body != BASE
 
 
 def _sum(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:

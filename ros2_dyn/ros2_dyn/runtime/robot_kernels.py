@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernels of one robot. Compiling them takes some ten milliseconds each; those compiled before are at hand.
 
 Where they are compiled aside, as in the node, they are compiled to C, which takes a second: the numbers are the same.
@@ -5,11 +6,10 @@ Where they are compiled aside, as in the node, they are compiled to C, which tak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ros2_dyn.kernels import Backend, Kernel, compile_kernel, compile_scalar_kernel
+from ros2_dyn.kernels import Backend, Kernel, compile_in_time, compile_kernel
 from ros2_dyn.kernels.compile_aside import compiles_aside
 from ros2_dyn.model import RobotModel
 
@@ -25,8 +25,6 @@ class RobotKernels(NamedTuple):
     """`STATE_OUTPUTS` at each measured state."""
     effort: Kernel
     """Inverse dynamics with friction alone."""
-    terms: Kernel
-    """`ALL_TERMS`, for the service."""
     mass: Kernel
     """The mass matrix."""
     tip: Kernel
@@ -42,17 +40,23 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotK
         payload_link: the link that carries the payload.
         tip_link: the link that forces are controlled at.
     """
-    state, effort, terms = (
-        _compile(model, outputs, INPUTS, payload_link) for outputs in (STATE_OUTPUTS, ("effort",), ALL_TERMS)
-    )
-    mass = _compile(model, ("mass_matrix",), ("q", "payload"), payload_link)
-    return RobotKernels(state, effort, terms, mass, link_kernel(model, tip_link))
+    if compiles_aside():
+        terms_kernel(model, payload_link)  # so that the first request finds it
+    state, effort = (compile_in_time(model, outputs, INPUTS, payload_link) for outputs in (STATE_OUTPUTS, ("effort",)))
+    mass = compile_in_time(model, ("mass_matrix",), ("q", "payload"), payload_link)
+    return RobotKernels(state, effort, mass, link_kernel(model, tip_link))
+
+
+@lru_cache(maxsize=64)
+def terms_kernel(model: RobotModel, payload_link: str) -> Kernel:
+    """Compile `ALL_TERMS`, for the service."""
+    return compile_in_time(model, ALL_TERMS, INPUTS, payload_link)
 
 
 @lru_cache(maxsize=64)
 def link_kernel(model: RobotModel, link: str) -> Kernel:
     """Compile the Jacobian and the pose of a link."""
-    return _compile(model, ("jacobian", "pose"), ("q",), link)
+    return compile_in_time(model, ("jacobian", "pose"), ("q",), link)
 
 
 @lru_cache(maxsize=4)
@@ -60,10 +64,3 @@ def trajectory_kernel(model: RobotModel, payload_link: str) -> Kernel:
     """Compile efforts, gravity and friction of many states at once."""
     backend: Backend = "auto" if compiles_aside() else "numpy"
     return compile_kernel(model, ("effort", "gravity", "friction"), backend, INPUTS, payload_link)
-
-
-def _compile(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str) -> Kernel:
-    """Compile a kernel of sequences of floats."""
-    if compiles_aside():
-        return compile_scalar_kernel(model, outputs, inputs, link)
-    return compile_kernel(model, outputs, "python", inputs, link)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Making robots in pieces of work, since compiling their kernels is slow. The newest robot counts."""
 
 from __future__ import annotations

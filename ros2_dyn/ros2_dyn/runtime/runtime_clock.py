@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time `now` of a runtime that is driven in real time or by a simulation's clock. It never decreases."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What comes in: one message each, as plain numbers, in the order in which the sender gives them.
 
 Stamps are integers, ns. They serve for matching and order. Times are `now`, s, and increase.
@@ -70,6 +71,23 @@ class PoseSample(NamedTuple):
     """The link in whose frame it is; empty: the base link."""
     pose: Sequence[float]
     """[x, y, z, qx, qy, qz, qw], m and a unit quaternion, shape (7,)."""
+    received: int | None = None
+    """When it arrived by the clock that stamps are of, ns; None: that clock is `now`."""
+
+
+class HybridSample(NamedTuple):
+    """A desired pose of the tip, and a wrench along the axes along which it is not held."""
+
+    stamp: int
+    """When it was desired, ns; 0: the message has no stamp."""
+    frame: str
+    """The link in whose frame it is; empty: the base link."""
+    pose: Sequence[float]
+    """As of `PoseSample`."""
+    wrench: Sequence[float]
+    """[force; moment], N and N m, shape (6,)."""
+    force_axes: Sequence[bool]
+    """Which components of the wrench are exerted, shape (6,)."""
     received: int | None = None
     """When it arrived by the clock that stamps are of, ns; None: that clock is `now`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every parameter of the runtime and of its node, in one place: default, meaning, unit, range and when it may change.
 
 The node declares its parameters from here, and `config/dynamics.yaml` and `docs/parameters.md` are generated from here
@@ -15,7 +16,7 @@ from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.effort_convention import CommandEffort, MeasuredEffort
+from ros2_dyn.runtime.effort_convention import CommandEffort, CommandInterface, MeasuredEffort
 from ros2_dyn.runtime.parameter import LISTS, About, check_value, parameter
 
 STOP_GROUPS = ("Robot", "Measured and desired states", "Outputs", "Commands: limits, ramps and stops")
@@ -257,7 +258,7 @@ class Settings:
         "effort",
         "What ~/command gives: effort (N m or N), position_offset (positions of servos that exert these efforts, by "
         "`servo_stiffness`), or current (A, by `torque_constant`).",
-        choices=("effort", "position_offset", "current"),
+        choices=get_args(CommandInterface),
         locked=True,
     )
     servo_stiffness: tuple[float, ...] = _command(
@@ -359,6 +360,22 @@ class Settings:
         "Node name of the controller that subscribes to ~/command, with its namespace or without. Empty: any "
         "subscriber that is not a tool such as ros2 topic echo or ros2 bag record.",
         locked=True,
+    )
+    controller_manager: str = _command(
+        "controller_manager",
+        "Node that lists and switches the arm's controllers for ~/take_over and ~/give_back: ros2_control's "
+        "controller_manager, or the mock arm.",
+    )
+    effort_controller: str = _command(
+        "",
+        "Name of the controller that gets ~/command, for ~/take_over and ~/give_back. Empty: that of the topic "
+        "<controller>/commands to which ~/command is remapped.",
+    )
+    handover_timeout: float = _command(
+        5.0,
+        "Time within which the controller_manager has to list or switch controllers, s.",
+        low=0.1,
+        high=60.0,
     )
     detect_frozen: bool = _command(
         True,

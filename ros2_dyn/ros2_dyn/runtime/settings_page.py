@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The texts that follow from the parameters: the parameter file of the node, and the page of the parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stages 1 to 4 of one robot, assemble, synchronise, compute and observe: from messages to observed states."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who publishes joint states: whether more than one node may give the same joints."""
 
 from __future__ import annotations

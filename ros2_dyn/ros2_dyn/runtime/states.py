@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States in the model's joint order, as they pass from stage to stage."""
 
 from __future__ import annotations

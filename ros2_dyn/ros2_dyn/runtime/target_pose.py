@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pose that is desired for the tip, in the frame of any link."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, rotation_from_quaternion
-from ros2_dyn.runtime.link_frame import LinkFrame
+from ros2_dyn.runtime.link_frame import link_frame
 from ros2_dyn.runtime.samples import PoseSample
 from ros2_dyn.runtime.target_wrench import TargetTime, check_frame
 
@@ -36,18 +37,21 @@ class TargetPose:
         """
         check_pose(model, sample)
         self.frame, self.time = sample.frame, TargetTime.of(sample, now)
-        self._link = LinkFrame(model, sample.frame)
-        quaternion = np.array(sample.pose[3:], dtype=float)
-        self._pose = np.eye(4)
-        self._pose[:3, :3] = rotation_from_quaternion(quaternion / np.linalg.norm(quaternion))
-        self._pose[:3, 3] = sample.pose[:3]
+        self._link, self._sample = link_frame(model, sample.frame), sample
         self._in_base: Array | None = None
 
     def in_base(self, q: Sequence[float]) -> Array:
         """Return the pose in the base frame, shape (4, 4), where the link was at the first call's q, rad or m."""
         if self._in_base is None:
-            self._in_base = self._link.pose(q) @ self._pose
+            self._in_base = self._link.pose(q) @ self._in_link()
         return self._in_base
+
+    def _in_link(self) -> Array:
+        """Return the pose in the frame of the link, shape (4, 4)."""
+        quaternion, pose = np.array(self._sample.pose[3:], dtype=float), np.eye(4)
+        pose[:3, :3] = rotation_from_quaternion(quaternion / np.linalg.norm(quaternion))
+        pose[:3, 3] = self._sample.pose[:3]
+        return pose
 
 
 def check_pose(model: RobotModel, sample: PoseSample) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wrench that is desired at the tip, in the axes of any link."""
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.link_frame import LinkFrame
-from ros2_dyn.runtime.samples import STAMP_AHEAD, PoseSample, WrenchSample
+from ros2_dyn.runtime.link_frame import link_frame
+from ros2_dyn.runtime.samples import STAMP_AHEAD, HybridSample, PoseSample, WrenchSample
 
 
 class TargetTime(NamedTuple):
@@ -26,7 +27,7 @@ class TargetTime(NamedTuple):
     """The same by the clock of the stamps, ns."""
 
     @classmethod
-    def of(cls, sample: WrenchSample | PoseSample, now: float) -> TargetTime:
+    def of(cls, sample: WrenchSample | PoseSample | HybridSample, now: float) -> TargetTime:
         """Return that of a message that arrives at a time, s."""
         received = round(now * 1e9) if sample.received is None else sample.received
         return cls(sample.stamp, now, received)
@@ -60,12 +61,16 @@ class TargetWrench:
         check_wrench(model, sample)
         self.frame, self.time = sample.frame, TargetTime.of(sample, now)
         self._wrench = np.array(sample.wrench, dtype=float)
-        self._link = LinkFrame(model, sample.frame)
+        self._link = link_frame(model, sample.frame)
 
     def in_base_axes(self, q: Sequence[float]) -> Array:
         """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
-        R = self._link.pose(q)[:3, :3]
-        return np.concatenate([R @ self._wrench[:3], R @ self._wrench[3:]])
+        return rotated(self._link.pose(q)[:3, :3], self._wrench)
+
+
+def rotated(R: Array, wrench: Array) -> Array:
+    """Return a wrench [force; moment], shape (6,), in the axes that a rotation matrix, shape (3, 3), leads to."""
+    return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
 
 
 def check_ceiling(sample: WrenchSample, max_force: float, max_moment: float) -> None:
@@ -100,5 +105,5 @@ def check_frame(model: RobotModel, frame: str) -> None:
     Raises:
         MessageError: it has not.
     """
-    if frame and frame not in model.link_names:
+    if frame and frame not in model.links:
         raise MessageError("header.frame_id", "unknown frame", f"'{frame}' is no link of '{model.name}'")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effort of every point of a trajectory, for controllers that take it as feed-forward."""
 
 from __future__ import annotations

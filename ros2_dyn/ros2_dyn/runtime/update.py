@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What comes out: all that one input leads to. Nothing is left to be asked for."""
 
 from __future__ import annotations
@@ -113,8 +114,7 @@ class FailsafeConfig(NamedTuple):
     """The link that carries the payload."""
 
 
-@dataclass(frozen=True)
-class Update:
+class Update(NamedTuple):
     """All that one input leads to."""
 
     mode: Mode = "monitor"

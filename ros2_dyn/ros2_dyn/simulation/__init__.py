@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulated world: an arm, its controllers, contacts, sensors, channels and faults, in virtual time."""
 
 from ros2_dyn.simulation.applied_force import AppliedForce as AppliedForce

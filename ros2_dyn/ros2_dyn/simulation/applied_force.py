@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forces on points of the simulated arm's links that are functions of time alone."""
 
 from __future__ import annotations

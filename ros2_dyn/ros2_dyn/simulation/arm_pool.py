@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arms of random worlds: nominal models, and variants that differ from them as real arms do.
 
 The pool of one process keeps what it has made, so that its kernels are compiled once.
@@ -46,6 +47,8 @@ MAX_GRAVITY_FRACTION = 0.5
 """At home no joint needs more than this fraction of its effort limit against gravity."""
 MIN_SINGULAR_VALUE = 0.08
 """Smallest singular value of the tip's Jacobian at home."""
+SINGULAR_TRIALS = 60
+"""Number of random places of which a singular home is the most singular."""
 
 
 class Variant(NamedTuple):
@@ -158,6 +161,18 @@ def random_home(model: RobotModel, rng: np.random.Generator) -> Array:
         if value > best_value:
             best, best_value = q, value
     return best
+
+
+def singular_home(model: RobotModel, rng: np.random.Generator) -> Array:
+    """Return the most singular of some joint positions that the motors can hold, rad or m, shape (n,).
+
+    They are far from the limits, as those of `random_home`.
+    """
+    lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
+    places = (lower + upper) / 2 + 0.35 * (upper - lower) * rng.uniform(-1, 1, (SINGULAR_TRIALS, model.n))
+    loads = np.max(np.abs(gravity(model, places)) / model.effort_limit, axis=-1)
+    sigmas = singular_values(jacobian(model, places))[:, -1]
+    return places[int(np.argmin(np.where(loads < MAX_GRAVITY_FRACTION, sigmas, sigmas + loads)))]
 
 
 def _own_urdf() -> Path:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is true of a simulated arm, and how far the model that the node was told is from it."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.dynamics import jacobian, mass_matrix
-from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels import Kernel, compile_in_time
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.samples import PayloadRequest
@@ -124,9 +125,9 @@ class ArmTruth:
 
 @lru_cache(maxsize=256)
 def _true_kernel(model: RobotModel) -> Kernel:
-    return compile_kernel(model, ("kinetic_energy", "gravity", "friction"), "python", ("q", "qd"))
+    return compile_in_time(model, ("kinetic_energy", "gravity", "friction"), ("q", "qd"))
 
 
 @lru_cache(maxsize=256)
 def _told_kernel(model: RobotModel, link: str) -> Kernel:
-    return compile_kernel(model, ("gravity", "friction"), "python", ("q", "qd", "gravity", "payload"), link)
+    return compile_in_time(model, ("gravity", "friction"), ("q", "qd", "gravity", "payload"), link)

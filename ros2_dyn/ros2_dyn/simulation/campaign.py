@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign: random faults in random worlds, on any executor; the result depends on the seed alone."""
 
 from __future__ import annotations
@@ -7,13 +8,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.kernels.compile_aside import compiling_aside
+from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.simulation.command_judge import RULES
 from ros2_dyn.simulation.motion_rules import MOTION_RULES
@@ -23,6 +26,8 @@ from ros2_dyn.simulation.world import CRASH, World
 
 WORLDS_PER_TASK = 5
 """Number of worlds that an executor plays in one task."""
+COMPILED_FROM = 5000
+"""Number of faults from which on it pays to compile kernels to C, where that can be done; the numbers are the same."""
 KINDS = (*RULES, *MOTION_RULES, CRASH)
 """Kinds of violations."""
 
@@ -72,9 +77,14 @@ def play_world(seed: int, faults: int = FAULTS_PER_WORLD, make_runtime: MakeRunt
     return world
 
 
-def play_worlds(worlds: list[tuple[int, int]]) -> list[WorldResult]:
-    """Play worlds given by seed and number of faults; the task of an executor."""
-    with without_collector():
+def play_worlds(worlds: list[tuple[int, int]], compiled: bool = False) -> list[WorldResult]:
+    """Play worlds given by seed and number of faults; the task of an executor.
+
+    Args:
+        worlds: seeds, and numbers of faults.
+        compiled: whether kernels are compiled to C, where that can be done.
+    """
+    with without_collector(), compiling_aside() if compiled and not why_no_c() else nullcontext():
         return [_result(play_world(seed, faults), seed, faults) for seed, faults in worlds]
 
 
@@ -127,7 +137,7 @@ def run_campaign(
     begun = time.monotonic()
     worlds = world_seeds(seed, faults)
     tasks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
-    futures = {executor.submit(play_worlds, task): i for i, task in enumerate(tasks)}
+    futures = {executor.submit(play_worlds, task, faults >= COMPILED_FROM): i for i, task in enumerate(tasks)}
     parts: list[list[WorldResult]] = [[] for _ in tasks]
     for future in as_completed(futures):
         part = future.result()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of effort commands: the four rules that every message must obey, whatever happens.
 
 The judge reads the same messages as the runtime and keeps its own account of them; it asks the runtime nothing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots that compensate gravity themselves, as arms with a torque interface of their own do."""
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels import Kernel, compile_in_time
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.simulated_arm import HeldEffort
@@ -50,4 +51,4 @@ class CompensatedEffort(HeldEffort):
 
 @lru_cache(maxsize=64)
 def _gravity_kernel(model: RobotModel) -> Kernel:
-    return compile_kernel(model, ("gravity",), "python", ("q",))
+    return compile_in_time(model, ("gravity",), ("q",))

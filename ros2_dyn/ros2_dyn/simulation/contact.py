@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interface of everything that exerts a force on the simulated arm."""
 
 from __future__ import annotations

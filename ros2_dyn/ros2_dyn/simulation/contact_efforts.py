@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sum of all contacts: joint efforts, and one wrench."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ros2_dyn.dynamics.wrenches import reduce_to_point
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, cross
 from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.traced import input_symbols, python_function
+from ros2_dyn.simulation.traced import input_symbols, traced_function
 
 
 class PointForce(NamedTuple):
@@ -102,4 +103,4 @@ def _compile_point(model: RobotModel, link: str) -> Callable[..., tuple[Any, Any
     pose, J = forward_kinematics(model, q, link), jacobian(model, q, link)
     arm = pose[:3, :3] @ point
     outputs = {"position": pose[:3, 3] + arm, "jacobian": J[:3] + cross(J[3:].T, arm).T}
-    return python_function(inputs, outputs)
+    return traced_function(inputs, outputs)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contacts read from a YAML file."""
 
 from __future__ import annotations

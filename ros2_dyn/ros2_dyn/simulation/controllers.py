@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controllers of the mock arm, modelled on those of ros2_control; one at a time is active."""
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.handover_protocol import Controller
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.drives import Drive, EffortDrive
+from ros2_dyn.simulation.feed_forward_tracking import FeedForwardTracking
 from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 
@@ -20,26 +23,6 @@ DEMO = "demo_controller"
 EFFORT = "effort_controller"
 TRAJECTORY = "trajectory_controller"
 NAMES = (DEMO, EFFORT, TRAJECTORY)
-
-
-class FeedForwardTracking:
-    """Track a trajectory without a model: ``tau = effort_d + p (q_d - q) + d (qd_d - qd)``, saturated."""
-
-    uses_dynamics = False
-    compensates_friction = False
-
-    def __init__(self, trajectory: InterpolatedTrajectory, p: Array, d: Array, limit: Array) -> None:
-        """Track with gains p (N m/rad or N/m) and d (N m s/rad or N s/m) up to the effort limit, each (n,)."""
-        self.trajectory = trajectory
-        self.p = p
-        self.damping = d
-        self.limit = limit
-
-    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """Return the efforts; see `EffortLaw`."""
-        q_d, qd_d, effort = self.trajectory.at(t)
-        tau = effort + self.p * (q_d - q) + self.damping * (qd_d - qd)
-        return np.minimum(np.maximum(tau, -self.limit), self.limit)
 
 
 class Controllers:
@@ -76,14 +59,28 @@ class Controllers:
         self._drive = drive or EffortDrive(arm.model.effort_limit)
         self._p, self._d = _gains("trajectory_p", p, arm.model.n), _gains("trajectory_d", d, arm.model.n)
 
-    def switch(self, name: str) -> None:
+    def list(self) -> tuple[Controller, ...]:
+        """Return all controllers, as a manager lists them."""
+        joints = self.arm.model.joint_names
+        return tuple(
+            Controller(name, name == self.active, joints, name in (EFFORT, TRAJECTORY), name == TRAJECTORY)
+            for name in NAMES
+        )
+
+    def switch(self, name: str, deactivate: Sequence[str] = ()) -> None:
         """Activate one of `NAMES`; do nothing where it is active already.
 
+        Args:
+            name: its name.
+            deactivate: those that have to be active now; empty: whichever is.
+
         Raises:
-            InputError: there is no such controller.
+            InputError: there is no such controller, or another one is active.
         """
         if name not in NAMES:
             raise InputError("controller", f"expected one of {', '.join(NAMES)}, got '{name}'")
+        if deactivate and tuple(deactivate) != (self.active,):
+            raise InputError("deactivate", f"{', '.join(deactivate)} is not active, but {self.active}")
         if name != self.active:
             self._activate(name)
 

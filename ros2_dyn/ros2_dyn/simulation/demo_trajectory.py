@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A smooth motion of all joints within their limits, whose periods differ from joint to joint."""
 
 from __future__ import annotations

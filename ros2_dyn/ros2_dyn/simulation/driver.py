@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver of a simulated arm: measurements with noise and limited resolution, and the faults of drivers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the motors of the simulated arm make of a command: efforts, positions of servos, or currents."""
 
 from __future__ import annotations
@@ -8,25 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.feed_forward_tracking import FeedForwardTracking
+from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
 from ros2_dyn.simulation.simulated_arm import EffortLaw, HeldEffort
 
 SERVO_DAMPING_TIME = 0.02
 """Damping of a servo over its stiffness, s."""
-
-
-class PositionServo:
-    """Hold positions, as the servos of low-cost arms do: ``tau = k (q_command - q) - d qd``, saturated."""
-
-    uses_dynamics = False
-    compensates_friction = False
-
-    def __init__(self, q: Array, k: Array, d: Array, limit: Array) -> None:
-        """Hold positions q (n,) with gains k (N m/rad or N/m) and d (N m s/rad or N s/m), each (n,)."""
-        self.q, self.k, self.damping, self.limit = q, k, d, limit
-
-    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
-        """Return the efforts; see `EffortLaw`."""
-        return np.clip(self.k * (self.q - q) - self.damping * qd, -self.limit, self.limit)
 
 
 class EffortDrive:
@@ -46,7 +34,7 @@ class EffortDrive:
 
 
 class ServoDrive:
-    """Position servos."""
+    """Position servos, as those of low-cost arms: ``tau = k (q_command - q) - d qd``, saturated."""
 
     def __init__(self, limit: Array, stiffness: ArrayLike) -> None:
         """Take effort limits, N m or N, and the servos' stiffness, N m/rad or N/m, each (n,)."""
@@ -54,7 +42,9 @@ class ServoDrive:
 
     def command(self, numbers: Sequence[float]) -> EffortLaw:
         """Return the law of a command."""
-        return PositionServo(np.asarray(numbers, dtype=float), self._k, SERVO_DAMPING_TIME * self._k, self._limit)
+        q = np.asarray(numbers, dtype=float)
+        place = InterpolatedTrajectory([Waypoint(-np.inf, q, None, np.zeros_like(q))])
+        return FeedForwardTracking(place, self._k, SERVO_DAMPING_TIME * self._k, self._limit)
 
     def hold(self, q: Array, tau: Array) -> EffortLaw:
         """Return the law before the first command, at positions q and efforts tau, each (n,)."""

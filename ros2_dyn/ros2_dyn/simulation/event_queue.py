@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Virtual time: events in the order of their times, without a clock."""
 
 from __future__ import annotations

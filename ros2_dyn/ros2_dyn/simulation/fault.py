@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a fault is: something that goes wrong for a while, and what the judge of motion is told of it."""
 
 from __future__ import annotations

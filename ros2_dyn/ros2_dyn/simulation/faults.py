@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All faults of a world by name: what goes wrong for a while, drawn at random.
 
 A fault begins and ends. Its parameters come from a random number generator of its own, so that equal seeds give equal
@@ -38,6 +39,7 @@ from ros2_dyn.simulation.faults_of_requests import (
     mode_toggled,
     payload_changed,
     settings_changed,
+    stiffness_changed,
 )
 from ros2_dyn.simulation.faults_of_the_arm import (
     joint_sign,
@@ -45,13 +47,20 @@ from ros2_dyn.simulation.faults_of_the_arm import (
     led,
     load_changed,
     pushed,
+    spring_blocked,
     wall_pressed,
     walled,
 )
 from ros2_dyn.simulation.target_generator import TARGET_FAULTS
 from ros2_dyn.simulation.world import World
 
-LASTING_FAULTS = {"node stopped": 1.0, "interpreter held": 2.0, "node terminated": 1.2, "wall pressed": 1.0}
+LASTING_FAULTS = {
+    "node stopped": 1.0,
+    "interpreter held": 2.0,
+    "node terminated": 1.2,
+    "wall pressed": 1.0,
+    "spring blocked": 1.0,
+}
 """Faults that last for a time of their own, s."""
 
 
@@ -92,6 +101,7 @@ FAULTS: dict[str, MakeFault] = {
     "enable lost": enable_lost,
     "payload changed": payload_changed,
     "settings changed": settings_changed,
+    "stiffness changed": stiffness_changed,
     "gravity turned": gravity_turned,
     "description changed": description_changed,
     "load changed": load_changed,
@@ -101,5 +111,6 @@ FAULTS: dict[str, MakeFault] = {
     "arm led": led,
     "wall": walled,
     "wall pressed": wall_pressed,
+    "spring blocked": spring_blocked,
 }
 """All kinds of faults by name."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of messages: drivers that lie or fall silent, targets that jump, networks and clocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of processes: of the node, its failsafe process and the controller, and other nodes that command."""
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def second_commander(world: World, rng: np.random.Generator) -> Fault:
 
     def command() -> None:
         if active:
-            world.send_command(np.zeros(world.arm_model.n))
+            world.send_command(world.as_data(np.zeros(world.arm_model.n)))
             world.queue.after(0.01, command)
 
     def begin() -> None:
@@ -80,12 +81,11 @@ def second_commander(world: World, rng: np.random.Generator) -> Fault:
 def twin_commander(world: World, rng: np.random.Generator) -> Fault:
     """Let a second node of the same name command: the efforts that the arm needed when it began."""
     active = [True]
-    effort = np.array(world.truth.gravities(world.arm.q.tolist())[0])
-    order = [world.description.joint_names.index(name) for name in world.options.settings.command_joints]
+    data = world.as_data(np.array(world.truth.gravities(world.arm.q.tolist())[0]))
 
     def command() -> None:
         if active:
-            world.send_command(effort[order] if order else effort)
+            world.send_command(data)
             world.queue.after(0.01, command)
 
     return suspending(world, "twin commander", Fault(command, active.clear))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of requests: what users tell the node that does not fit the arm, or at the wrong moment."""
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ros2_dyn.simulation.world import World
 
 TOGGLE_PERIOD = 0.02
 """Period of mode requests that are toggled, s."""
+STIFFNESS_PERIOD = 0.06
+"""Period of stiffness that is changed, s."""
 
 
 def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
@@ -64,6 +67,33 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     before = {name: getattr(original, name) for name in changes}
 
     return Fault(lambda: world.tell_settings(**changes), lambda: world.tell_settings(**before))
+
+
+def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Change stiffness and damping of mode impedance again and again; then tell the right ones."""
+    active, original = [True], world.options.settings
+
+    def change() -> None:
+        if active:
+            world.tell_settings(**random_spring(rng))
+            world.queue.after(STIFFNESS_PERIOD, change)
+
+    def end() -> None:
+        active.clear()
+        world.tell_settings(
+            impedance_stiffness=original.impedance_stiffness, impedance_damping_ratio=original.impedance_damping_ratio
+        )
+
+    return Fault(change, end)
+
+
+def random_spring(rng: np.random.Generator) -> dict[str, Any]:
+    """Return parameters of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
+    stiffness = 10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
+    return {
+        "impedance_stiffness": stiffness.tolist(),
+        "impedance_damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
+    }
 
 
 def gravity_turned(world: World, rng: np.random.Generator) -> Fault:

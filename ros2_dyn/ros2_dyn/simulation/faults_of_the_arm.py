@@ -1,12 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults of the arm: its load, its wiring, and what pushes, leads or blocks it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
+from ros2_dyn.control.modes import Mode
 from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.fault import Fault, nothing
 from ros2_dyn.simulation.hand import Hand
@@ -89,16 +93,26 @@ def walled(world: World, rng: np.random.Generator) -> Fault:
 
 def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
     """Put a stiff wall where the desired force points, while mode force is wanted."""
+    return _blocked(world, rng, "force", lambda: world.targets.force(world.now))
+
+
+def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
+    """Put a stiff wall where the desired pose is, while mode impedance is wanted."""
+    return _blocked(world, rng, "impedance", world.way_to_pose)
+
+
+def _blocked(world: World, rng: np.random.Generator, mode: Mode, direction: Callable[[], Array]) -> Fault:
+    """Put a stiff wall before the tip in a direction in base axes, shape (3,), while a mode is wanted."""
     distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
     walls: list[Wall] = []
 
     def begin() -> None:
-        force = world.targets.force(world.now)
-        size = np.linalg.norm(force)
-        normal = -force / size if size > 0 else np.array([0.0, 0.0, 1.0])
+        way = direction()
+        size = np.linalg.norm(way)
+        normal = -way / size if size > 0 else np.array([0.0, 0.0, 1.0])
         origin = world.arm.tip_position() - distance * normal
         walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
         world.add_contact(walls[0])
-        world.want_mode("force")
+        world.want_mode(mode)
 
     return Fault(begin, lambda: world.remove_contact(walls[0]))

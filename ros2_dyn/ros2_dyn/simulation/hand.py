@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hand of an operator that leads the simulated arm."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single integration steps of ``qdd = f(t, q, qd)``: accurate for smooth motion, or stable under stiff friction."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Joint trajectories, read and interpolated like those of joint_trajectory_controller."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fast integration step: leapfrog in the positions, implicit in friction, one kernel evaluation a step."""
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from ros2_dyn import dynamics
 from ros2_dyn.dynamics.ltdl import solve
 from ros2_dyn.model import RobotModel
-from ros2_dyn.simulation.traced import input_symbols, python_function
+from ros2_dyn.simulation.traced import input_symbols, traced_function
 
 MIN_SPEED = 1e-9
 """Speed below which friction over speed is taken at this speed, rad/s or m/s."""
@@ -63,4 +64,4 @@ def compile_leapfrog(model: RobotModel, step: float) -> LeapfrogKernel:
     implicit = M + np.diag(step * (friction + damping) * (1 + z) / (2 + z))
     net = tau - h - friction * qd + damping * (speed - qd)
     qdd = solve(implicit, net[:, None])[:, 0]
-    return python_function(inputs, {"qdd": qdd})
+    return traced_function(inputs, {"qdd": qdd})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a simulation takes its next step: at a pace, and in lockstep with the commands that answer its states."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network that delays, reorders and drops messages."""
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ class LossyChannel(Generic[T]):
             jitter: largest additional delay, s; the additional delay is uniform.
         """
         self.drop_rate, self.delay, self.jitter = drop_rate, delay, jitter
-        self._rng = rng
+        self._chances = _uniform(rng)
         self._under_way: list[tuple[float, int, T]] = []
         self._count = count()
 
     def draw_delay(self) -> float | None:
         """Return the delay of the next message, s; None: it is lost."""
-        lost, extra = self._rng.random(2).tolist()
+        lost, extra = next(self._chances), next(self._chances)
         return None if lost < self.drop_rate else self.delay + self.jitter * extra
 
     def send(self, now: float, message: T) -> None:
@@ -50,3 +51,9 @@ class LossyChannel(Generic[T]):
     def clear(self) -> None:
         """Drop all messages under way."""
         self._under_way.clear()
+
+
+def _uniform(rng: np.random.Generator) -> Iterator[float]:
+    """Yield the numbers that `rng.random()` would give, drawn many at a time."""
+    while True:
+        yield from rng.random(256).tolist()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of the arm's motion: what a commanded arm must not do, from what the simulated arm does.
 
 The judge knows the true arm, the messages on the command topic and the modes; it asks the runtime nothing.
@@ -14,7 +15,7 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTruth
-from ros2_dyn.simulation.contact_rule import ContactRule
+from ros2_dyn.simulation.contact_rule import ContactRule, SpringLimits
 from ros2_dyn.simulation.motion_rules import (
     FAILS,
     HELD_TIME,
@@ -73,6 +74,7 @@ class MotionJudge:
         max_tip_speed: float = 0.25,
         compensated: bool = False,
         stop_damping: float = inf,
+        spring: SpringLimits | None = None,
     ) -> None:
         """Create a judge.
 
@@ -86,6 +88,7 @@ class MotionJudge:
             max_tip_speed: speed of the tip above which hand_guiding and force stop, m/s.
             compensated: whether the robot adds gravity to its commands itself.
             stop_damping: rate at which a stopped arm is damped, 1/s.
+            spring: limits of mode impedance; None: it has no spring.
         """
         arm = truth.arm
         self._truth, self._limits, self._behaviour, self._compensated = truth, limits, stop_behaviour, compensated
@@ -96,7 +99,7 @@ class MotionJudge:
         soft = (arm.lower + soft_limit_margin, arm.upper - soft_limit_margin)
         self._energy = EnergyRule(ramp_time + SETTLE_TIME, soft)
         self._rate = EffortRateRule(limits)
-        self._tip, self.contact = TipRule(max_tip_speed), ContactRule(truth.tip_mass)
+        self._tip, self.contact = TipRule(max_tip_speed), ContactRule(truth.tip_mass, spring)
         self._rules = (
             self._stops,
             self._energy,

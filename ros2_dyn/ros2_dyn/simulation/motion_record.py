@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a simulated arm does in a world: speeds, travel after a stop, contact forces."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 
@@ -41,9 +43,10 @@ class MotionRecord:
         Returns:
             Speed ratio, tip speed and travel after the stop at this instant.
         """
-        ratio = float(np.max(np.abs(qd) / self.velocity_limit))
-        tip_speed = 0.0 if self._tip is None else float(np.linalg.norm(tip - self._tip)) / period
-        travel = 0.0 if self._stopped_at is None else float(np.max(np.abs(q - self._stopped_at)))
+        ratio = float((np.abs(qd) / self.velocity_limit).max())
+        way = np.zeros(3) if self._tip is None else tip - self._tip
+        tip_speed = sqrt(way @ way) / period
+        travel = 0.0 if self._stopped_at is None else float(np.abs(q - self._stopped_at).max())
         self._tip = tip
         self.max_speed_ratio = max(self.max_speed_ratio, ratio)
         self.max_tip_speed = max(self.max_tip_speed, tip_speed)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules for the motion of a commanded arm. Each rule is an object that looks at one instant after the other.
 
 A rule returns what it found once for each occurrence, not once for each instant. The rules for stops and contacts have
@@ -7,7 +8,6 @@ files of their own: `stop_rule` and `contact_rule`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -82,8 +82,7 @@ class Finding(NamedTuple):
     """What the rule allows."""
 
 
-@dataclass(frozen=True)
-class Instant:
+class Instant(NamedTuple):
     """What the arm does at one instant. Joints are in the arm's order."""
 
     t: float
@@ -144,10 +143,11 @@ class EffortRateRule:
     def on_change(self, change: Array, elapsed: float) -> list[Finding]:
         """Return what is wrong with a change of the efforts, N m or N, shape (n,), after a time, s."""
         self._ahead = np.maximum(0.0, self._ahead + np.abs(change) - self._rate * elapsed)
-        seen = np.nan_to_num(self._ahead / MAX_SLEW_STEP, nan=inf, posinf=inf)
-        i = int(np.argmax(seen / self._rate))
-        if seen[i] <= (1 + RATE_TOLERANCE) * self._rate[i]:
+        seen = self._ahead / MAX_SLEW_STEP
+        if (seen <= (1 + RATE_TOLERANCE) * self._rate).all():
             return []
+        seen = np.nan_to_num(seen, nan=inf, posinf=inf)
+        i = int(np.argmax(seen / self._rate))
         self.restart()
         if self._told:
             return []

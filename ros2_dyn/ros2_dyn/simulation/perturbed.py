@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Differences of a real arm from its model: other inertias and friction, and quantised measurements."""
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random worlds: everything about them, and every fault in them, from one seed."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.samples import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, variant
+from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, singular_home, variant
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
+from ros2_dyn.simulation.faults_of_requests import random_spring
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn.simulation.target_generator import TargetQuality
 from ros2_dyn.simulation.world import World
@@ -33,6 +35,8 @@ AFTERMATH = 0.5
 PATIENCE = (0.0, 1.2, 3.1)
 """Times for which operators wait after a stop before they request a mode, s; so long a stop is judged."""
 STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
+SINGULAR_SHARE = 0.15
+"""Share of the worlds whose arm begins near a singularity."""
 PERIODS_WITHIN_TIMEOUT = 6
 """A world's `state_timeout` is at least this many periods of its driver."""
 
@@ -49,7 +53,7 @@ def random_world(seed: int, faults: int = FAULTS_PER_WORLD, make_runtime: MakeRu
     names = arm_names()
     name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
     real = variant(name, int(plan.integers(VARIANTS)))
-    home = random_home(real.arm, plan)
+    home = (singular_home if plan.random() < SINGULAR_SHARE else random_home)(real.arm, plan)
     options = _options(plan, real, home)
     world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
@@ -98,6 +102,7 @@ def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptio
         amplitude=float(rng.uniform(0.0, 0.15)),
         frequency=float(rng.uniform(0.5, 3.0)),
         force=float(rng.uniform(0.0, 10.0)),
+        pose_in_base=bool(rng.random() < 0.5),
         stamped=bool(rng.random() < 0.3),
     )
     node = NodeQuality(
@@ -119,6 +124,8 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
     order = list(model.joint_names)
     if rng.random() < 0.3:
         order = [order[i] for i in rng.permutation(model.n)]
+    interface = _interface(rng, model)
+    servos = interface["command_interface"] == "position_offset"
     return Settings(
         joints=model.joint_names,
         transition_velocity=0.05,
@@ -129,7 +136,7 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
         detect_collisions=bool(rng.random() < 0.5),
         collision_threshold=threshold.tolist(),
         default_acceleration=str(rng.choice(["zero", "estimated"])),
-        command_effort="gravity_compensated" if rng.random() < 0.2 else "raw",
+        command_effort="gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
         command_joints=tuple(order),
         effort_scale=float(rng.uniform(0.6, 1.0)),
         slew_rate=float(10 ** rng.uniform(0.0, 1.3)),
@@ -145,8 +152,16 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
         tracking_damping=(2 * bandwidth * scale).tolist(),
         guiding_assist_gain=float(rng.choice([0.0, 0.5])),
         force_damping=float(rng.uniform(50, 200)),
-        impedance_stiffness=(
-            10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
-        ).tolist(),
-        impedance_damping_ratio=rng.uniform(0.3, 1.2, 6).tolist(),
+        **random_spring(rng),
+        **interface,
     )
+
+
+def _interface(rng: np.random.Generator, model: RobotModel) -> dict[str, Any]:
+    """Return what the controller takes, with the numbers of its motors: servos sag by 0.1 to 0.4 rad or m at most."""
+    sag, constant = rng.uniform(0.1, 0.4, model.n), 10 ** rng.uniform(-1.0, 0.5, model.n)
+    return {
+        "command_interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
+        "servo_stiffness": (model.effort_limit / sag).tolist(),
+        "torque_constant": constant.tolist(),
+    }

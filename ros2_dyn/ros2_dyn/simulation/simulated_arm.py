@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated arm: ``M(q) qdd = tau + J^T F - h(q, qd)``, with contact forces F and friction in h."""
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import Presliding, friction_offset
 from ros2_dyn.errors import DivergenceError, InputError
-from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels import Kernel, compile_in_time
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.contact import Contact
@@ -114,7 +115,7 @@ class SimulatedArm:
     def replace_model(self, model: RobotModel) -> None:
         """Go on with another model of the same joints, in the same state: a payload was taken up or lost."""
         self.model = model
-        self._kernel, self._friction = _compile_dynamics(model)
+        self._friction = _friction_kernel(model)
         self._offset = friction_offset(model)
         loaded = any(joint.dynamics.load for joint in model.joints)
         self._has_friction = loaded or bool(np.any(self._friction_over_speed(model.neutral, np.ones(model.n))))
@@ -221,7 +222,7 @@ class SimulatedArm:
         return M, tau + external - h - self._stuck, tau, external
 
     def _mass_matrix_and_bias(self, q: list[float], qd: list[float]) -> tuple[Array, Array]:
-        M, h = self._kernel(q, qd)
+        M, h = _dynamics_kernel(self.model)(q, qd)
         return np.array(M), np.array(h)
 
     def _damping_rate(self) -> Array:
@@ -242,10 +243,14 @@ class SimulatedArm:
 
 
 @lru_cache(maxsize=256)
-def _compile_dynamics(model: RobotModel) -> tuple[Kernel, Kernel]:
-    """Compile mass matrix and effort, and the friction."""
-    whole = compile_kernel(model, ("mass_matrix", "effort"), "python", ("q", "qd"))
-    return whole, compile_kernel(model, ("friction",), "python", ("q", "qd"))
+def _dynamics_kernel(model: RobotModel) -> Kernel:
+    """Compile mass matrix and effort, which the leapfrog integrator mostly does without."""
+    return compile_in_time(model, ("mass_matrix", "effort"), ("q", "qd"))
+
+
+@lru_cache(maxsize=256)
+def _friction_kernel(model: RobotModel) -> Kernel:
+    return compile_in_time(model, ("friction",), ("q", "qd"))
 
 
 def _too_fast(t: float) -> DivergenceError:

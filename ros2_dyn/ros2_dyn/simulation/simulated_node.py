@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process of a node in virtual time: its runtime, how it hangs or dies, and the failsafe process beside it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rule for stops: a stopped arm rests soon and nearby, where the permitted efforts can brake it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Desired states, wrenches and poses for the modes that follow them: slow sinusoids, and the faults of such targets."""
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.samples import DesiredSample, PoseSample, WrenchSample
+from ros2_dyn.model.spatial import Array, quaternion_from_rotation
+from ros2_dyn.runtime.samples import DesiredSample, HybridSample, PoseSample, WrenchSample
 
-Target = DesiredSample | WrenchSample | PoseSample
+Target = DesiredSample | WrenchSample | PoseSample | HybridSample
 TargetFault = Callable[[list[Any]], list[Any]]
 """Function from the messages of one instant, one of each kind, to those sent instead."""
+AXES = np.arange(3.0)
+"""Phases of what is desired along the axes of the base, rad."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class TargetQuality:
     """Angular frequency of all, rad/s."""
     force: float = 8.0
     """Amplitude of the components of the desired force, N."""
+    pose_in_base: bool = False
+    """Whether poses are desired in the base frame, around where the tip was, instead of in the tip's frame."""
     stamped: bool = False
     """Whether a desired state follows each measured state with the same stamp, instead of once a period."""
 
@@ -38,7 +43,6 @@ class TargetGenerator:
 
     def __init__(self, joint_names: Sequence[str], tip: str, quality: TargetQuality) -> None:
         """Create a generator without faults, around zero."""
-        self._tip = tip
         self.quality = quality
         self.faults: list[TargetFault] = []
         """Faults that are active, applied in this order."""
@@ -46,33 +50,56 @@ class TargetGenerator:
         self._phase = np.arange(len(self._names), dtype=float)
         self.centre = np.zeros(len(self._names))
         """Centre of the desired positions, rad or m, shape (n,)."""
+        self._frame, self._pose = tip, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
-    def move_to(self, q: Array, t: float) -> None:
-        """Shift the motion so that it passes joint positions at a time, s."""
+    def move_to(self, q: Array, t: float, pose: Array) -> None:
+        """Shift the motion so that it begins at a time, s.
+
+        Args:
+            q: joint positions then, rad or m, shape (n,).
+            t: the time.
+            pose: of the tip in the base frame then, shape (4, 4).
+        """
         self.centre = q - self._offset(t)
+        if self.quality.pose_in_base:
+            start = pose[:3, 3] - self.way(t)
+            self._frame, self._pose = "", [*start.tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()]
 
     def _offset(self, t: float) -> Array:
         return self.quality.amplitude * np.sin(self.quality.frequency * t + self._phase)
 
     def force(self, t: float) -> Array:
         """Return the desired force at a time, s, in the axes of the base, N, shape (3,)."""
-        return self.quality.force * np.sin(self.quality.frequency * t + np.arange(3.0))
+        return self.quality.force * self._along_axes(t)
+
+    def way(self, t: float) -> Array:
+        """Return the way of the desired pose at a time, s, in the axes of its frame, m, shape (3,)."""
+        return self.quality.amplitude * self._along_axes(t)
+
+    def way_to_pose(self, t: float, tip: Array) -> Array:
+        """Return the way to the desired pose at a time, s, from the tip's, (4, 4), in base axes, m, shape (3,)."""
+        way = self.way(t) + self._pose[:3]
+        return way - tip[:3, 3] if self.quality.pose_in_base else tip[:3, :3] @ way
+
+    def _along_axes(self, t: float) -> Array:
+        return np.sin(self.quality.frequency * t + AXES)
 
     def messages(self, t: float, stamp: int) -> list[Target]:
         """Return the messages at a time, s, under a stamp, ns."""
         quality, phase = self.quality, self.quality.frequency * t + self._phase
         rate = quality.amplitude * quality.frequency
-        way = quality.amplitude * np.sin(quality.frequency * t + np.arange(3.0))
+        sine, along_axes = np.sin(phase), self._along_axes(t)
+        force, way = quality.force * along_axes, quality.amplitude * along_axes
         messages: list[Target] = [
             DesiredSample(
                 stamp,
                 self._names,
-                (self.centre + quality.amplitude * np.sin(phase)).tolist(),
+                (self.centre + quality.amplitude * sine).tolist(),
                 (rate * np.cos(phase)).tolist(),
-                (-rate * quality.frequency * np.sin(phase)).tolist(),
+                (-rate * quality.frequency * sine).tolist(),
             ),
-            WrenchSample(stamp, "", [*self.force(t).tolist(), 0.0, 0.0, 0.0]),
-            PoseSample(stamp, self._tip, [*way.tolist(), 0.0, 0.0, 0.0, 1.0]),
+            WrenchSample(stamp, "", [*force.tolist(), 0.0, 0.0, 0.0]),
+            PoseSample(stamp, self._frame, [*(way + self._pose[:3]).tolist(), *self._pose[3:]]),
         ]
         for fault in self.faults:
             messages = fault(messages)
@@ -92,7 +119,7 @@ def move_targets(rng: np.random.Generator) -> TargetFault:
     shift, factor = float(rng.uniform(-3, 3)), float(10 ** rng.uniform(1, 4))
 
     def moved(message: Target) -> Target:
-        if isinstance(message, WrenchSample):
+        if isinstance(message, (WrenchSample, HybridSample)):
             return message._replace(wrench=[factor * x for x in message.wrench])
         if isinstance(message, PoseSample):
             return message._replace(pose=[shift, *message.pose[1:3], 0.6, 0.0, 0.0, 0.8])
@@ -106,7 +133,7 @@ def break_targets(rng: np.random.Generator) -> TargetFault:
     value = (nan, 1e15, 1e300)[int(rng.integers(3))]
 
     def broken(message: Target) -> Target:
-        if isinstance(message, WrenchSample):
+        if isinstance(message, (WrenchSample, HybridSample)):
             return message._replace(wrench=[value] * 6)
         if isinstance(message, PoseSample):
             return message._replace(pose=[value] * 7)
@@ -122,7 +149,7 @@ def mislabel_targets(rng: np.random.Generator) -> TargetFault:
     def fault(messages: list[Any]) -> list[Any]:
         changed = []
         for message in messages:
-            if isinstance(message, (WrenchSample, PoseSample)):
+            if isinstance(message, (WrenchSample, PoseSample, HybridSample)):
                 changed.append(message._replace(frame="nowhere"))
             elif kind == 0:
                 changed.append(message._replace(names=("nobody", *message.names[1:])))

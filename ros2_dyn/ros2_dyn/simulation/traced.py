@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of the simulation that are traced once per robot, as the kernels of the library are."""
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.kernels.emit_python import emit_python
+from ros2_dyn.kernels.kernel import compile_program
 from ros2_dyn.kernels.symbol import Tape
 from ros2_dyn.kernels.trace import Program
 from ros2_dyn.model.spatial import Array
@@ -22,14 +23,15 @@ def input_symbols(sizes: Mapping[str, int]) -> dict[str, Array]:
     }
 
 
-def python_function(inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Any:
+def traced_function(inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> Any:
     """Return a function of sequences of floats that returns the outputs as nested tuples of floats.
+
+    Nothing can be traced any more with these inputs.
 
     Args:
         inputs: symbols from `input_symbols`, in the order of the arguments.
         outputs: arrays of symbols and numbers, in the order of the results.
     """
+    next(iter(inputs.values()))[0].tape.close()
     defaults = {name: np.zeros(len(symbols)) for name, symbols in inputs.items()}
-    names: dict[str, Any] = {}
-    exec(compile(emit_python(Program(dict(inputs), defaults, dict(outputs)), "math"), "<traced>", "exec"), names)
-    return names["kernel"]
+    return compile_program(Program(dict(inputs), defaults, dict(outputs)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A flat obstacle that the simulated arm can press against."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world in virtual time: a simulated arm, its driver and controller, the network, and a node that commands it.
 
 All chance comes from one seed, and nothing depends on a clock: equal seeds give equal timelines to the last bit.
@@ -19,18 +20,20 @@ from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
-from ros2_dyn.dynamics import gravity
+from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.control_policy import command_limits
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, PayloadRequest, PoseSample, WrenchSample
+from ros2_dyn.runtime.samples import DesiredSample, HybridSample, JointSample, PayloadRequest, PoseSample, WrenchSample
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
 from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.contact import Contact
+from ros2_dyn.simulation.contact_rule import SpringLimits
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
 from ros2_dyn.simulation.driver import Driver
 from ros2_dyn.simulation.drives import drive_of
@@ -153,7 +156,7 @@ class World:
             self.options.settings.tip_link or self.description.default_tip,
             self.options.targets,
         )
-        self.targets.move_to(self._in_description_order(self.home), 0.0)
+        self._aim(self.home)
         settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
         self.judge = CommandJudge(limits, settings.state_timeout, settings.stop_behaviour)
         compensated = settings.command_effort != "raw"
@@ -169,9 +172,12 @@ class World:
             settings.max_tip_speed,
             compensated,
             self._stop_damping(),
+            SpringLimits(settings.max_force, settings.impedance_speed, max(settings.impedance_stiffness[:3])),
         )
         controlled = settings.command_joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
+        self._to_controller = [self.description.joint_names.index(name) for name in controlled]
+        self._conversion = CommandConversion(self.description, settings)
         self._wirings: list[Wiring] = []
         self.node = SimulatedNode(
             self.queue,
@@ -357,18 +363,31 @@ class World:
         if self.enable_connected:
             self.node.input(lambda runtime, now: runtime.on_enable(pressed, now))
 
+    def way_to_pose(self) -> Array:
+        """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
+        tip = self.options.settings.tip_link or None
+        return self.targets.way_to_pose(self.now, forward_kinematics(self.arm_model, self.arm.q, tip))
+
+    def _aim(self, q: Array) -> None:
+        """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
+        at, tip = self._in_description_order(q), self.options.settings.tip_link or None
+        self.targets.move_to(at, self.now, forward_kinematics(self.description, at, tip))
+
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
-            if isinstance(message, WrenchSample):
+            if isinstance(message, (WrenchSample, HybridSample)):
                 self.motion_judge.contact.on_asked(self.now, hypot(*message.wrench[:3]))
             self._through(self.state_channel, partial(self._deliver_target, message))
 
-    def _deliver_target(self, message: DesiredSample | WrenchSample | PoseSample) -> None:
+    def _deliver_target(self, message: DesiredSample | WrenchSample | PoseSample | HybridSample) -> None:
         if isinstance(message, DesiredSample):
             self.node.input(lambda runtime, now: runtime.on_desired(message, now))
         elif isinstance(message, WrenchSample):
             wrench = message._replace(received=self._received())
             self.node.input(lambda runtime, now: runtime.on_desired_wrench(wrench, now))
+        elif isinstance(message, HybridSample):
+            hybrid = message._replace(received=self._received())
+            self.node.input(lambda runtime, now: runtime.on_desired_hybrid(hybrid, now))
         else:
             pose = message._replace(received=self._received())
             self.node.input(lambda runtime, now: runtime.on_desired_pose(pose, now))
@@ -391,8 +410,21 @@ class World:
             self.violations[finding.kind] += 1
             self.record("violation", *finding)
 
+    def as_data(self, effort: Array) -> Array:
+        """Return what makes the controller exert efforts where the arm is now.
+
+        Args:
+            effort: in the description's order, N m or N, shape (n,).
+
+        Returns:
+            In the controller's order and units, shape (n,).
+        """
+        data = self._conversion.data(effort, self._in_description_order(self.arm.q).tolist())
+        assert data is not None
+        return data[self._to_controller]
+
     def send_command(self, data: Array) -> None:
-        """Send efforts in the controller's order to the controller, N m or N, shape (n,)."""
+        """Send a command in the controller's order to the controller, of what it takes, shape (n,)."""
         self._through(self.command_channel, lambda: self._apply(data))
 
     def _apply(self, data: Array) -> None:
@@ -439,6 +471,7 @@ class World:
                 self.record("refused", str(error))
                 return runtime.on_time(now)
             self.truth.tell_gravity(runtime.settings.gravity)
+            self.motion_judge.contact.spring.on_stiffness(max(runtime.settings.impedance_stiffness[:3]))
             return update
 
         self.node.input(call)
@@ -469,7 +502,7 @@ class World:
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
-        self.targets.move_to(self._in_description_order(self.arm.q), self.now)
+        self._aim(self.arm.q)
         self.node.request_mode(mode)
 
     def _on_mode(self, mode: str) -> None:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What surrounds the arm and the node of a world: their parameters, and how good driver, network and targets are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timing of joint-space paths: trajectories, their files, and the fastest timing that the limits allow."""
 
 from ros2_dyn.timing.joint_trajectory import JointTrajectory as JointTrajectory

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Efforts along a path by its timing: exactly quadratic in the speed of s without friction.
 
 With q(s), qd = q' sd and qdd = q' sdd + q'' sd^2. Inverse dynamics is linear in qdd and quadratic in qd, so that three

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a path can be followed at all: positions within their limits, and efforts that hold the arm everywhere."""
 
 from __future__ import annotations

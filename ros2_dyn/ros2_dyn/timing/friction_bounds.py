@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction as linear bounds in x = sd^2, which is what a linear program over (sdd, sd^2) can hold.
 
 Friction is a function F of the speed that is neither linear nor convex in x: Coulomb friction is constant, viscous

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The geometric path q(s) of a trajectory: where the joints pass, without the time at which they do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """JointTrajectory: the points of a motion, as trajectory_msgs/JointTrajectory has them, as arrays."""
 
 from __future__ import annotations

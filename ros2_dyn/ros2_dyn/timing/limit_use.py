@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a motion uses of its limits, at times between the points, too."""
 
 from __future__ import annotations

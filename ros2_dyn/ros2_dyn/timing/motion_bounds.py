@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits that a timing keeps: velocity, acceleration, jerk and effort of each joint."""
 
 from __future__ import annotations

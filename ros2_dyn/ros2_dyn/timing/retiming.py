@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fastest timing of a given path within velocity, acceleration, jerk and effort limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions along a path made slower: where a limit is crossed between the points of the grid, and for limits of jerk.
 
 toppra has no limits of jerk. Its motion is smoothed with a moving average of s(t), which keeps the path, and then made

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """s(t) along a path: the speed at the points of a grid as a function of time; smoothed and slowed where needed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fastest speed along a path within limits, by TOPP-RA (Pham and Pham 2018), of the library toppra.
 
 toppra takes limits as rows ``a sdd + b sd^2 + c <= 1`` at the points of a grid. They are computed for all points at

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of a trajectory: trajectory_msgs/JointTrajectory as YAML, and CSV."""
 
 from __future__ import annotations

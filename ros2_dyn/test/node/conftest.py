@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One node for the tests of several files that only listen to it and ask it."""
 
 from collections.abc import Callable, Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples read from bytes are those that the messages hold, whatever their layout."""
 
 import math

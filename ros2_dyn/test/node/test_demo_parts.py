@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the demo `identify` without processes: the arm, its efforts by stamp."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is rejected is counted, and logged without flooding the log or costing time at each message."""
 
 from collections import Counter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The failsafe process: what is commanded when the node is killed, stopped, terminated or held up; and who commands.
 
 Time is simulated and passes with the states of the test, so that nothing depends on the speed of the machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop that reads hot topics, by hand and where it leaves them to the executor."""
 
 import signal

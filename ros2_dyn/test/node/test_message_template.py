@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages patched into a template are those that the ordinary way serialises."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the mock arm's node without processes and without time: parameters, outputs, clocks."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The black box of the node: a stop writes a file that replays the same; files are bounded; mcap may be missing."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The simulation's clock as the node follows it: what happens where it stands still or is set."""
 
 import re

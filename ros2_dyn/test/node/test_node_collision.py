@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collisions through the node: topics, services, the latched stop, the service that is called, and calibration.
 
 When a collision is detected, and what the observers compute, is tested in virtual time, in test/unit.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the robot comes from: parameters, files, and the topic robot_description, also while states come."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's diagnostics: one status for each concern, once a second, in each condition of the node."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One test for each kind of fault, while the node commands: it goes on living, and no command breaks the four rules.
 
 Afterwards the node is right again within one second of good states, by their stamps. A hundred of each kind, in each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the node reads: messages of any layout and order, from any publisher, through the hot loop and without it."""
 
 from itertools import cycle
@@ -12,6 +13,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from ros2_dyn_interfaces.msg import HybridTarget
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
@@ -95,6 +97,20 @@ def test_rejected_messages_are_counted_and_logged_at_most_once_a_second(listener
     assert int(second[1].split("(")[-1].split()[0]) > 2
     assert driver.recovers()
     driver.close()
+
+
+def test_hybrid_targets_are_read_and_wrong_ones_named(listener, begin):
+    driver = begin()
+    log, hybrid = listener.listen("/rosout", type=Log), listener.publisher(HybridTarget, "dynamics/desired_hybrid")
+    pressed = HybridTarget(force_axes=[False, False, True, False, False, False])
+    pressed.wrench.force.z, pressed.pose.orientation.w = -10.0, 1.0
+    hybrid.publish(pressed)
+    driver.step()
+    pressed.wrench.force.x = 3.0
+    hybrid.publish(pressed)
+    problem = "wrench.force.x: held axis"
+    listener.until(lambda: any(problem in entry.msg for entry in log), "no word of the wrong one")
+    assert sum("desired_hybrid" in entry.msg for entry in log) == 1
 
 
 def test_ordinary_executor_gives_the_same_outputs_as_the_hot_loop(listener, start):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The modes through the node: ~/command, ~/mode and ~/set_mode, and what the node knows of the controller.
 
 What each mode decides is tested in virtual time, in test/unit/runtime.

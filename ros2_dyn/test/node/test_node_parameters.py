@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's parameters through ROS: what is declared, what may change when, and what ends the node at its start."""
 
 import os

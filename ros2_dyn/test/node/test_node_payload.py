@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A payload that the node estimates, publishes and sets.
 
 What is estimated from which motion is tested in virtual time, in test/unit.

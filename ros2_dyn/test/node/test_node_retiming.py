@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The service that times trajectories: offered where it is wanted, by another process, with the node's robot."""
 
 from collections.abc import Iterator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node's services: their fields, at a given state and at the measured one, and their answers to wrong requests."""
 
 from collections.abc import Iterator

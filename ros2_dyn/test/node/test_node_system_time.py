@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node in system time: what needs a real clock, and real ages."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node and the mock arm in two processes, which find each other and agree."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a publisher is dead: only where the end of its process is proved."""
 
 import os

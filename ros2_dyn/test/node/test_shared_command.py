@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of a node and its failsafe process: what one stores the other reads, as it was."""
 
 import tempfile

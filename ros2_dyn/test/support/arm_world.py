@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A world of the mock arm with friction and rotors, and what its arm did in it."""
 
 from __future__ import annotations

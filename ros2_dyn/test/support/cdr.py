@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serialises messages by hand, as the CDR specification has it, with noise in the bytes that nobody is to read."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The four rules for every command, judged by the messages: finite, limited, slewed, on a state that is not stale.
 
 On a stale state a command may only go on towards the effort that carries the arm.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arms and states for the tests of the control laws."""
 
 from __future__ import annotations

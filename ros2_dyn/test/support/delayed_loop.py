@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modes of simulated arms through late loops, free, pushed or at a wall: what the arm does, and how the mode ends."""
 
 from __future__ import annotations

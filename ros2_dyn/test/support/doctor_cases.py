@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that the doctor is shown: recordings made wrong in one way, in each of several sizes, and in two ways at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the doctor said of a recording against what was done to it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make doctor-table`: recordings made wrong in each way and in two ways at once, and what the doctor says of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Worlds in virtual time whose node is wrong about its arm, and what the arm does in them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver of an arm as the node sees it, in lockstep with the node, in simulated or system time.
 
 The driver owns the simulated time. It publishes the time, the targets and a state, and waits for the node's answer.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motions of simulated arms that excite what is to be identified, with exact derivatives."""
 
 from __future__ import annotations

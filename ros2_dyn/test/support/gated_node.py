@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The node `dynamics`, which compiles kernels only while the file that the variable GATE names exists."""
 
 import os

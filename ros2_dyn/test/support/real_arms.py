@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of real arms, for tests that are skipped where these are not at hand."""
 
 from __future__ import annotations

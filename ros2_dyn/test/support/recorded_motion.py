@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated arm with friction, the motion that it was recorded with, and the bag that a driver would write of it."""
 
 from __future__ import annotations

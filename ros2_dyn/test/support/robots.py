@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots for the tests: planar arms with closed forms, the mock arm, and random trees."""
 
 from __future__ import annotations

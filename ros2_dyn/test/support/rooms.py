@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rooms of the package and their direction, read from the tree: `python ros2_dyn/test/support/rooms.py`.
 
 A room is a folder of the package. What it may import follows from the imports themselves: they must have one direction.

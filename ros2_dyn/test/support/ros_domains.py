@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ROS domains for tests that run side by side."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of nodes need: processes, and a node that publishes, subscribes and calls."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A runtime in virtual time with an arm, its driver and its controller, which can do anything wrong."""
 
 from __future__ import annotations

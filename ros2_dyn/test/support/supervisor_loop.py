@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command supervisor in virtual time, fed with states of an arm that creeps, slower than what counts as motion."""
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class SupervisorLoop:
             given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.005, 0.0])} | seen
             self.q = given["q"]
             command = self.supervisor.supervise(
-                GuardInput(**given), lambda mode: self.effort, SAFE, HOLD, self.stop_hold
+                GuardInput(**given), lambda mode: self.effort, lambda: SAFE, HOLD, self.stop_hold
             )
             if command is not None:
                 self.sent.append(command)

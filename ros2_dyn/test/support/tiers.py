@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much is tested: a representative part by default, all where the environment variable FULL is 1."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings made wrong in known ways, and a synthetic one to make wrong where none of a real arm is at hand."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demos as a user runs them without a terminal: separate processes, real messages, one JSON line at the end.
 
 The mode demos run in lockstep, so what they measure does not depend on the speed of the machine. Wall times here only
@@ -66,6 +67,15 @@ def test_monitor_ends_after_its_duration_and_reports_equal_efforts():
     assert report["rate_hz"] > 0
     assert report["max_abs_difference"] < 1e-6  # N m
     assert all(name in out for name in JOINTS)
+
+
+def test_demo_with_view_prints_the_address_of_its_page_and_ends_as_without():
+    pytest.importorskip("viser", reason="viser is not here")
+    demo = start_demo("--duration", "1", "--view")
+    out, err = demo.communicate(timeout=TIMEOUT)
+    assert demo.returncode == 0, err
+    assert "page: http://127.0.0.1:" in out
+    assert json.loads(out.splitlines()[-1])["messages"] > 0
 
 
 def test_feed_forward_reduces_the_error_of_a_weak_controller_to_a_fifth():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Node killed, stopped, terminated with its group and starved, in each commanding mode, with the mock arm in real time.
 
 What the arm does afterwards is measured: its speed a second later and the distance it travels. By itself it plays

@@ -1,76 +1,35 @@
-"""The launch file, run by the real launch system: both processes up, efforts on the topic, a clean end."""
+# SPDX-License-Identifier: Apache-2.0
+"""The launch files, run by the real launch system: each file of launch_tests is a test of launch_testing."""
 
-import time
-import unittest
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("launch_testing", reason="launch_testing is not installed (it comes with ROS 2)")
 pytest.importorskip("launch_ros", reason="launch_ros is not installed (it comes with ROS 2)")
 
-import launch_testing
-import launch_testing.actions
-import launch_testing.asserts
-import rclpy
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import PathJoinSubstitution
-from launch_ros.substitutions import FindPackageShare
-from sensor_msgs.msg import JointState
-
-PATIENCE = 30.0
-"""Seconds that discovery and start-up may take."""
+TESTS = Path(__file__).parents[1]
+PATIENCE = 600.0
+"""Wall time, s, that one file may take on a busy machine."""
 
 
-@pytest.mark.launch_test
-def generate_test_description() -> LaunchDescription:
-    """The launch file under test, as a user includes it."""
-    launch_file = PathJoinSubstitution([FindPackageShare("ros2_dyn"), "launch", "mock_arm.launch.py"])
-    return LaunchDescription(
-        [
-            IncludeLaunchDescription(PythonLaunchDescriptionSource(launch_file)),
-            launch_testing.actions.ReadyToTest(),
-        ]
+@pytest.mark.parametrize("name", sorted(file.stem for file in (TESTS / "launch_tests").glob("*.py")))
+def test_launch_files(name):
+    """In a process of its own, as the launch system wants it."""
+    path = os.pathsep.join([str(TESTS / "support"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "launch_testing.launch_test", str(TESTS / "launch_tests" / f"{name}.py")]
+    result = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
-
-
-class TestRunning(unittest.TestCase):
-    """While both are up."""
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        """A node to listen with."""
-        rclpy.init()
-        cls.node = rclpy.create_node("launch_test")
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        """Shut it down."""
-        cls.node.destroy_node()
-        rclpy.shutdown()
-
-    def test_efforts_arrive(self, proc_info: launch_testing.ActiveProcInfoHandler) -> None:
-        """Each topic brings an effort for every joint of the mock arm."""
-        received: dict[str, JointState] = {}
-        topics = [f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis")]
-        for topic in topics:
-            self.node.create_subscription(JointState, topic, lambda m, topic=topic: received.update({topic: m}), 10)
-        deadline = time.monotonic() + PATIENCE
-        while len(received) < len(topics) and time.monotonic() < deadline:
-            rclpy.spin_once(self.node, timeout_sec=0.1)
-        self.assertEqual(sorted(received), sorted(topics))
-        for message in received.values():
-            self.assertEqual(len(message.name), 6)
-            self.assertEqual(len(message.effort), 6)
-        self.assertGreater(abs(received["dynamics/gravity"].effort[1]), 1.0)  # the shoulder carries the arm
-        self.assertEqual(len(proc_info.process_names()), 2)
-
-
-@launch_testing.post_shutdown_test()
-class TestShutdown(unittest.TestCase):
-    """After SIGINT."""
-
-    def test_exit_codes(self, proc_info: launch_testing.ActiveProcInfoHandler) -> None:
-        """Both ended by themselves, without an error."""
-        launch_testing.asserts.assertExitCodes(proc_info, allowable_exit_codes=[0])
+    print(result.stdout)
+    assert result.returncode == 0

@@ -1,4 +1,5 @@
-"""The README's example does what it says."""
+# SPDX-License-Identifier: Apache-2.0
+"""What the README and the pages show is there, and does what they say."""
 
 import re
 import textwrap
@@ -13,9 +14,9 @@ README = Path(__file__).parents[3] / "README.md"
 def test_the_library_example_runs(monkeypatch, capsys):
     """Word for word."""
     monkeypatch.chdir(README.parent)
-    text = README.read_text(encoding="utf-8")
-    (example,) = re.findall(r"\n((?: {4}.*\n|\n)*? {4}print\(kernel\.source\)\n)", text[text.index("## The library") :])
-    exec(compile(textwrap.dedent(example), "README.md", "exec"), {})
+    text = (README.parent / "docs" / "library.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"\n((?: {4}.*\n|\n)*? {4}print\(kernel\.source\)\n)", text[text.index("## In short") :])
+    exec(compile(textwrap.dedent(example), "library.md", "exec"), {})
     assert "def kernel(q, qd, qdd, tau, gravity):" in capsys.readouterr().out
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/ros2_env: what it refuses, and what it decides to install and to build.
 
 It runs in a checkout of its own whose path has a space, on a PATH of its own, with a Python that answers for itself as
@@ -6,17 +7,25 @@ the test likes and only notes down what it is told to install and to build. Noth
 
 import fcntl
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
-TOOLS = "bash cat cp cut dirname env find flock grep head mkdir mv rm sed sha256sum sort tee touch true xargs"
-INSTALL_ALL = ["venv", "install ROS 2", "relocate"]
-BUILD_ALL = ["build ros2_dyn_interfaces", "build ros2_dyn"]
+TOOLS = (
+    "bash cat cp cut dirname env find flock grep head mkdir mv nproc "
+    "rm sed sha256sum sleep sort tail touch tr true xargs"
+)
+MAKE = ["venv", "install ROS 2", "relocate"]
+BUILD = ["build ros2_dyn_interfaces", "build ros2_dyn"]
+ALL = sorted([*MAKE, "install run", *BUILD])
 
 PYTHON = """#!/usr/bin/env bash
 note() { echo "$1" >>"@notes"; }
@@ -27,6 +36,7 @@ case "$*" in
         mkdir -p "${!#}/bin" "${!#}/lib/python3.11/site-packages/ros_rcl.libs" && cp "$0" "${!#}/bin/python"
         ;;
     *"pip install"*tests.txt*) note "install tests" ;;
+    *"pip install"*run.txt*) note "install run" ;;
     *"pip install"*ros-*-rclpy*) note "install ROS 2" ;;
     *"pip install"*) note "install ${!#}" ;;
     *relocate_cmake_files.py*) note relocate ;;
@@ -104,16 +114,17 @@ class Machine:
         for venv in self.checkout.glob(".ros2/*/venv/bin/python"):
             shutil.copy(self.bin / "python3", venv)
 
-    def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
-        """Start the script."""
+    def start(self, *arguments: str, stderr: int = subprocess.PIPE, **environment: str) -> "subprocess.Popen[str]":
+        """Start the script in a process group of its own, as a terminal does."""
         return subprocess.Popen(
             [self.checkout / "scripts" / "ros2_env", *arguments],
             env=self.environment | environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
+            start_new_session=True,
         )
 
     def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -123,11 +134,16 @@ class Machine:
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def done_by(self, *arguments: str, **environment: str) -> "list[str]":
-        """What the script installs and builds in order to run a command."""
+        """What the script installs and builds in order to run a command, sorted: some of it is done at once."""
         notes = self.folder / "notes"
         notes.unlink(missing_ok=True)
         result = self.run(*arguments, **environment)
         assert result.returncode == 0, result.stderr
+        return sorted(self.notes())
+
+    def notes(self) -> "list[str]":
+        """What Python was told since the last time that somebody asked."""
+        notes = self.folder / "notes"
         return notes.read_text().splitlines() if notes.exists() else []
 
 
@@ -149,7 +165,9 @@ def assert_one_line(result, text):
 
 def test_usage(machine):
     """Asked for, it is the answer; without a command, or with an unknown option, it is an error."""
-    assert machine.run("--help").stdout.startswith("usage: scripts/ros2_env [--with-tests | --with-benchmarks] COMMAND")
+    assert machine.run("--help").stdout.startswith(
+        "usage: scripts/ros2_env [--with-tests | --with-benchmarks | --with-docs] COMMAND"
+    )
     for arguments in ([], ["--with-tests"], ["--with-test", "true"]):
         result = machine.run(*arguments)
         assert (result.returncode, result.stdout) == (2, "")
@@ -219,6 +237,56 @@ def test_pip_fails(machine, said, text):
     assert said in Path(error.split("details: ")[1].rstrip(")")).read_text()
 
 
+def test_pip_fails_while_the_packages_are_built(machine):
+    """The command is not run, and the next run takes it up again."""
+    machine.give_python(then='[[ $* != *"run.txt"* ]] || { echo "ERROR: No space left on device" && exit 1; }')
+    result = machine.run("bash", "-c", "echo ran")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "pip failed: ERROR: No space left on device (details: " in result.stderr
+    machine.give_python()
+    assert machine.done_by("true") == ["install run"]
+
+
+def runs(pid: str) -> bool:
+    """Whether a process is there, and more than an entry that nobody has asked for."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    return False
+
+
+@pytest.mark.parametrize("stage", ["run.txt", "ros-jazzy-rclpy", "colcon_core"])
+def test_an_interrupt_ends_all_that_was_started(machine, stage):
+    pids = machine.folder / "pids"
+    machine.give_python(then=f'[[ $* != *{stage}* ]] || {{ echo $$ >>"{pids}" && exec sleep 60; }}')
+    process = machine.start("true")
+    deadline = time.monotonic() + 30
+    while not pids.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.endswith("interrupted; the next run takes it up again\n")
+    while any(map(runs, pids.read_text().split())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(runs, pids.read_text().split()))
+
+
+def test_a_terminal_shows_what_is_being_done(machine):
+    """The latest of each log, and the seconds; the line is gone when the command runs."""
+    machine.give_python(then='[[ $* != *colcon_core* ]] || { echo "[3/7] Building a.c" && sleep 1; }')
+    reader, writer = os.openpty()
+    process = machine.start("bash", "-c", "echo ran", stderr=writer)
+    os.close(writer)
+    shown = b""
+    with suppress(OSError):  # which is how the end of a terminal is told
+        while read := os.read(reader, 4096):
+            shown += read
+    os.close(reader)
+    assert process.communicate(timeout=60)[0] == "ran\n", shown
+    assert re.search(rb"\r\x1b\[K +\d s  \[3/7\] Building a.c", shown)
+    assert shown.endswith(b"\r\x1b[K")
+
+
 def test_a_build_fails(machine):
     """With what the compiler said."""
     machine.give_python(then='[[ $* != *" ros2_dyn "* ]] || { echo "node.py: SyntaxError" && exit 1; }')
@@ -233,7 +301,8 @@ def test_a_build_fails(machine):
 
 
 def test_only_what_has_changed_is_built(machine):
-    assert machine.done_by("true") == INSTALL_ALL + BUILD_ALL
+    assert machine.done_by("true") == ALL
+    assert [note for note in machine.notes() if note != "install run"] == [*MAKE, *BUILD]
     assert machine.done_by("true") == []
     machine.edit("ros2_dyn/ros2_dyn/node.py")
     assert machine.done_by("true") == ["build ros2_dyn"]
@@ -249,12 +318,12 @@ def test_only_what_has_changed_is_built(machine):
 def test_the_environment_is_made_anew_when_it_does_not_fit(machine):
     machine.run("true")
     machine.edit("scripts/requirements/run.txt")
-    assert machine.done_by("true") == INSTALL_ALL + BUILD_ALL
+    assert machine.done_by("true") == ALL
     machine.give_python("platform.python_version = lambda: '3.14.9'")
-    assert machine.done_by("true") == INSTALL_ALL + BUILD_ALL
+    assert machine.done_by("true") == ALL
     machine.checkout = machine.checkout.rename(machine.folder / "moved")
-    assert machine.done_by("true") == INSTALL_ALL + BUILD_ALL
-    assert machine.done_by("true", ROS2_DYN_DISTRO="kilted") == INSTALL_ALL + BUILD_ALL
+    assert machine.done_by("true") == ALL
+    assert machine.done_by("true", ROS2_DYN_DISTRO="kilted") == ALL
     assert machine.done_by("true") == []
 
 
@@ -294,20 +363,30 @@ def test_what_the_tests_need_is_installed_for_them_only(machine):
 
 
 def test_beside_a_sourced_distribution_only_what_it_lacks_is_installed(machine):
-    machine.give_python(modules="matplotlib mcap numpy plotly rich rosbags scipy toppra xacro")
+    machine.give_python(modules="matplotlib mcap numpy plotly rich rosbags scipy toppra viser xacro")
     sourced = {"ROS_DISTRO": "humble", "AMENT_PREFIX_PATH": "/opt/ros/humble", "PYTHONPATH": "/opt/ros/humble/python"}
     for tool in ("cmake", "make"):
         (machine.bin / tool).symlink_to("/bin/true")
-    assert machine.done_by("true", **sourced) == [
-        "venv --system-site-packages",
-        "install urdf-parser-py",
-        *BUILD_ALL,
-    ]
+    expected = ["venv --system-site-packages", "install urdf-parser-py", *BUILD]
+    assert machine.done_by("true", **sourced) == sorted(expected)
     install = machine.checkout / ".ros2" / "humble" / "install"
     result = machine.run("bash", "-c", 'echo "$AMENT_PREFIX_PATH"; echo "${PYTHONPATH##*:}"', **sourced)
     paths, last = result.stdout.splitlines()
     assert paths == f"{install}/ros2_dyn:{install}/ros2_dyn_interfaces:/opt/ros/humble"
     assert last == "/opt/ros/humble/python"
+
+
+def test_interfaces_are_built_for_python_alone_where_nothing_is_sourced(machine):
+    """In a sourced distribution they are those of any workspace."""
+    told = machine.folder / "told"
+    machine.give_python(then=f'[[ $* != *colcon_core* ]] || echo "$*" >>"{told}"')
+    machine.run("true")
+    assert told.read_text().count("-DROS2_DYN_PYTHON_ONLY=ON") == 2
+    told.unlink()
+    for tool in ("cmake", "make"):
+        (machine.bin / tool).symlink_to("/bin/true")
+    machine.run("true", ROS_DISTRO="humble", AMENT_PREFIX_PATH="/opt/ros/humble")
+    assert told.read_text().count("-DROS2_DYN_PYTHON_ONLY=\n") == 2
 
 
 def test_the_command_runs_as_it_would_by_itself(machine):
@@ -336,7 +415,7 @@ def test_it_may_call_itself(machine):
     assert variables["ROS_DOMAIN_ID"] == "7"
     assert variables["PYTHONPATH"].endswith("site-packages:/launch/sources")
     assert variables["LD_LIBRARY_PATH"].endswith("ros_rcl.libs:/my/libraries")
-    assert machine.done_by(script, "true", ROS2_DYN_DISTRO="kilted") == INSTALL_ALL + BUILD_ALL
+    assert machine.done_by(script, "true", ROS2_DYN_DISTRO="kilted") == ALL
 
 
 def test_no_path_has_an_empty_entry(machine):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library is free of ROS, and its rooms have one direction. Rooms and ROS packages are read from the tree."""
 
 import subprocess
@@ -20,6 +21,7 @@ def test_rooms_import_each_other_in_one_direction():
     data_flow = [
         "model",
         "audit",
+        "layouts",
         "dynamics",
         "kernels",
         "timing",
@@ -30,6 +32,7 @@ def test_rooms_import_each_other_in_one_direction():
         "control",
         "runtime",
         "simulation",
+        "viewer",
         "ros",
         "demos",
     ]

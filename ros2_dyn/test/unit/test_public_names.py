@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names that `ros2_dyn` exports at the top."""
 
 import ast

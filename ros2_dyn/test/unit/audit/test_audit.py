@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each way to be wrong is found, at the link or joint that is wrong, and a right robot has no findings."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `campaign`: its last line, workers, a Dask cluster, and the replay of a world."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `card`: made from two descriptions, merged, shown; and cards of real arms where recordings are there."""
 
 import re

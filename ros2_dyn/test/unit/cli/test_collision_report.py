@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The detector over recordings: made here, and of real arms where those are at hand."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `excite`: files that others read, a table, and errors of one line."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn identify` from a CSV file to a description and a report."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `replay`: the decisions as lines, the verdict as exit status, and errors of one line."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn report` from a bag to files, and one line for each mistake."""
 
 from datetime import datetime, timezone

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `retime`: a file that others read, durations and a table, and errors of one line."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state that control laws work on: each term is the model's own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The supervisor of commands: what it lets out, whatever comes in."""
 
 from math import inf, nan

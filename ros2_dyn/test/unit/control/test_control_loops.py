@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The control laws closed around the simulated arm as a robot closes them: sampled, a period late, and saturated."""
 
 from __future__ import annotations

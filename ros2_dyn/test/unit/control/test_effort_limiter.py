@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The limiter of efforts: saturation, ramps and the slew rate."""
 
 import numpy as np

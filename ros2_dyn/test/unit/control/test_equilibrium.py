@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the spring of mode impedance is at rest, and what its stiffness costs, against geometry and energy."""
 
 from __future__ import annotations

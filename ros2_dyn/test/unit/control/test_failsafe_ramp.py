@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ramp without states: from the newest command to the safe effort within the limits, and then silence."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The joint PD against closed forms."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Force control against statics, Khatib's inverse and closed forms."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gravity compensation against closed forms of its damping."""
 
 from __future__ import annotations

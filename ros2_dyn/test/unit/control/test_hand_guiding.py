@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hand-guiding is the sum of its laws."""
 
 from __future__ import annotations

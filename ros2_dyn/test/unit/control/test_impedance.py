@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The impedance of the tip against potentials, double diagonalisation and closed forms of a mass, spring and damper."""
 
 from __future__ import annotations

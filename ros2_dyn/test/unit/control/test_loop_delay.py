@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The delay of a loop, against loops whose delay is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The conditions of the modes: which end which mode, and with which reason."""
 
 from math import inf, nan

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What explains a difference between arm and model, and when the rest is too much."""
 
 import numpy as np

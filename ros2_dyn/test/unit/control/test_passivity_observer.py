@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The energy of late commands, against oscillators whose energy is known."""
 
 from __future__ import annotations

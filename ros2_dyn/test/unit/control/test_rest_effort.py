@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effort at rest: when it is remembered, and what it becomes where the arm is elsewhere."""
 
 import numpy as np

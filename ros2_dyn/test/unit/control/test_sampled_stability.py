@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The limits of a sampled loop's gains, against the loop itself."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Soft walls before joint limits: they push only, and are critically damped."""
 
 from __future__ import annotations

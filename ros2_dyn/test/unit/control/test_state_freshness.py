@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The watch over measured states: age, clock and repetition."""
 
 from math import inf, nan

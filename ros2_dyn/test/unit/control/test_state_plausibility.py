@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which measured states fit the ones before them."""
 
 from math import pi

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Supervision of stops: which motions after a stop are failures, when they are noticed, and what follows."""
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tip's friction: it sticks as on a spring, and slides against a constant force."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import asin, atan2
 
 import numpy as np
@@ -106,7 +108,7 @@ def test_sticking_tip_is_damped_and_sliding_tip_is_not():
 def test_stiffness_at_a_light_tip_is_limited_by_the_bandwidth():
     """``m bandwidth^2`` in the direction where the tip is lightest: of the smallest eigenvalue of a 3 by 3 inertia."""
     light = at((0.5 * STRONG.slip, 0, 0), turned(asin(0.5 * STRONG.turn), (0, 0, 1)))
-    light = light._replace(M=J6.T @ np.diag([0.01, 0.02, 0.03, 1e-3, 2e-3, 3e-3]) @ J6 + 1e-4)
+    light = replace(light, M=J6.T @ np.diag([0.01, 0.02, 0.03, 1e-3, 2e-3, 3e-3]) @ J6 + 1e-4)
     mobility = light.J @ np.linalg.inv(light.M) @ light.J.T
     lightest = [np.linalg.eigvalsh(np.linalg.inv(mobility[part, part]))[0] for part in (slice(3), slice(3, 6))]
     k_linear, k_angular = np.array(lightest) * STRONG.bandwidth**2

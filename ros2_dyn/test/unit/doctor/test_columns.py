@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model's efforts as the doctor has them, against inverse dynamics."""
 
 import numpy as np

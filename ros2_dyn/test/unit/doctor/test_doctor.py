@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is done to a recording is what the doctor says: of an arm that is not quite its model, and of real ones."""
 
 import numpy as np

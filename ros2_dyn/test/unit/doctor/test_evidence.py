@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The marginal likelihood against SciPy's normal distribution, and the power of friction."""
 
 import numpy as np

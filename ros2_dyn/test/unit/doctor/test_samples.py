@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Samples of recordings with all that drivers do to them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What cannot be diagnosed is refused in clear words, and what is missing in part is left out."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every algorithm against Pinocchio, for the six-axis arm and for random trees."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regrouped inertia: other bodies, the same efforts."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coefficients of the equation of motion, H qdd + C_ijk qd_j qd_k + g (RBDA 5.6), and the Christoffel symbols."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identities of every robot, and the physics along a motion."""
 
 import numpy as np

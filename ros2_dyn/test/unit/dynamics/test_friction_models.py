@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction by load and direction, and before joints slide: against formulas, energy and motion."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Identities of rigid-body dynamics for robots and states that hypothesis chooses."""
 
 from functools import cache

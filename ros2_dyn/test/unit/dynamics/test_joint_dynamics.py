@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Friction, springs and rotors: each against its formula, and all against the regressor."""
 
 import numpy as np

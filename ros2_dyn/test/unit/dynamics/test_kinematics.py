@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jacobians against finite differences of poses, at any point of any link, in the axes of any frame."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Velocity and acceleration of links, against Jacobians and derivatives of positions."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The 3D recursion, and the conversion between classical and spatial accelerations."""
 
 import numpy as np

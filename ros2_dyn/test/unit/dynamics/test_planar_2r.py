@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The planar 2R arm: every quantity in closed form, from Craig and from the Lagrangian."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact derivatives of inverse dynamics, against central differences; Pinocchio's are in test_robot_zoo."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Singularities of both kinds, at places that follow from the geometry."""
 
 import numpy as np

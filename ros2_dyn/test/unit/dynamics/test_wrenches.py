@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrenches: on any point of any link, propagated inwards through the joints, reduced to a point."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bags that are written are those that are read."""
 
 import numpy as np

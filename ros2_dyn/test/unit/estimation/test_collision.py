@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Observers, thresholds, calibration and contact isolation, against closed forms and on a simulated arm."""
 
 from math import exp, inf, log, pi, sin

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Observers behind the filter that a driver puts on efforts, against closed forms."""
 
 from math import inf, pi

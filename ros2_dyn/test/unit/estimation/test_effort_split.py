@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the effort, each against another algorithm than that which computes it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings from bags and CSV files, by name, whole or in part."""
 
 import subprocess
@@ -8,7 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation import recording_bag
 from ros2_dyn.estimation.recording import read_recording
+from ros2_dyn.estimation.recording_columns import state_columns
 
 JOINTS = ("shoulder", "elbow")
 
@@ -103,10 +106,37 @@ def test_long_recording_takes_no_more_memory_than_its_numbers(tmp_path):
         file.writelines(f"1,{0.001 * i:.3f},2,3,x,4,5,6\n" for i in range(50_000))
     code = f"""
 import tracemalloc
+from ros2_dyn.estimation import recording_bag
 from ros2_dyn.estimation.recording import read_recording
+from ros2_dyn.estimation.recording_columns import state_columns
 tracemalloc.start()
 read_recording({str(path)!r}, {JOINTS!r})
 print(tracemalloc.get_traced_memory()[1])
 """
     peak = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
     assert peak < 2.5 * 2.8e6
+
+
+def test_bag_of_messages_that_are_all_alike_is_read_as_one_array_with_the_same_result(tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    times = np.concatenate([[0.0, 0.0], np.cumsum(rng.uniform(-0.2, 1.0, 40))])  # without stamp, late and repeated ones
+    write_bag(tmp_path / "bag", [(max(t, 0.0), *rng.normal(size=(3, 2))) for t in times])
+    assert recording_bag.columns(tmp_path / "bag", JOINTS, "/joint_states").shape == (42, 7)
+    fast = read_recording(tmp_path / "bag", JOINTS)
+    monkeypatch.setattr(recording_bag, "columns", lambda *_: None)
+    for mine, theirs in zip(fast, read_recording(tmp_path / "bag", JOINTS)):
+        assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("other", [([1, 2], [3, 4], []), ([1, 2], [], [5, 6])])
+def test_bag_with_a_message_that_differs_is_read_one_by_one(tmp_path, other):
+    write_bag(tmp_path / "bag", [(1.0, [1, 2], [3, 4], [5, 6]), (2.0, *other), (3.0, [1, 2], [3, 4], [5, 6])])
+    assert recording_bag.columns(tmp_path / "bag", JOINTS, "/joint_states") is None
+    assert_allclose(read_recording(tmp_path / "bag", JOINTS).t, [0, 2])
+
+
+def test_messages_that_are_cut_off_or_lack_a_joint_are_not_taken_as_alike():
+    assert state_columns([], [], JOINTS) is None
+    assert state_columns([b"\0\1\0\0" + bytes(20)], [0], JOINTS) is None
+    assert state_columns([b"\0\0\0\0" + bytes(20)], [0], JOINTS) is None
+    assert state_columns([b"\0\1\0\0" + bytes(8) + b"\xff" * 30], [0], JOINTS) is None

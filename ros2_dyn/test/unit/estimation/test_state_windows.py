@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Averages of states over windows, against the motions that they are of."""
 
 import numpy as np

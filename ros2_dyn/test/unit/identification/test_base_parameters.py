@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base parameters: numbers of the literature, Khalil's rules, and the same efforts."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pseudo-inertias by their integrals over masses, derivatives by differences, and fits by closed forms."""
 
 import numpy as np

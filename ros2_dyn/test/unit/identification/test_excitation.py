@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exciting trajectories: at rest at both ends, within all limits, and told what they tell."""
 
 import doctest

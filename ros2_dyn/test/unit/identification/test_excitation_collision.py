@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Self-collision: distances of spheres in closed form, and trajectories that keep away from themselves."""
 
 import numpy as np

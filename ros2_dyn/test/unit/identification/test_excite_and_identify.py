@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From end to end on a simulated arm that is not what its description says: excite, play, record, identify, recover."""
 
 from dataclasses import replace

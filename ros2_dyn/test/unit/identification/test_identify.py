@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated arms whose parameters are known are identified, from exact and from noisy motions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The linear model against the dynamics, filters and elements against closed forms, and parts of a motion."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payloads that are estimated, on simulated arms that differ from their models, within the stated standard errors."""
 
 from __future__ import annotations

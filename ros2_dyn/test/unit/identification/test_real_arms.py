@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real arms: errors in a part of the recording that was not fitted, against those that are promised in the docs."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An identified description: its new numbers, and all else as it was."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every backend agrees with the book, for single states and in batches."""
 
 import json

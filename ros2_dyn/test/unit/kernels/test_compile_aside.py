@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiling kernels without holding the interpreter."""
 
 import builtins

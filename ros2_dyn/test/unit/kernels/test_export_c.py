@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exported C computes what the kernels compute, and compiles without a warning."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Backend jax: the same numbers in float64, and JAX's own derivatives, batches and devices go through it."""
 
 import numpy as np

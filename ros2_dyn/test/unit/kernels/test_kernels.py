@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traced kernels: the same results as the book's functions, with fewer operations."""
 
 import re

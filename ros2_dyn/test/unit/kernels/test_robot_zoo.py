@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The robots of example-robot-data agree with Pinocchio: all of them by the book, and by the kernels of every backend.
 
 The kernels of all robots take many minutes, most of them for compilation, and run where FULL=1. By default they run for

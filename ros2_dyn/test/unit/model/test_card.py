@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot cards: the robot that they make moves as the identified one; whatever does not fit is refused by name."""
 
 import pickle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot cards as files: what is written is read again, and what cannot be a card is an error that says where."""
 
 import string

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several cards of one arm: means and spread of what is known, and what is no mean of anything."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Denavit-Hartenberg tables, modified and standard, against products of matrices and the same arm as a URDF."""
 
 import numpy as np

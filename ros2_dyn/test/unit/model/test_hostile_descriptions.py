@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Descriptions that are built to take time, memory or log space: refused at every entrance, before the work begins."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rigid-body inertia: the same body about different points and in different frames."""
 
 import numpy as np

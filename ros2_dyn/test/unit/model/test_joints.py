@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Motion of joints of every type, and the identities of dynamics for robots with all of them."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models made from models: an arm of a bigger robot, and a robot with a payload."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading of URDFs: elements that are used, elements that are dropped, and errors."""
 
 import pickle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real arms: contacts that the collision detector sees before and after an identification.
 
 Friction is fitted, the arm identified, and thresholds calibrated on the first two thirds of each recording. Alarms are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report's numbers: errors before and after, judged on what nothing was fitted to."""
 
 from dataclasses import replace

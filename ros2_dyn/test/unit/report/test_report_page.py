@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page and the PDF: complete, readable without a network, and safe with any name."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The modes of the runtime in virtual time: what each commands, what refuses it, what ends it, and in which order."""
 
 from __future__ import annotations

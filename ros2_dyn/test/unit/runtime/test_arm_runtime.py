@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runtime's outputs: terms of the library, payload, robot, parameters and trajectories, and work done late."""
 
 from math import nan

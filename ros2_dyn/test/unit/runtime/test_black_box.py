@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The black box: a replay decides the same to the last bit; what it holds is bounded; broken files are errors."""
 
 import json

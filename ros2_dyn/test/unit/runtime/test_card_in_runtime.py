@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robot cards in the runtime: what they change of every description, and what one that does not fit prevents."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collisions as the runtime detects them: a moving arm that is pushed, in virtual time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults while the runtime commands an arm, at random moments: whatever happens, no command leaves that must not.
 
 Each fault is played a hundred times in virtual time, in all modes by turns; where FULL is 1, a hundred times in each.

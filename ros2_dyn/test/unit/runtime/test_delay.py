@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modes through late loops, judged by the motion of the arm: stable, refused or ended, and never fast.
 
 The arms have rotors and no friction: nothing but the control law takes energy from them. With FULL=1 the whole sweep

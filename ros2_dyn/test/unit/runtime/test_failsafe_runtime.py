@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The second commander: what the arm does when the node is killed, hangs, resumes or is started again."""
 
 import numpy as np

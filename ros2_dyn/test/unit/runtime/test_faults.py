@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fault matrix of docs/node.md: nothing that is not finite comes out, and outputs are right soon after each fault.
 
 Each fault is played a hundred times in virtual time.

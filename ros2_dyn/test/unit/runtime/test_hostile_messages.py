@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of absurd size cost no more than a small one: they are refused before their names are searched."""
 
 import pytest

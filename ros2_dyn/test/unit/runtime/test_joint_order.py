@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From samples to lists in the model's order: by name, and rejected with the joint, the field and the reason."""
 
 import numpy as np

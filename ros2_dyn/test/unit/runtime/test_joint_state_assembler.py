@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes of each kind of message on joint_states: the table of docs/node.md, message by message."""
 
 import numpy as np

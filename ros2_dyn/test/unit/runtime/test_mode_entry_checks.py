@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checks before a mode is entered: each refusal with its text, and the limits up to which there is none."""
 
 from math import inf, nan

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node that is wrong about its arm, in virtual time: that it notices, and what the arm does before."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payloads that the runtime estimates from its states, in virtual time."""
 
 from __future__ import annotations

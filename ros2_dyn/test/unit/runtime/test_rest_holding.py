@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effort at rest of a robot: in which modes it is remembered, and for how long."""
 
 from types import SimpleNamespace

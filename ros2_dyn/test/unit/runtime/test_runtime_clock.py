@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time of a runtime, in real time and with a simulation's clock."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arms without an effort interface, judged by their motion: position servos, and motors that take currents."""
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ import pytest
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime import Settings
+from ros2_dyn.runtime import ArmRuntime, Settings
 from ros2_dyn.runtime.command_interface import CommandConversion
+from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_pool import nominal_arm
 from ros2_dyn.simulation.driver import DriverQuality
@@ -69,6 +71,21 @@ def test_missing_numbers_name_the_joint_and_the_parameter(interface):
     arm = nominal_arm("mock_arm")
     with pytest.raises(InputError, match=f"'{interface}' needs it of each joint; 'shoulder_pan_joint' has none"):
         CommandConversion(arm, Settings(command_interface=interface))
+
+
+def test_command_that_no_servo_is_sent_is_no_command():
+    """Who takes over without a state knows no position to send: nothing leaves, and nothing counts as applied."""
+    arm = nominal_arm("mock_arm")
+    settings = Settings(joints=arm.joint_names, **servos(6))
+    runtime = ArmRuntime(arm, settings)
+    taken = runtime.take_over(LastCommand(0.0, np.full(6, 3.0), np.zeros(6)), "test", 1.0)
+    assert runtime.mode == "stopped"
+    updates = [taken, *(runtime.on_time(1.0 + 0.01 * i) for i in range(1, 5))]
+    assert [update.command for update in updates] == [None] * 5
+    modes = runtime._modes
+    assert modes._sent is None
+    assert modes._loop._delay.commands.history.at(2.0) is None
+    assert modes._monitor._band.at(2.0) == ([3.0] * 6, [3.0] * 6)  # what the servos went on exerting
 
 
 @pytest.mark.parametrize("mode", ["gravity", "hand_guiding"])

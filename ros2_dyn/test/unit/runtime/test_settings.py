@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parameters: what is refused, what they make of a model, and the files that are generated from them."""
 
 from dataclasses import fields

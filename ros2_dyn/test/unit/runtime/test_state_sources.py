@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether more than one node may publish the states of the same joints."""
 
 import pytest

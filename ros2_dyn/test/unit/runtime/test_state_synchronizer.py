@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which desired state goes with which measured state, in every order in which two streams can arrive."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two commanders of one arm: what each hands over to the other, judged by what the arm does."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns: the result depends on the seed alone, whatever plays the worlds."""
 
 from collections.abc import Iterator
@@ -7,10 +8,19 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.effort_limiter import EffortLimiter
-from ros2_dyn.dynamics import gravity
+from ros2_dyn.dynamics import gravity, jacobian, singular_values
 from ros2_dyn.errors import InputError
 from ros2_dyn.simulation import campaign
-from ros2_dyn.simulation.arm_pool import OWN_ARM, VARIANTS, arm_names, example_robots, nominal_arm, random_home, variant
+from ros2_dyn.simulation.arm_pool import (
+    OWN_ARM,
+    VARIANTS,
+    arm_names,
+    example_robots,
+    nominal_arm,
+    random_home,
+    singular_home,
+    variant,
+)
 from ros2_dyn.simulation.campaign import KINDS, play_world, run_campaign, world_seeds
 from ros2_dyn.simulation.command_judge import RULES
 from ros2_dyn.simulation.faults import FAULTS
@@ -90,13 +100,17 @@ def test_campaign_without_faults_or_with_a_negative_seed_is_rejected(faults, see
 
 
 def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
-    settings, rates = set(), set()
+    settings, rates, interfaces, frames = set(), set(), set(), set()
     for seed in range(12):
         world = random_world(seed, 0)
         settings.add((world.options.settings.stop_behaviour, world.options.settings.tracking_law))
+        interfaces.add(world.options.settings.command_interface)
+        frames.add(world.options.targets.pose_in_base)
         rates.add(world.options.driver.rate)
     assert len(settings) >= 3
     assert len(rates) >= 3
+    assert interfaces == {"effort", "position_offset", "current"}
+    assert frames == {False, True}
     seen = {record[2] for record in play_world(1).records if record[1] == "fault begins"}
     assert 10 < len(seen) <= len(FAULTS)
 
@@ -128,6 +142,14 @@ def test_variant_is_the_same_whenever_it_is_made():
     first = variant(OWN_ARM, 1)
     variant.cache_clear()
     assert variant(OWN_ARM, 1).arm == first.arm
+
+
+def test_singular_home_is_more_singular_than_others_and_can_be_held():
+    arm = nominal_arm(OWN_ARM)
+    homes = [make(arm, np.random.default_rng(seed)) for make in (singular_home, random_home) for seed in range(3)]
+    singular, others = np.array([singular_values(jacobian(arm, q))[-1] for q in homes]).reshape(2, 3)
+    assert singular.max() < 0.3 * others.min()
+    assert all(np.all(np.abs(gravity(arm, q)) < 0.5 * arm.effort_limit) for q in homes[:3])
 
 
 def test_unknown_arm_is_rejected():

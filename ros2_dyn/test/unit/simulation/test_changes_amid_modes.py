@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may change underneath a mode, and what the arm does then."""
 
 import numpy as np

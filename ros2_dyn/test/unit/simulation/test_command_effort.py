@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots that add gravity or friction themselves: nothing is added twice, judged by the motion."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of commands: each rule is found where it is broken, and only there."""
 
 from math import inf, nan

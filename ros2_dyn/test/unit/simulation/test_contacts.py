@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Applied forces on the simulated arm: closed forms, momentum, power, and contact scripts."""
 
 from math import inf, nan, pi

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The controllers of the mock arm: switching, held efforts, and trajectories with feed-forward."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver of the simulated arm: noise, resolution, units, and what each fault does to the messages."""
 
 from itertools import chain

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The enabling signal, judged by what the simulated arm does."""
 
 import pytest

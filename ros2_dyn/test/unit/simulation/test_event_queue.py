@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Virtual time: order of events, periods without rounding."""
 
 from ros2_dyn.simulation.event_queue import EventQueue

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bounds of mode force, judged by what the simulated tip does."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contact that a mode intends is no collision; any other is."""
 
 import pytest

@@ -1,4 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """The leapfrog integrator: order, energy, stiff friction, contacts, and agreement with the accurate integrators."""
+
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -7,12 +10,15 @@ from numpy.testing import assert_allclose
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.dynamics import gravity, kinetic_energy, potential_energy
 from ros2_dyn.errors import DivergenceError, InputError
+from ros2_dyn.kernels.compile_aside import compiling_aside
+from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import TRAJECTORY, Controllers
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
+from ros2_dyn.simulation.leapfrog import compile_leapfrog
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
@@ -55,6 +61,19 @@ def test_leapfrog_on_a_smooth_motion_converges_with_second_order(model):
     assert np.abs(reference.q - HOME).max() > 0.1  # it does move
     assert error(2e-3) < 3e-3
     assert error(2e-3) / error(1e-3) > 0.8 * 2**2
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason="no C compiler is here")
+def test_leapfrog_compiled_to_c_gives_the_same_numbers_to_the_last_bit():
+    two = mock_arm().reduced(mock_arm().joint_names[1:3])
+    model = with_friction(with_armature(two, [0.3, 0.2]), [8.0, 5.0], [5.0, 3.0])
+    rng = np.random.default_rng(1)
+    states = [[rng.normal(size=2).tolist() for _ in range(5)] for _ in range(200)]
+    python = compile_leapfrog.__wrapped__(model, 1e-3)
+    with compiling_aside():
+        compiled = compile_leapfrog.__wrapped__(model, 1e-3)
+    assert not isinstance(compiled, FunctionType)
+    assert [compiled(*state) for state in states] == [python(*state) for state in states]
 
 
 def test_leapfrog_with_dry_friction_agrees_with_the_accurate_integrator():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a simulation takes its next step: wall time and commands are played to it."""
 
 from math import isnan

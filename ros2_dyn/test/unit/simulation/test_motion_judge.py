@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of motion: each rule finds what it is for, once, and nothing that has another explanation."""
 
 import numpy as np
@@ -12,6 +13,7 @@ from ros2_dyn.runtime.samples import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_truth import ArmTruth
+from ros2_dyn.simulation.contact_rule import SpringLimits
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.motion_judge import RECOVERY_TIME, MotionJudge
 from ros2_dyn.simulation.motion_rules import (
@@ -36,6 +38,7 @@ HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 ARM = with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4])
 GRAVITY = (0.0, 0.0, -9.81)
 LIMITS = CommandLimits(ARM.joint_names, 0.8 * ARM.effort_limit, 8.0 * ARM.effort_limit, ARM.velocity_limit)
+SPRING = SpringLimits(force=50.0, speed=0.1, stiffness=1000.0)
 STILL = np.zeros(6)
 PERIOD = 0.01
 
@@ -52,7 +55,7 @@ class Scene:
 
     def __init__(self, stop_behaviour="hold_gravity", arm=ARM):
         self.truth = ArmTruth(arm, ARM, GRAVITY)
-        self.judge = MotionJudge(self.truth, LIMITS, stop_behaviour)
+        self.judge = MotionJudge(self.truth, LIMITS, stop_behaviour, spring=SPRING)
         self.t, self.q = 0.0, HOME.copy()
         self.safe = gravity(ARM, HOME)
 
@@ -377,6 +380,41 @@ def test_speed_of_the_impact_explains_a_peak_but_no_later_and_harder_one():
     assert scene.move(0.05, force=30.0 + peak) == []
     assert scene.move(0.1, tip=0.24) == []
     assert scene.move(0.05, force=40.0 + 1.1 * peak) == [PRESSES]
+
+
+def leaning(seconds: float) -> Scene:
+    """Return a scene in mode impedance, whose spring has been bent for a while, in front of a wall."""
+    scene = Scene().command("impedance")
+    scene.judge.contact.on_wall(0.0, 2e4)
+    assert scene.move(seconds) == []
+    return scene
+
+
+def test_spring_presses_a_wall_with_its_stiffness_times_the_way_that_it_can_have_gone():
+    assert leaning(0.2).move(PERIOD, force=34.0) == []  # 0.1 m/s for 0.2 s at 1000 N/m: 1.5 * 20 N + 5 N
+    assert leaning(0.2).move(PERIOD, force=38.0) == [PRESSES]
+    stiffer = leaning(0.2)
+    stiffer.judge.contact.spring.on_stiffness(2000.0)
+    assert stiffer.move(PERIOD, force=38.0) == []
+
+
+def test_spring_presses_a_wall_with_its_largest_force_at_most():
+    assert leaning(3.0).move(0.2, force=79.0) == []
+    assert leaning(3.0).move(0.2, force=81.0) == [PRESSES]
+
+
+def test_tip_that_has_gone_far_from_its_spring_may_press_harder():
+    scene = leaning(PERIOD)
+    assert scene.move(0.2, tip=0.2) == []
+    peak = 0.2 * np.sqrt(2e4 * scene.truth.tip_mass(HOME))
+    assert scene.move(PERIOD, force=79.0 + peak) == []
+
+
+def test_wrench_that_is_asked_comes_on_top_of_the_spring_unless_it_is_refused_as_too_large():
+    for asked, expected in ((20.0, []), (60.0, [PRESSES])):
+        scene = leaning(3.0)
+        scene.judge.contact.on_asked(scene.t, asked)
+        assert scene.move(PERIOD, force=100.0) == expected
 
 
 def test_wall_that_is_put_into_the_arm_is_not_judged():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A simulated arm with friction, perturbed models, quantised values, and lossy channels."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Position limits and the tip's speed, judged by what the simulated arm does."""
 
 import numpy as np

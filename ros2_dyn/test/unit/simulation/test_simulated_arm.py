@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Physics of the simulated arm: closed forms, conserved energy, and consistency with inverse dynamics."""
 
 import numpy as np

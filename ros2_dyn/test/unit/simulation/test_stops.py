@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stops, judged by the motion of simulated arms: with models good and wrong, without states, and while leaving."""
 
 from __future__ import annotations

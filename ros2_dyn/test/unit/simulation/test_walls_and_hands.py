@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Walls (Hunt and Crossley) and hands, in closed form and on simulated arms."""
 
 from math import inf, nan

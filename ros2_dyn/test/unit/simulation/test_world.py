@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The world in virtual time: determinism, modes, the failsafe process, the judge, and every kind of fault."""
 
 import hashlib
@@ -16,6 +17,7 @@ from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.runtime import impedance_law
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, Update
@@ -25,7 +27,9 @@ from ros2_dyn.simulation.command_judge import ABOVE_LIMIT, NOT_FINITE, RULES, ST
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
+from ros2_dyn.simulation.motion_rules import PRESSES
 from ros2_dyn.simulation.simulated_node import NodeQuality, SimulatedNode
+from ros2_dyn.simulation.target_generator import TargetQuality
 from ros2_dyn.simulation.wall import Wall
 from ros2_dyn.simulation.world import CRASH, World
 from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
@@ -333,6 +337,30 @@ def test_exception_of_the_runtime_ends_the_node_and_is_counted():
     assert played.node.state == "dead"
 
 
+@pytest.mark.parametrize("interface", ["effort", "position_offset", "current"])
+def test_efforts_as_data_are_what_the_motors_exert_in_the_order_of_the_controller(interface):
+    numbers = {"servo_stiffness": [400.0] * 3 + [80.0] * 3, "torque_constant": [2.0] * 3 + [0.5] * 3}
+    played = world(command_interface=interface, command_joints=ARM.joint_names[::-1], **numbers)
+    efforts = np.array([9.0, -8.0, 7.0, -3.0, 2.0, 1.0])
+    played.send_command(played.as_data(efforts))
+    q = played.arm.q
+    exerted = played.arm.law(0.0, q, np.zeros(6), np.zeros((6, 6)), np.zeros(6))
+    assert_allclose(exerted, efforts, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_spring_that_is_not_limited_presses_a_wall_too_hard(breaks, monkeypatch):
+    if breaks:
+        monkeypatch.setattr(impedance_law, "drag", lambda rest, pose, K, limits: rest)
+    targets = TargetQuality(amplitude=0.15, frequency=0.5, force=0.0, pose_in_base=True)
+    played = world(impedance_stiffness=[2000.0] * 3 + [20.0] * 3, targets=targets)
+    played.want_mode("impedance")
+    played.at(0.8, lambda: start_fault(played, "spring blocked", np.random.default_rng(1), 1.0))
+    played.run(1.8)
+    assert played.motion.max_contact_force > 10.0
+    assert set(played.violations) == ({PRESSES} if breaks else set())
+
+
 # --- the judge finds what is broken -----------------------------------------------------------------------------
 
 
@@ -344,7 +372,7 @@ def test_limiter_that_lets_everything_pass_is_found(monkeypatch):
     monkeypatch.setattr(EffortLimiter, "limit", limit)
     played = world(slew_rate=1.0)
     played.want_mode("feed_forward")
-    played.at(1.0, lambda: played.targets.move_to(played.arm.q + 0.2, 1.0))
+    played.at(1.0, lambda: played.targets.move_to(played.arm.q + 0.2, 1.0, np.eye(4)))
     played.run(1.2)
     assert played.violations[STEP] > 0
     assert played.violations[NOT_FINITE] == played.violations[STALE] == 0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drivers that tell something else than what the arm does, judged by the motion of the arm."""
 
 import numpy as np

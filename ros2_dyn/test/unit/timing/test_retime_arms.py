@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timings of random paths of published arms: inside all limits, and at one of them all the time."""
 
 from dataclasses import replace

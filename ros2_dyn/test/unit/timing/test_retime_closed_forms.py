@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fastest timing of one joint, against what can be computed by hand: it is pushed as hard as can be and braked."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of trajectories: what is written is read, what others write is read, what is wrong is named."""
 
 import numpy as np

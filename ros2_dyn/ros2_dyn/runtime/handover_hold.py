@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mode gravity adds while the arm passes from one controller to another: it stays where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.controller_probe import ControllerProbe
+from ros2_dyn.control.rest_effort import position_hold
+from ros2_dyn.model.spatial import Array
+
+MAX_SPRING = 0.2
+"""Largest effort of a spring, as a fraction of the effort limit."""
+
+
+class HandoverHold:
+    """Springs and dampers at the joints, which come and go by ramps, and a probe of the controller.
+
+    Gravity compensation alone lets the arm drift by each error of the model, and coast after a step of the effort.
+    """
+
+    def __init__(self, anchor: Array, now: float, ramp_time: float) -> None:
+        """Begin to hold the joints at positions.
+
+        Args:
+            anchor: the positions, rad or m, shape (n,).
+            now: time, s.
+            ramp_time: time in which the springs grow, and vanish after `release`, s.
+        """
+        self._anchor, self._ramp_time = anchor, ramp_time
+        self._since, self._before, self._held = now, 0.0, True
+        self.probe: ControllerProbe | None = None
+
+    def share(self, now: float) -> float:
+        """Return the share of the springs that acts at a time, s; 0 to 1."""
+        passed = (now - self._since) / self._ramp_time if self._ramp_time > 0 else 1.0
+        return min(self._before + passed, 1.0) if self._held else max(self._before - passed, 0.0)
+
+    def settled(self, now: float) -> bool:
+        """Return whether the springs have grown, or vanished."""
+        return self.share(now) == (1.0 if self._held else 0.0)
+
+    def release(self, now: float) -> None:
+        """Let the arm go, from a time on, s."""
+        self._before, self._since, self._held = self.share(now), now, False
+
+    def begin_probe(self, arm: ArmState, limit: Array, period: float, now: float) -> None:
+        """Begin to probe the controller at a state; efforts are limited by `limit`, N m or N, shape (n,)."""
+        self.probe = ControllerProbe(np.diag(np.linalg.inv(arm.M)), limit, period, now)
+
+    def on_command(self, now: float, effort: Array) -> None:
+        """Take a command at a time, s; N m or N, shape (n,)."""
+        if self.probe is not None:
+            self.probe.on_command(now, effort)
+
+    def on_effort(self, t: float, effort: Array) -> None:
+        """Take a measured effort of a time, s, as it would be commanded; N m or N, shape (n,)."""
+        if self.probe is not None:
+            self.probe.on_effort(t, effort)
+
+    def efforts(self, arm: ArmState, rate: float, limit: Array, now: float) -> tuple[Array, Array]:
+        """Return what holds the arm, and what damps it; each N m or N, shape (n,).
+
+        Args:
+            arm: state of the arm.
+            rate: rate of the damping, 1/s.
+            limit: effort limits, N m or N, shape (n,), of which the springs use a part.
+            now: time, s.
+        """
+        share, most = self.share(now), MAX_SPRING * limit
+        spring = share * np.clip(position_hold(arm, self._anchor, rate), -most, most)
+        if self.probe is not None:
+            spring = spring + self.probe.effort(now)
+        return spring, -share * rate * arm.momentum

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handovers between real processes: the node, the mock arm with its controllers, and a manager that refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from ros2_dyn_interfaces.msg import Controller
+from ros2_dyn_interfaces.srv import GiveBack, ListControllers, SetMode, SwitchController, TakeOver
+
+from ros_harness import words
+
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+REMAP = ("-r", "~/command:=/effort_controller/commands")
+TRAJECTORY = SwitchController.Request.TRAJECTORY
+SMALL = 0.02
+"""Largest motion in a handover, rad, however late a busy machine is; `test_handover.py` measures it in virtual time."""
+
+
+def test_arm_passes_to_the_node_and_back(listener, start):
+    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
+    start("ros2_dyn.ros.dynamics_node", *words(controller_manager="mock_arm", state_timeout=1.0), *REMAP)
+    states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
+    listener.until(lambda: efforts, "no efforts")
+    listener.until(lambda: len(states) > 200, "no states")  # the arm has sunk into its controller's springs
+
+    def motion(begun: int) -> float:
+        positions = np.array([state.position for state in states[begun:]])
+        return float(np.max(np.abs(positions - positions[0])))
+
+    begun = len(states)
+    answer = listener.call(TakeOver, "dynamics/take_over")
+    assert (answer.success, answer.held_by) == (True, "dynamics"), answer.message
+    assert "the measured effort of every joint follows" in answer.message
+    assert motion(begun) < SMALL
+    active = [
+        each.name for each in listener.call(ListControllers, "mock_arm/list_controllers").controllers if each.active
+    ]
+    assert active == ["effort_controller"]
+
+    begun = len(states)
+    answer = listener.call(GiveBack, "dynamics/give_back")
+    assert (answer.success, answer.held_by) == (True, TRAJECTORY), answer.message
+    listener.spin(0.2)
+    assert motion(begun) < SMALL
+
+
+def test_what_cannot_be_handed_over_is_refused_with_what_to_do(listener, start):
+    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
+    node = start("ros2_dyn.ros.dynamics_node")
+    efforts = listener.listen("dynamics/gravity")
+    listener.until(lambda: efforts, "no efforts")
+    refusal = listener.call(TakeOver, "dynamics/take_over")
+    assert not refusal.success
+    assert "remap it to <controller>/commands, or set the parameter effort_controller" in refusal.message
+    node.stop()
+
+    start("ros2_dyn.ros.dynamics_node", *REMAP)
+
+    def names_the_manager() -> bool:  # once it has its robot
+        return "set the parameter controller_manager" in listener.call(TakeOver, "dynamics/take_over").message
+
+    listener.until(names_the_manager, "no word of the manager")
+
+
+def test_switch_that_is_refused_leaves_the_arm_with_its_controller(listener, start):
+    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
+    parameters = words(controller_manager="manager", handover_timeout=1.0, state_timeout=1.0)
+    start("ros2_dyn.ros.dynamics_node", *parameters, *REMAP)
+    states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
+    names = [f"{each}_joint" for each in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
+    known = [
+        Controller(name="effort_controller", joints=names, takes_efforts=True),
+        Controller(name=TRAJECTORY, active=True, joints=names, takes_efforts=True, takes_trajectories=True),
+    ]
+
+    def refuse(request, response):
+        response.message = "its hardware is busy"
+        return response
+
+    def listed(request, response):
+        response.controllers = known
+        return response
+
+    listener.node.create_service(ListControllers, "manager/list_controllers", listed)
+    listener.node.create_service(SwitchController, "manager/switch_controller", refuse)
+    listener.until(lambda: len(efforts) > 100, "no efforts")
+    before = states[-1].position
+    answer = listener.call(TakeOver, "dynamics/take_over")
+    assert (answer.success, answer.held_by) == (False, TRAJECTORY)
+    assert "its hardware is busy" in answer.message
+    assert listener.call(SetMode, "dynamics/set_mode", mode="monitor").success
+    assert np.max(np.abs(np.subtract(states[-1].position, before))) < SMALL

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An arm that passes between its trajectory controller and the node: how far it moves, and who holds it in the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arm_world import ARM, FRICTIONLESS
+from handover_world import HandoverWorld
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime.handover import NODE
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
+from tiers import FULL
+
+SMALL = 5e-3
+"""Largest motion in a handover, rad."""
+RESTS = 0.02
+"""Speed below which the arm rests, rad/s."""
+HELD = 0.1
+"""Motion that a handover which fails may lead to, rad."""
+
+
+def random_world(seed: int) -> HandoverWorld:
+    """Return a world with friction or without, a random posture, and a payload or none."""
+    rng = np.random.default_rng(seed)
+    home = np.array([0.0, -1.2, 0.9, 0.0, 0.0, 0.0]) + rng.uniform(-1, 1, 6) * [2.0, 1.2, 1.4, 2.0, 2.0, 2.5]
+    payload = Payload(rng.uniform(0.5, 4.0), rng.uniform(-0.1, 0.1, 3)) if seed % 3 else None
+    return HandoverWorld(seed, arm=FRICTIONLESS if seed % 2 else ARM, home=home, payload=payload)
+
+
+@pytest.mark.parametrize("seed", range(200 if FULL else 8))
+def test_arm_that_is_taken_over_and_given_back_stays_where_it_is(seed):
+    world = random_world(seed)
+    for handover, holder in ((world.take_over, NODE), (world.give_back, TRAJECTORY)):
+        outcome = handover()
+        assert (outcome.success, outcome.held_by) == (True, holder), outcome.message
+        assert world.holder == holder
+        world.run(world.now + 0.5)
+        assert world.moved() < SMALL
+        assert world.speed() < RESTS
+    assert not world.violations
+
+
+def refuse(world: HandoverWorld) -> None:
+    world.manager.switches = False
+
+
+def keep_silent(world: HandoverWorld) -> None:
+    world.manager.answers = False
+
+
+def switch_and_keep_silent(world: HandoverWorld) -> None:
+    world.manager.tells = False
+
+
+def kill_effort_controller(world: HandoverWorld) -> None:
+    world.manager.effort_works = False
+
+
+def kill_trajectory_controller(world: HandoverWorld) -> None:
+    world.manager.trajectory_works = False
+
+
+def name_joints_in_another_order(world: HandoverWorld) -> None:
+    world.manager.effort_joints = world.manager.effort_joints[::-1]
+
+
+def swap_joints(world: HandoverWorld) -> None:
+    world.miswire([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)], True)
+
+
+def lose_efforts(world: HandoverWorld) -> None:
+    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+
+
+def let_it_move(world: HandoverWorld) -> None:
+    world.arm.qd[1] = 0.3
+
+
+def _held(world: HandoverWorld, held_by: str) -> None:
+    """Check that the arm is held, near where it was, a second later and by whom the outcome says."""
+    world.run(world.now + 1.0)
+    assert world.speed() < RESTS
+    assert world.moved() < HELD
+    assert world.holder == held_by
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "held_by"),
+    [
+        (refuse, "the switch is refused", TRAJECTORY),
+        (keep_silent, "no answer within 2 s", TRAJECTORY),
+        (kill_effort_controller, "'shoulder_pan_joint' does not follow its command; switched back", TRAJECTORY),
+        (name_joints_in_another_order, "set command_joints to its joints in its order", TRAJECTORY),
+        (let_it_move, "the arm moves: '", TRAJECTORY),
+    ],
+    ids=lambda each: each.__name__ if callable(each) else "",
+)
+def test_arm_that_cannot_be_taken_over_stays_with_its_controller(fault, says, held_by):
+    world = HandoverWorld()
+    fault(world)
+    outcome = world.take_over()
+    assert not outcome.success
+    assert says in outcome.message
+    if fault is not keep_silent:
+        assert outcome.held_by == held_by
+    _held(world, held_by)
+    assert world.node.mode == "monitor"
+
+
+def test_joints_that_are_swapped_behind_the_manager_are_switched_back():
+    world = HandoverWorld(home=[0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0])  # upright: no weight tells them apart
+    swap_joints(world)
+    outcome = world.take_over()
+    assert not outcome.success
+    assert "switched back" in outcome.message
+    _held(world, TRAJECTORY)
+
+
+def test_switch_that_took_place_unanswered_counts():
+    world = HandoverWorld()
+    switch_and_keep_silent(world)
+    outcome = world.take_over()
+    assert outcome.success, outcome.message
+    _held(world, NODE)
+
+
+def test_measured_efforts_that_are_missing_leave_the_take_over_unverified():
+    world = HandoverWorld()
+    lose_efforts(world)
+    outcome = world.take_over()
+    assert outcome.success
+    assert "to see whether these follow: shoulder_pan_joint, " in outcome.message
+    _held(world, NODE)
+
+
+def test_manager_that_falls_silent_leaves_the_arm_with_whoever_is_active_and_the_node_commanding():
+    world = HandoverWorld()
+    world.at(world.now + 0.5, lambda: keep_silent(world))
+    outcome = world.take_over()
+    assert not outcome.success
+    assert outcome.held_by == f"{TRAJECTORY} or {NODE}"
+    assert world.node.mode == "gravity"
+    _held(world, TRAJECTORY)
+    world.switch_controller(True)  # as a switch that comes late
+    _held(world, NODE)
+
+
+def test_mode_that_ends_amid_a_take_over_leaves_the_arm_where_it_was():
+    world = HandoverWorld()
+    world.at(world.now + 0.4, lambda: world.node.input(lambda runtime, now: runtime.on_clock_jump("by 1 s", now)))
+    outcome = world.take_over()
+    assert "mode gravity ended: clock jumped" in outcome.message
+    _held(world, TRAJECTORY)
+
+
+def test_node_that_dies_after_the_switch_is_replaced_by_its_failsafe():
+    world = HandoverWorld(arm=ARM)
+    world.queue.every(
+        0.01, lambda: world.node.kill() if world.controllers.active == EFFORT and world.now < 2.5 else None
+    )
+    outcome = world.take_over()
+    assert outcome.message == "the node died"
+    world.run(world.now + 1.0)
+    assert world.controllers.active == EFFORT
+    assert world.node.failsafe_commands
+    assert world.speed() < RESTS
+    assert world.moved() < HELD
+
+
+def test_robot_that_changes_amid_a_take_over_is_given_back():
+    world = HandoverWorld()
+    lighter = world.description.carrying(Payload(0.1))
+    world.at(world.now + 1.0, lambda: world.node.input(lambda runtime, now: runtime.use_description(lighter, now)))
+    outcome = world.take_over()
+    assert not outcome.success
+    assert "robot changed" in outcome.message
+    _held(world, TRAJECTORY)
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "held_by"),
+    [
+        (refuse, "the switch is refused; mode gravity goes on", NODE),
+        (keep_silent, "no answer within 2 s", NODE),
+        (kill_trajectory_controller, "'effort_controller' was switched on again", NODE),
+    ],
+    ids=lambda each: each.__name__ if callable(each) else "",
+)
+def test_arm_that_cannot_be_given_back_stays_with_the_node(fault, says, held_by):
+    world = HandoverWorld(arm=ARM)
+    assert world.take_over().success
+    fault(world)
+    outcome = world.give_back()
+    assert not outcome.success
+    assert says in outcome.message
+    _held(world, held_by)
+    assert world.controllers.active == EFFORT
+
+
+def test_arm_that_moves_is_not_given_back():
+    world = HandoverWorld()
+    assert world.take_over().success
+    shaken = AppliedForce("tool0", (0.0, 0.0, 30.0), profile="sinusoid", start=world.now, frequency=1.0)
+    world.arm.contacts.append(shaken)
+    outcome = world.give_back()
+    assert "the arm does not come to rest" in outcome.message
+    assert world.holder == NODE
+
+
+def test_give_back_leaves_mode_hand_guiding_through_gravity():
+    world = HandoverWorld()
+    assert world.take_over().success
+    world.play("hand_guiding", world.now + 0.5)
+    assert world.node.mode == "hand_guiding"
+    assert world.give_back().success
+    _held(world, TRAJECTORY)
+
+
+def test_arm_that_the_model_does_not_hold_is_switched_back():
+    world = HandoverWorld()
+    world.replace_arm(world.arm_model.carrying(Payload(1.0)))  # which the node is not told of
+    world.run(world.now + 0.5)
+    outcome = world.take_over()
+    assert "the arm moved by 0.02" in outcome.message
+    assert "switched back" in outcome.message
+    _held(world, TRAJECTORY)
