@@ -27,7 +27,7 @@ from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import EFFORT_TOPICS
 from ros2_dyn.ros.parameters import declare_settings
 from ros2_dyn.ros.viewer_node import Topics, ViewerNode, spin_beside
-from ros2_dyn.viewer.picture import EXTERNAL, GRAVITY, MEASURED, THRESHOLD
+from ros2_dyn.viewer.picture import EXTERNAL, GRAVITY, MEASURED, THRESHOLD, Picture
 from ros_harness import Listener
 
 MODEL = mock_arm()
@@ -81,6 +81,20 @@ class FakeNode:
 
         self.listener.until(publish_and_look, what)
 
+    def until_shown(self, node: ViewerNode, holds, what: str) -> Picture:
+        """Publish states until something holds of the page's picture; return it.
+
+        There is none between a change of parameters and the next state.
+        """
+        pictures: list[Picture | None] = []
+
+        def shown() -> bool:
+            pictures.append(node.picture())
+            return pictures[-1] is not None and holds(pictures[-1])
+
+        self.until(shown, what)
+        return pictures[-1]
+
 
 @pytest.fixture
 def fake() -> Iterator[FakeNode]:
@@ -96,12 +110,8 @@ def viewer(fake: FakeNode, allow_commands: bool = False):
     """A node of the page, once it shows the robot with the parameters of the node; and what ends it."""
     node = ViewerNode(Topics(), allow_commands=allow_commands)
     end = spin_beside(node)
-
-    def ready() -> bool:
-        picture = node.picture()
-        return picture is not None and np.allclose(picture.efforts[THRESHOLD], THRESHOLDS)
-
-    fake.until(ready, "no picture with the thresholds of the node")
+    known = "no picture with the thresholds of the node"
+    fake.until_shown(node, lambda shown: np.allclose(shown.efforts[THRESHOLD], THRESHOLDS), known)
 
     def close() -> None:
         end()
@@ -112,7 +122,7 @@ def viewer(fake: FakeNode, allow_commands: bool = False):
 
 def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
     node, close = viewer(fake)
-    picture = node.picture()
+    picture = fake.until_shown(node, lambda shown: True, "no picture")
     assert_allclose(picture.q, Q)
     assert_allclose(picture.efforts[GRAVITY], gravity(MODEL, Q), atol=1e-9)
     assert_allclose(picture.efforts[MEASURED], gravity(MODEL, Q), atol=1e-9)
@@ -125,15 +135,15 @@ def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
     wrench = WrenchStamped()
     wrench.header.frame_id, wrench.wrench.force.z = "base_link", -20.0
     fake.wrench.publish(wrench)
-    fake.until(lambda: node.picture().commanded is not None, "no commanded wrench")
-    assert_allclose(node.picture().commanded.wrench, [0, 0, -20, 0, 0, 0])
-    fake.until(lambda: node.picture().status.reason == "too fast", "no reason")
-    assert node.picture().status.mode == "stopped"
-    assert node.picture().status.diagnostics[0].level == 1
+    picture = fake.until_shown(node, lambda shown: shown.commanded is not None, "no commanded wrench")
+    assert_allclose(picture.commanded.wrench, [0, 0, -20, 0, 0, 0])
+    status = fake.until_shown(node, lambda shown: shown.status.reason == "too fast", "no reason").status
+    assert status.mode == "stopped"
+    assert status.diagnostics[0].level == 1
 
     changed = [12.0, 11.0, 5.0, 4.0, 3.0, 9.0]
     fake.node.set_parameters([Parameter("collision_threshold", value=changed)])
-    fake.until(lambda: np.allclose(node.picture().efforts[THRESHOLD], changed), "no changed thresholds")
+    fake.until_shown(node, lambda shown: np.allclose(shown.efforts[THRESHOLD], changed), "no changed thresholds")
     costly = [*EFFORT_TOPICS, "external_effort", "collision", "external_wrench", "wrench_markers", "command"]
     costly += [f"joint_wrench/{name}" for name in MODEL.joint_names]
     assert [topic for topic in costly if fake.node.count_subscribers(f"dynamics/{topic}")] == []
@@ -145,9 +155,9 @@ def test_collision_is_the_nodes_and_reset_asks_it(fake):
     node, close = viewer(fake)
     fake.latched["~/collision_stop"].publish(Bool(data=True))
     fake.external = np.array([0, 0, 30.0, 0, 0, 0])
-    fake.until(lambda: node.picture().status.collision, "no collision")
-    fake.until(lambda: node.picture().efforts[EXTERNAL, 2] > 20, "no external effort")
-    fake.until(lambda: node.picture().status.contact_link == "forearm_link", "no contact link")
+    fake.until_shown(node, lambda shown: shown.status.collision, "no collision")
+    fake.until_shown(node, lambda shown: shown.efforts[EXTERNAL, 2] > 20, "no external effort")
+    fake.until_shown(node, lambda shown: shown.status.contact_link == "forearm_link", "no contact link")
     fake.external = np.zeros(6)
     answers: list[str] = []
     thread = threading.Thread(target=lambda: answers.append(node.reset()))
@@ -155,7 +165,7 @@ def test_collision_is_the_nodes_and_reset_asks_it(fake):
     fake.until(lambda: not thread.is_alive(), "no answer")
     assert (answers, fake.resets) == ([""], 1)
     fake.latched["~/collision_stop"].publish(Bool(data=False))
-    fake.until(lambda: not node.picture().status.collision, "the collision stays")
+    fake.until_shown(node, lambda shown: not shown.status.collision, "the collision stays")
     close()
 
 
