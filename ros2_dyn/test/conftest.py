@@ -27,9 +27,28 @@ if "ROS_DOMAIN_ID" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["ROS_DOMAIN_ID"] = random_domain()
 
 
+OF_PROCESSES = {"node", "system"}
+"""Folders of tests that start processes."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def domain_of_the_file(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give each file that starts processes a domain of its own: a failsafe process outlives its node by seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        if OF_PROCESSES & set(request.path.parts):
+            patch.setenv("ROS_DOMAIN_ID", random_domain())
+        yield
+
+
 @pytest.fixture
-def listener() -> Iterator[object]:
-    """A node that publishes, listens and calls; closed at the end."""
+def own_domain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a test a domain of its own: a killed node is not forgotten for 20 s, and is a second commander."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", random_domain())
+
+
+@pytest.fixture
+def listener(own_domain: None) -> Iterator[object]:
+    """A node that publishes, listens and calls, in a domain of its own; closed at the end."""
     from ros_harness import Listener  # where ROS 2 is
 
     listener = Listener()

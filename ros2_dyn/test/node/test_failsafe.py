@@ -30,7 +30,6 @@ from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.runtime import FailsafeConfig, Settings
 from ros2_dyn.runtime.update import LastCommand
-from ros_domains import random_domain
 from ros_harness import PATIENCE, Process
 
 WEIGHT = gravity(MODEL, HOME)
@@ -39,14 +38,8 @@ PAUSE = 0.01
 """Wall time for which a state is given to those who read it, s."""
 
 
-@pytest.fixture(autouse=True)
-def own_domain(monkeypatch) -> None:
-    """Give each test a domain of its own: a killed node is not forgotten for 20 s, and is a second commander."""
-    monkeypatch.setenv("ROS_DOMAIN_ID", random_domain())
-
-
 @pytest.fixture
-def begin(own_domain, listener) -> Iterator[Callable[..., Driver]]:
+def begin(listener) -> Iterator[Callable[..., Driver]]:
     """Start a node, and let it command a force."""
     started: list[Driver] = []
 

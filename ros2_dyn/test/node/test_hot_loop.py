@@ -71,7 +71,7 @@ class Echo(Node):
 
 
 @pytest.fixture
-def listener():
+def listener(own_domain):
     """A listener in the node's own context, where messages of different topics arrive in the order of publication."""
     listener = Listener(own_context=False)
     yield listener

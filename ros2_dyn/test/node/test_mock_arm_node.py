@@ -276,7 +276,7 @@ def test_controllers_are_switched_and_the_effort_controller_takes_commands(start
 
 
 @pytest.fixture
-def default_context() -> Iterator[None]:
+def default_context(own_domain) -> Iterator[None]:
     """Initialise rclpy for nodes in this process; the listener has a context of its own."""
     rclpy.init()
     yield
