@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ros2_dyn.kernels import Kernel, compile_in_time
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.simulation.simulated_arm import HeldEffort
+from ros2_dyn.simulation.simulated_arm import EffortLaw
 
 
 class OwnGravity:
@@ -36,17 +35,18 @@ class OwnGravity:
         return np.array(efforts)[self._from_model]
 
 
-class CompensatedEffort(HeldEffort):
-    """Hold commanded efforts on top of the robot's own gravity compensation."""
+class CompensatedEffort:
+    """The efforts of a law on top of the robot's own gravity compensation."""
 
-    def __init__(self, tau: ArrayLike, limit: ArrayLike, compensation: Callable[[Array], Array]) -> None:
-        """Hold `tau`, saturated at the effort limits; the compensation returns efforts at joint positions."""
-        super().__init__(tau, limit)
-        self._compensation = compensation
+    def __init__(self, law: EffortLaw, compensation: Callable[[Array], Array]) -> None:
+        """Add to a law what a function returns at joint positions, N m or N, shape (n,)."""
+        self._law, self._compensation = law, compensation
+        self.uses_dynamics, self.compensates_friction = law.uses_dynamics, law.compensates_friction
+        self.damping = law.damping
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
         """Return the efforts; see `EffortLaw`."""
-        return self.tau + self._compensation(q)
+        return self._law(t, q, qd, M, h) + self._compensation(q)
 
 
 @lru_cache(maxsize=64)

@@ -13,11 +13,12 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.handover_protocol import Controller
+from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.drives import Drive, EffortDrive
 from ros2_dyn.simulation.feed_forward_tracking import FeedForwardTracking
 from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
+from ros2_dyn.simulation.simulated_arm import ComputedTorque, EffortLaw, SimulatedArm
 
 DEMO = "demo_controller"
 EFFORT = "effort_controller"
@@ -42,6 +43,7 @@ class Controllers:
         p: Sequence[float] | Array,
         d: Sequence[float] | Array,
         drive: Drive | None = None,
+        own_gravity: OwnGravity | None = None,
     ) -> None:
         """Control an arm; no controller is active yet.
 
@@ -50,6 +52,7 @@ class Controllers:
             p: position gains of the trajectory controller, N m/rad or N/m, shape (n,).
             d: velocity gains of the trajectory controller, N m s/rad or N s/m, shape (n,).
             drive: what commands of the effort controller do; None: they are efforts.
+            own_gravity: what the robot adds to efforts that it is commanded; None: nothing.
 
         Raises:
             InputError: the number of gains is wrong, or a gain is negative or not finite.
@@ -57,6 +60,7 @@ class Controllers:
         self.arm = arm
         self.active = ""
         self._drive = drive or EffortDrive(arm.model.effort_limit)
+        self._own_gravity = own_gravity
         self._p, self._d = _gains("trajectory_p", p, arm.model.n), _gains("trajectory_d", d, arm.model.n)
 
     def list(self) -> tuple[Controller, ...]:
@@ -103,7 +107,7 @@ class Controllers:
             raise InputError("data", f"expected {self.arm.model.n} efforts, got {len(efforts)}")
         if not np.all(np.isfinite(efforts)):
             raise InputError("data", f"not finite: {list(efforts)}")
-        self.arm.law = self._drive.command(efforts)
+        self._use(self._drive.command(efforts))
 
     def follow(self, waypoints: Sequence[Waypoint], start: float | None = None) -> None:
         """Replace the trajectory of the trajectory controller.
@@ -140,7 +144,10 @@ class Controllers:
 
     def _track(self, waypoints: Sequence[Waypoint]) -> None:
         limit = self.arm.model.effort_limit
-        self.arm.law = FeedForwardTracking(InterpolatedTrajectory(waypoints), self._p, self._d, limit)
+        self._use(FeedForwardTracking(InterpolatedTrajectory(waypoints), self._p, self._d, limit))
+
+    def _use(self, law: EffortLaw) -> None:
+        self.arm.law = law if self._own_gravity is None else CompensatedEffort(law, self._own_gravity)
 
     def _require(self, name: str) -> None:
         if self.active != name:

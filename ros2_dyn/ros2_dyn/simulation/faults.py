@@ -11,6 +11,7 @@ import numpy as np
 
 from ros2_dyn.simulation.driver import DRIVER_FAULTS
 from ros2_dyn.simulation.fault import MakeFault
+from ros2_dyn.simulation.faults_of_handovers import HANDOVER_TIME, handed_over
 from ros2_dyn.simulation.faults_of_messages import (
     arm_restarted,
     clocks_jump,
@@ -60,6 +61,7 @@ LASTING_FAULTS = {
     "node terminated": 1.2,
     "wall pressed": 1.0,
     "spring blocked": 1.0,
+    "handed over": HANDOVER_TIME,
 }
 """Faults that last for a time of their own, s."""
 
@@ -112,5 +114,6 @@ FAULTS: dict[str, MakeFault] = {
     "wall": walled,
     "wall pressed": wall_pressed,
     "spring blocked": spring_blocked,
+    "handed over": handed_over,
 }
 """All kinds of faults by name."""

@@ -16,6 +16,7 @@ from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.contact_rule import ContactRule, SpringLimits
+from ros2_dyn.simulation.handover_rule import HandoverRule
 from ros2_dyn.simulation.motion_rules import (
     FAILS,
     HELD_TIME,
@@ -39,6 +40,8 @@ RECOVERY_TIME = 0.2
 """Time after states were unusable from which on a stop is judged, s."""
 LAST_PROCESS_TIME = 1.0
 """A node that dies or hangs within this time after its failsafe process died, s, leaves nothing that could command."""
+OTHER_CONTROLLER = "controller"
+"""Why the judge is suspended while another controller holds the arm, which a handover does on purpose."""
 SETTLE_TIME = 0.3
 """Time after the ramp into a mode, or after a push, from which the energy is judged, s."""
 
@@ -100,11 +103,13 @@ class MotionJudge:
         self._energy = EnergyRule(ramp_time + SETTLE_TIME, soft)
         self._rate = EffortRateRule(limits)
         self._tip, self.contact = TipRule(max_tip_speed), ContactRule(truth.tip_mass, spring)
+        self.handover = HandoverRule(arm.joint_names)
         self._rules = (
             self._stops,
             self._energy,
             self._tip,
             self.contact,
+            self.handover,
             LimitRule(arm.joint_names, arm.lower, arm.upper),
         )
         self._suspended: dict[str, int] = {}
@@ -134,6 +139,8 @@ class MotionJudge:
     def suspend(self, why: str, active: bool) -> None:
         """Note that something else moves the arm, from now on or no longer; it sets what is held after the commands."""
         self._disturbed = self._disturbed or active
+        if why != OTHER_CONTROLLER:
+            self.handover.clear()
         self._suspended[why] = self._suspended.get(why, 0) + (1 if active else -1)
 
     def miswire(self, active: bool) -> None:
@@ -189,6 +196,11 @@ class MotionJudge:
     def on_stop_called(self) -> None:
         """Take note of a call of the robot's stop service, before the next instant."""
         self._called = True
+
+    def on_brakes(self) -> None:
+        """Take note that the brakes have the arm, for a reason, until the next mode."""
+        self._braked = True
+        self.handover.clear()
 
     def on_node_lost(self, now: float) -> None:
         """Take note of a node that dies or hangs at a time, s; where nothing is left, the held effort is not judged."""
@@ -289,7 +301,7 @@ class MotionJudge:
         """Return what is wrong with a call of the stop service; where it has a reason, the brakes have the arm."""
         lately = now.t - self._free_since < MEMORY
         if lately or not (now.informed and now.stoppable) or self._behaviour != "hold_gravity":
-            self._braked = True
+            self.on_brakes()
             return []
         if not self._truth.friction_holds(now.terms):
             return []

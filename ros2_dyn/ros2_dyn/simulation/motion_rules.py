@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for the motion of a commanded arm. Each rule is an object that looks at one instant after the other.
 
-A rule returns what it found once for each occurrence, not once for each instant. The rules for stops and contacts have
-files of their own: `stop_rule` and `contact_rule`.
+A rule returns what it found once for each occurrence, not once for each instant. The rules for stops, contacts and
+handovers have files of their own: `stop_rule`, `contact_rule` and `handover_rule`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ PRESSES = "contact force"
 BEYOND_LIMIT = "beyond a joint limit"
 EFFORT_RATE = "effort rate"
 UNSAFE_HELD = "unsafe effort held"
+HANDOVER_MOVES = "moves in a handover"
+LETS_GO = "not held after a handover"
 MOTION_RULES = (
     STILL_MOVES,
     TRAVELS,
@@ -39,6 +41,8 @@ MOTION_RULES = (
     BEYOND_LIMIT,
     EFFORT_RATE,
     UNSAFE_HELD,
+    HANDOVER_MOVES,
+    LETS_GO,
 )
 """Kinds of violations."""
 

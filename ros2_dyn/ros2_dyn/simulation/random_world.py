@@ -20,7 +20,7 @@ from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.faults import FAULTS, LASTING_FAULTS, start_fault
 from ros2_dyn.simulation.faults_of_requests import random_spring
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
-from ros2_dyn.simulation.target_generator import TargetQuality
+from ros2_dyn.simulation.target_generator import TargetQuality, random_axes
 from ros2_dyn.simulation.world import World
 from ros2_dyn.simulation.world_options import ChannelQuality, WorldOptions
 
@@ -35,6 +35,8 @@ AFTERMATH = 0.5
 PATIENCE = (0.0, 1.2, 3.1)
 """Times for which operators wait after a stop before they request a mode, s; so long a stop is judged."""
 STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
+HYBRID_SHARE = 0.3
+"""Share of the worlds whose poses and wrenches come as hybrid targets."""
 SINGULAR_SHARE = 0.15
 """Share of the worlds whose arm begins near a singularity."""
 PERIODS_WITHIN_TIMEOUT = 6
@@ -103,6 +105,7 @@ def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptio
         frequency=float(rng.uniform(0.5, 3.0)),
         force=float(rng.uniform(0.0, 10.0)),
         pose_in_base=bool(rng.random() < 0.5),
+        pressed_axes=random_axes(rng) if rng.random() < HYBRID_SHARE else (),
         stamped=bool(rng.random() < 0.3),
     )
     node = NodeQuality(

@@ -33,8 +33,7 @@ TIMEOUT = 2.0
 """Time within which the manager has to answer, s."""
 STAY_TIME = 0.002
 """Time of the point at which a trajectory controller stays, s."""
-HANDOVER = "handover"
-"""Name of the handover's requests of modes."""
+NODE_DIED = "the node died"
 
 
 class SimulatedManager:
@@ -67,23 +66,41 @@ class SimulatedManager:
         """Begin to give the arm back to the trajectory controller."""
         self._begin(give_back(EFFORT, (TRAJECTORY,), self.node_joints))
 
+    def repair(self) -> None:
+        """Let everything work again."""
+        self.answers = self.tells = self.switches = self.effort_works = self.trajectory_works = True
+        self.effort_joints = self.node_joints
+        self._listen(True)
+
     def _begin(self, procedure: Procedure) -> None:
         self._run = HandoverRun(procedure, self._ask, self._see, TIMEOUT)
         self._tick()
 
     def _tick(self) -> None:
-        run = self._run
+        run, node = self._run, self.world.node
         if run is None:
             return
-        if self.world.node.runtime is None:
-            run.outcome = Outcome(False, "the node died", "")
-        run.on_time(self.world.now)
+        if node.runtime is None:
+            run.outcome = Outcome(False, NODE_DIED, "")
+        if node.state != "hanging":
+            run.on_time(self.world.now)
         if run.outcome is not None:
-            self._run = None
-            self.outcomes.append(run.outcome)
-            self.world.record("handover", *run.outcome)
+            self._end(run.outcome)
         else:
             self.world.queue.after(PERIOD, self._tick)
+
+    def _end(self, outcome: Outcome) -> None:
+        """Take note of how a handover ended; an arm that nobody holds is braked by its node."""
+        self._run = None
+        self.outcomes.append(outcome)
+        self.world.record("handover", *outcome)
+        if outcome.held_by == TRAJECTORY and self.trajectory_works:
+            self.world.motion_judge.handover.on_end(self.world.now)
+        if outcome.message == NODE_DIED:
+            if self.world.controllers.active == TRAJECTORY:
+                self.world.wanted_mode = "monitor"
+        elif not outcome.held_by:
+            self.world.node.call_stop_service("nobody is known to hold the arm")
 
     def _see(self) -> ArmView:
         runtime = self.world.node.runtime
@@ -139,12 +156,21 @@ class SimulatedManager:
             self._answer(asked, "the switch is refused")
             return
         world, arm = self.world, self.world.arm
-        world.switch_controller(EFFORT in asked.activate)
-        world.listening = self.effort_works
-        if not self.trajectory_works and world.controllers.active == TRAJECTORY:
+        to_effort = EFFORT in asked.activate
+        world.switch_controller(to_effort)
+        self._listen(self.effort_works)
+        if not self.trajectory_works and not to_effort:
             arm.law = HeldEffort(np.zeros(arm.model.n), arm.model.effort_limit)
+        if self.tells and (self.effort_works if to_effort else self.trajectory_works):
+            world.motion_judge.handover.on_switch(world.now, arm.q, arm.qd)
         if self.tells:
             self._answer(asked, "")
+
+    def _listen(self, listens: bool) -> None:
+        """Let the effort controller work, or not."""
+        if listens != self.world.listening:
+            self.world.motion_judge.suspend("dead controller", not listens)
+        self.world.listening = listens
 
     def _stay(self, asked: Stay) -> None:
         joints = self.world.arm_model.joint_names

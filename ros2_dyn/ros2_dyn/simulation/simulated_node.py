@@ -245,8 +245,7 @@ class SimulatedNode:
                 self._record("event", event.kind, event.text)
         self._set_mode(update.mode)
         if update.stop_failed:
-            self.stop_calls += 1
-            self._record("stop_service")
+            self.call_stop_service()
         if update.command is not None:
             self._unsent.append(update.command)
             self._later(self.quality.latency, self._send, update.command)
@@ -260,6 +259,11 @@ class SimulatedNode:
             self._later(self.quality.compile_time, self._finish, work)
         if update.failsafe is not None:
             self._later(self.quality.failsafe_start, self._arm, update.failsafe)
+
+    def call_stop_service(self, *why: str) -> None:
+        """Let the robot's brakes have the arm, after a stop that failed or for another reason."""
+        self.stop_calls += 1
+        self._record("stop_service", *why)
 
     def _later(self, delay: float, action: Callable[[Any], None], argument: Any) -> None:
         """Go on after a delay, s, if the process still lives then; at once without one."""
@@ -388,8 +392,7 @@ class SimulatedNode:
 
     def _command_failsafe(self, update: Update | None) -> None:
         if update is not None and update.stop_failed:
-            self.stop_calls += 1
-            self._record("stop_service")
+            self.call_stop_service()
         if update is not None and update.command is not None:
             self._failsafe_last = update.command.as_last(self._queue.now)
             self._publish("failsafe command", update.command.effort, update.command.data)

@@ -16,6 +16,8 @@ from ros2_dyn.runtime.samples import DesiredSample, HybridSample, PoseSample, Wr
 Target = DesiredSample | WrenchSample | PoseSample | HybridSample
 TargetFault = Callable[[list[Any]], list[Any]]
 """Function from the messages of one instant, one of each kind, to those sent instead."""
+MESSAGES_OF_ONE_CHOICE = 3
+"""Number of hybrid targets in sequence with the same axes."""
 AXES = np.arange(3.0)
 """Phases of what is desired along the axes of the base, rad."""
 
@@ -34,6 +36,9 @@ class TargetQuality:
     """Amplitude of the components of the desired force, N."""
     pose_in_base: bool = False
     """Whether poses are desired in the base frame, around where the tip was, instead of in the tip's frame."""
+    pressed_axes: tuple[bool, ...] = ()
+    """Along and about which axes of the pose's frame the wrench is exerted, shape (6,); empty: pose and wrench are
+    messages of their own."""
     stamped: bool = False
     """Whether a desired state follows each measured state with the same stamp, instead of once a period."""
 
@@ -101,9 +106,28 @@ class TargetGenerator:
             WrenchSample(stamp, "", [*force.tolist(), 0.0, 0.0, 0.0]),
             PoseSample(stamp, self._frame, [*(way + self._pose[:3]).tolist(), *self._pose[3:]]),
         ]
+        if quality.pressed_axes:
+            messages = hybrid(messages, quality.pressed_axes)
         for fault in self.faults:
             messages = fault(messages)
         return messages
+
+
+def hybrid(messages: Sequence[Any], pressed_axes: Sequence[bool]) -> list[Target]:
+    """Return messages with one of pose and wrench in the place of both, where there are both.
+
+    Args:
+        messages: of one instant.
+        pressed_axes: along and about which axes of the pose's frame the wrench is exerted, shape (6,).
+    """
+    wrenches = [each for each in messages if isinstance(each, WrenchSample)]
+    poses = [each for each in messages if isinstance(each, PoseSample)]
+    if not (wrenches and poses):
+        return list(messages)
+    wrench = [x if pressed else 0.0 for x, pressed in zip(wrenches[0].wrench, pressed_axes)]
+    stamp, frame, pose = poses[0][:3]
+    others = [each for each in messages if not isinstance(each, (WrenchSample, PoseSample))]
+    return [*others, HybridSample(stamp, frame, pose, wrench, tuple(pressed_axes))]
 
 
 # ---- faults; each function draws the parameters of one fault
@@ -162,10 +186,28 @@ def mislabel_targets(rng: np.random.Generator) -> TargetFault:
     return fault
 
 
+def mix_targets(rng: np.random.Generator) -> TargetFault:
+    """Send hybrid targets instead of poses and wrenches, with other axes from one time to the next."""
+    choices = [random_axes(rng) for _ in range(int(rng.integers(1, 4)))]
+    count = [0]
+
+    def fault(messages: list[Any]) -> list[Any]:
+        count[0] += 1
+        return hybrid(messages, choices[count[0] // MESSAGES_OF_ONE_CHOICE % len(choices)])
+
+    return fault
+
+
+def random_axes(rng: np.random.Generator) -> tuple[bool, ...]:
+    """Return along which axes a hybrid target presses."""
+    return tuple((rng.random(6) < 0.4).tolist())
+
+
 TARGET_FAULTS: dict[str, Callable[[np.random.Generator], TargetFault]] = {
     "targets stop": stop_targets,
     "targets far": move_targets,
     "targets break": break_targets,
     "targets mislabelled": mislabel_targets,
+    "targets mixed": mix_targets,
 }
 """Faults of targets by name; each function draws the parameters of one."""

@@ -31,7 +31,7 @@ from ros2_dyn.runtime.samples import DesiredSample, HybridSample, JointSample, P
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.arm_truth import NO_PAYLOAD, ArmTruth
 from ros2_dyn.simulation.command_judge import CommandJudge
-from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
+from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_rule import SpringLimits
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
@@ -39,7 +39,7 @@ from ros2_dyn.simulation.driver import Driver
 from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
-from ros2_dyn.simulation.motion_judge import MotionJudge
+from ros2_dyn.simulation.motion_judge import OTHER_CONTROLLER, MotionJudge
 from ros2_dyn.simulation.motion_record import MotionRecord
 from ros2_dyn.simulation.motion_rules import Finding
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
@@ -146,7 +146,8 @@ class World:
             chosen.in_order(each, arm, 0.0) for each in (chosen.servo_stiffness, chosen.torque_constant)
         )
         drive = drive_of(chosen.command_interface, stiffness, constant, arm.effort_limit)
-        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home, 20.0), drive)
+        own_gravity = None if chosen.command_effort == "raw" else self._own_gravity
+        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
         self.controllers.switch(EFFORT)
         self.driver = Driver(arm.joint_names, self.options.driver, driver)
         self.state_channel = _channel(states, self.options.states)
@@ -235,7 +236,7 @@ class World:
             self._advance()
             self.motion_judge.on_take_back(self.now, self.arm.q, self.arm.qd)
         if kind == "stop_service":
-            self.motion_judge.on_stop_called()
+            (self.motion_judge.on_brakes if details else self.motion_judge.on_stop_called)()
         begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self._begin_sequence()
@@ -317,7 +318,8 @@ class World:
         """Activate the effort controller, or another one in its place."""
         self._advance()
         if active != (self.controllers.active == EFFORT):
-            self.motion_judge.suspend("controller", not active)
+            self.motion_judge.suspend(OTHER_CONTROLLER, not active)
+            self.motion_judge.handover.clear()
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
 
@@ -438,10 +440,6 @@ class World:
             self.controllers.command(efforts)
         except InputError as error:
             self.record("command rejected", str(error))
-            return
-        law = self.arm.law
-        if self.options.settings.command_effort != "raw" and isinstance(law, HeldEffort):
-            self.arm.law = CompensatedEffort(law.tau, self.arm_model.effort_limit, self._own_gravity)
 
     # ---- what the node is told
 

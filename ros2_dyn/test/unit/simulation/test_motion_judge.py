@@ -15,12 +15,14 @@ from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.contact_rule import SpringLimits
 from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.motion_judge import RECOVERY_TIME, MotionJudge
+from ros2_dyn.simulation.motion_judge import OTHER_CONTROLLER, RECOVERY_TIME, MotionJudge
 from ros2_dyn.simulation.motion_rules import (
     BEYOND_LIMIT,
     EFFORT_RATE,
     FAILS,
     FEEDS_ENERGY,
+    HANDOVER_MOVES,
+    LETS_GO,
     MOTION_RULES,
     PRESSES,
     RUNS_AWAY,
@@ -535,3 +537,45 @@ def test_law_that_drives_the_arm_is_found_in_a_world(monkeypatch):
     monkeypatch.setattr(mode_manager, "gravity_compensation", lambda arm, damping: sound(arm, damping) + 20.0)
     found = stopped_world().violations
     assert found[FAILS] == found[TRAVELS] == found[STILL_MOVES] == found[FEEDS_ENERGY] == 1
+
+
+# --- handovers --------------------------------------------------------------------------------------------------
+
+
+def handed_over(speed: float = 0.0) -> Scene:
+    """Return a scene in which another controller has just been switched on, by a handover."""
+    scene = Scene().command("gravity")
+    scene.judge.suspend(OTHER_CONTROLLER, True)
+    scene.judge.handover.on_switch(scene.t, scene.q, along(speed))
+    return scene
+
+
+def test_arm_that_moves_after_a_switch_is_found_once_and_one_that_stays_is_not():
+    assert handed_over().move(2.0, along(0.04), commands=False) == []
+    assert handed_over().move(0.9, along(0.06), commands=False) == [HANDOVER_MOVES]
+
+
+@pytest.mark.parametrize("how", ["push", "wall", "impedance", "commands lost", "moving"])
+def test_motion_that_something_explains_is_not_of_the_handover(how):
+    scene = handed_over(0.2 if how == "moving" else 0.0)
+    if how == "impedance":
+        scene.judge.on_mode(how, scene.t, scene.q, STILL)
+    if how == "commands lost":
+        scene.judge.suspend(how, True)
+    found = scene.move(0.9, along(0.2), False, pushed=how == "push", force=9.0 if how == "wall" else 0.0)
+    assert HANDOVER_MOVES not in found
+
+
+def test_arm_that_moves_a_second_after_a_handover_is_found():
+    scene = handed_over()
+    scene.judge.handover.on_end(scene.t)
+    assert scene.move(1.5, along(0.049), commands=False) == []
+    scene.judge.handover.on_end(scene.t)
+    assert scene.move(0.9, along(0.06), commands=False) == []
+    assert scene.move(0.5, along(0.06), commands=False) == [LETS_GO]
+
+
+def test_brakes_end_the_judgement_of_a_handover():
+    scene = handed_over()
+    scene.judge.on_brakes()
+    assert scene.move(0.9, along(0.2), commands=False) == []

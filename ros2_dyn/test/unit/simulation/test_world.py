@@ -403,7 +403,7 @@ def test_freshness_that_accepts_every_state_is_found(monkeypatch):
 # --- faults -----------------------------------------------------------------------------------------------------
 
 MODES = {"targets stop": "force", "wall": "force", "targets break": "force", "targets mislabelled": "force"}
-MODES |= {"enable lost": "hand_guiding"}
+MODES |= {"enable lost": "hand_guiding", "targets mixed": "impedance"}
 SEEDS = {"wall": 0}
 """Seeds with which a fault meets an arm that stands still."""
 EVENTS = {
