@@ -14,7 +14,14 @@ def shorten(text: str, length: int = MAX_TEXT) -> str:
 
 
 class Ros2DynError(Exception):
-    """Base class of all errors of ros2_dyn."""
+    """Base class of all errors of ros2_dyn.
+
+    The attributes of each are the arguments that it was made with, in their order.
+    """
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """Let an error pass from one process to another, which the text alone does not suffice for."""
+        return type(self), tuple(value for name, value in vars(self).items() if not name.startswith("_"))
 
 
 class ModelError(Ros2DynError):
