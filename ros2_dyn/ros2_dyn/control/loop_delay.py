@@ -33,6 +33,9 @@ EXPLAINED = 0.3
 """Share of the measured variance that may remain unexplained by the delayed commands."""
 CONTRAST = 3.0
 """Ratio by which other delays have to match worse."""
+ALIKE = 1e-6
+"""Delays match alike that leave as much unexplained, relative to the variance, as the best, or this much more: states
+cannot tell delays apart between which no command was sent. The shortest of them counts."""
 MIN_CHANGE = 1e-4
 """Root mean square of changes of the efforts, relative to the limits, that show a delay: less may be rounding."""
 
@@ -121,8 +124,8 @@ class CommandDelay:
         errors = np.sum((change[1:] - change[0]) ** 2, axis=1)
         self._mismatch = keep * self._mismatch + (1 - keep) * errors
         self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
-        best = int(np.argmin(self._mismatch))
-        least = self._mismatch[best]
+        least = float(np.min(self._mismatch))
+        best = int(np.argmax(self._mismatch <= least + ALIKE * self._variance))
         if self._variance < MIN_CHANGE**2:
             return
         if least < EXPLAINED * self._variance and CONTRAST * least < np.median(self._mismatch):

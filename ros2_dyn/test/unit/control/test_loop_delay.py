@@ -82,6 +82,29 @@ def test_measured_efforts_show_the_delay_of_commands(delay, noise):
     assert delay <= estimate(delay, noise) <= delay + 0.004 + 2 * RESOLUTION
 
 
+@pytest.mark.parametrize("delay", [0.008, 0.06])
+def test_slow_commands_show_the_delay_too(delay):
+    """At 0.3 Hz, where delays of a period more or less differ by a thousandth."""
+    found, t = CommandDelay(), 0.004 * np.arange(1500)
+    sent = np.stack([np.sin(1.9 * t), np.cos(1.9 * t)], axis=1)
+    for k, command in enumerate(sent):
+        found.on_effort(t[k], sent[max(k - 1 - round(delay / 0.004), 0)], np.array([1.0, 1.0]))
+        found.on_command(t[k], command)
+    assert delay <= found.delay <= delay + 0.004 + 2 * RESOLUTION
+
+
+def test_of_delays_that_states_cannot_tell_apart_the_shortest_counts():
+    """Twice a command came between a measurement and its state, which blurs the sums for long."""
+    rng, found = np.random.default_rng(1), CommandDelay()
+    sent = np.cumsum(rng.normal(size=(1000, 2)), axis=0)
+    for k in range(1, 1000):
+        if k in (41, 42):
+            found.on_command(0.004 * k, sent[k] + 1.0)
+        found.on_effort(0.004 * k + 1e-6, sent[k - 1], np.array([50.0, 20.0]))
+        found.on_command(0.004 * k, sent[k])
+    assert found.delay == 0.0
+
+
 def test_efforts_that_show_no_command_give_no_delay():
     assert estimate(0.02, noise=50.0) == 0.0
     assert estimate(0.02, amplitude=0.0) == 0.0
