@@ -294,6 +294,7 @@ class DynamicsNode(Node):
             diagnostics.tick_status(driver.window),
             diagnostics.inputs_status(others),
             diagnostics.mode_status(runtime, driver.log.interventions),
+            diagnostics.loop_status(runtime),
             diagnostics.model_status(runtime.robot, runtime.warnings, now),
         ]
         robot, state = runtime.robot, runtime.state

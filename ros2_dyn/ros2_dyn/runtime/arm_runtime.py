@@ -22,6 +22,7 @@ from ros2_dyn.model.card import with_card
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
+from ros2_dyn.runtime.loop_observer import LoopReport
 from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
@@ -135,6 +136,11 @@ class ArmRuntime:
     def reason(self) -> str:
         """Why the last mode ended, where it did not end by request."""
         return self._modes.reason
+
+    @property
+    def loop(self) -> LoopReport:
+        """How late the loop is, and what that costs."""
+        return self._modes.loop
 
     @property
     def waits_for_desired(self) -> bool:

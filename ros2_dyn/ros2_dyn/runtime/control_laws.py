@@ -69,6 +69,11 @@ class ControlLaws:
         return self._wrench + self._impedance_law.spring
 
     @property
+    def stiffness_share(self) -> float:
+        """The share of its desired stiffness that mode impedance has."""
+        return self._impedance_law.stiffness_share
+
+    @property
     def travel(self) -> float:
         """How far the tip has gone where nothing but a wall would hold it, m."""
         return max(self.contact.travel, self._impedance_law.travel)

@@ -56,7 +56,16 @@ class ImpedanceLaw:
         self._tank: StiffnessTank | None = None
         self._kind: Hashable = None
         self._before, self._changed_at = np.zeros((6, 6)), -inf
+        self._desired: tuple[float, ...] = ()
         self._power = 0.0
+
+    @property
+    def stiffness_share(self) -> float:
+        """The share of the desired stiffness that the spring has, along or about all axes: 1 is all of it."""
+        if self._tank is None:
+            return 1.0
+        parts = [(np.diag(self._tank.K)[part], self._desired[part]) for part in (slice(3), slice(3, 6))]
+        return min([1.0, *(float(np.sum(has)) / sum(desired) for has, desired in parts if sum(desired) > 0)])
 
     def effort(self, seen: LawInput, wrench: Array, dt: float) -> tuple[Array, Array]:
         """Return the efforts at a state, and the part of them that is passive or wanted, N m or N, (n,) each.
@@ -68,6 +77,7 @@ class ImpedanceLaw:
         """
         arm, settings = seen.arm, seen.settings
         task = self._task(seen)
+        self._desired = task.stiffness
         bandwidth = seen.limit_bandwidth(inf)
         wanted = bounded_stiffness(arm, self._changed(task, seen), bandwidth)
         if self._tank is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import deque
 from math import inf
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,17 @@ from ros2_dyn.runtime.states import MeasuredState
 
 PERIODS = 9
 """Number of periods that the period of the states is the median of."""
+
+
+class LoopReport(NamedTuple):
+    """What is told of the loop."""
+
+    delay: float
+    """The longest time from a measurement to the end of its effort, s."""
+    command_delay: float
+    """The part of the commands, s."""
+    stiffness_share: float
+    """The share of its desired stiffness that mode impedance has; 1 in the other modes."""
 
 
 class LoopObserver:
@@ -60,6 +72,10 @@ class LoopObserver:
     def gain(self) -> float:
         """The factor of the dampers, from 0 to 1, with which late commands feed no more energy into the arm."""
         return self._passivity.gain(self._budget)
+
+    def report(self, stiffness_share: float) -> LoopReport:
+        """Return what is told of the loop."""
+        return LoopReport(self._delay.longest, self._delay.command_delay, stiffness_share)
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""

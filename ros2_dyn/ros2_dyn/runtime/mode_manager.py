@@ -30,7 +30,7 @@ from ros2_dyn.runtime.guard_input import guard_input, state_age
 from ros2_dyn.runtime.handover_hold import HandoverHold
 from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
 from ros2_dyn.runtime.law_input import LawInput
-from ros2_dyn.runtime.loop_observer import LoopObserver
+from ros2_dyn.runtime.loop_observer import LoopObserver, LoopReport
 from ros2_dyn.runtime.mode_entry_checks import (
     check_controller_connected,
     check_delay,
@@ -114,6 +114,11 @@ class ModeManager:
         if supervisor is None or not supervisor.modes.is_active:
             return False
         return supervisor.mode not in supervisor.policy.conditions.collision_stop_modes
+
+    @property
+    def loop(self) -> LoopReport:
+        """How late the loop is, and what that costs."""
+        return self._loop.report(self._laws.stiffness_share if self.mode == "impedance" else 1.0)
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""

@@ -74,6 +74,7 @@ def test_latency_model_and_mode_are_reported(reports):
     assert {"latency p50 (ms)", "latency p99 (ms)"} <= set(values)
     assert reports.until("model", DiagnosticStatus.OK, "fine")["tip link"] == "tool0"
     assert reports.until("mode", DiagnosticStatus.OK, "monitor")["commands"] == "False"
+    assert "delay (ms)" in reports.until("loop", DiagnosticStatus.OK, "fine")
     assert {status.hardware_id for status in reports.received[-1].status} == {"mock_arm"}
 
 

@@ -98,6 +98,19 @@ def test_far_pose_out_of_reach_pulls_with_no_more_than_the_largest_force():
     assert made.runtime.mode == "impedance", made.runtime.reason
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.03])
+def test_stiffness_that_a_late_loop_does_not_bear_is_told(delay):
+    made = rig(command_delay=delay, impedance_stiffness=SOFT)
+    assert made.runtime.loop.stiffness_share == 1.0
+    enter(made)
+    share, report = made.runtime.loop.stiffness_share, made.runtime.loop
+    assert report.command_delay == delay
+    assert report.delay >= delay
+    assert share == 1.0 if delay == 0 else 0.0 < share < 0.8
+    assert made.set_mode("gravity").error is None
+    assert made.runtime.loop.stiffness_share == 1.0
+
+
 def test_pose_that_was_desired_long_before_the_mode_is_forgotten():
     made = rig()
     start = tip(made)
@@ -271,8 +284,10 @@ class Pushing(Contact):
 
 @pytest.mark.parametrize("seed", part(range(4), 0))
 def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
-    """Ten times a second; with FULL=1 for ten minutes. From no time on the arm, its spring and the tank gain more than
-    what pushes it has done."""
+    """Ten times a second; with FULL=1 for ten minutes.
+
+    From no time on the arm, its spring and the tank gain more than the work of what pushes the arm.
+    """
     rng, seconds = np.random.default_rng(seed), 600.0 if FULL else 6.0
     home = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
     pushing, rest = Pushing(rng), forward_kinematics(mock_arm(), home)
