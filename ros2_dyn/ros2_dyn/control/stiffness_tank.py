@@ -30,9 +30,9 @@ class StiffnessTank:
         Args:
             target: stiffness that is wanted, shape (6, 6).
             at: displacement of the tip.
-            dissipated: energy that the damper has taken since the last call, J.
+            dissipated: energy that the damper has taken since the last call, J; negative if it came late, and gave.
         """
-        available = min(self.capacity, self.energy + dissipated)
+        available = min(self.capacity, max(0.0, self.energy + dissipated))
         cost = at.energy(target - self.K)
         share = 1.0 if cost <= available else available / cost
         self.K = self.K + share * (target - self.K)

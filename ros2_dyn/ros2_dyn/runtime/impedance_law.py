@@ -57,7 +57,7 @@ class ImpedanceLaw:
         self._kind: Hashable = None
         self._before, self._changed_at = np.zeros((6, 6)), -inf
         self._desired: tuple[float, ...] = ()
-        self._power = 0.0
+        self._damper = self._q = np.zeros(0)
 
     @property
     def stiffness_share(self) -> float:
@@ -83,22 +83,23 @@ class ImpedanceLaw:
         if self._tank is None:
             self._goal = self._rest = arm.pose
             self._posture, self._tank = arm.q, StiffnessTank(wanted, settings.stiffness_energy)
+            self._q, self._damper = arm.q, np.zeros_like(arm.q)
         self._move(seen, dt)
         at = displacement(arm.pose, self._rest)
         if not np.array_equal(self._tank.K, wanted):
             self._tank.advance(bounded_stiffness(arm, self._tank.K, bandwidth), at, 0.0)  # softer costs nothing
-        K = self._tank.advance(wanted, at, self._power * dt)
+        K = self._tank.advance(wanted, at, float(self._damper @ (arm.q - self._q)))
         ratios = stiffness_matrix(settings.impedance_damping_ratio, task.axes)
         least = seen.limit(LEAST_DAMPING)
-        damper = damping_matrix(arm, ratios @ K @ ratios, least, seen.limit(MOST_DAMPING)) @ arm.qd
-        self._power = float(arm.qd @ damper)
+        self._damper = damping_matrix(arm, ratios @ K @ ratios, least, seen.limit(MOST_DAMPING)) @ arm.qd
+        self._q = arm.q
         self.spring = at.wrench(K)
         self.travel = self._free_travel(arm.pose, task)
         posture = posture_acceleration(arm, self._posture, seen.limit_bandwidth(settings.posture_bandwidth))
         still = max(0.0, seen.limit(settings.posture_damping) - least) * (arm.qd - tip_part(arm, arm.qd))
         supply = arm.gravity + (self.spring + wrench) @ arm.J + arm.M @ posture
         brake = tip_speed_brake(arm, settings.max_tip_speed, seen.limit(BRAKE_RATE))
-        return supply - damper - arm.M @ still + brake, supply
+        return supply - self._damper - arm.M @ still + brake, supply
 
     def _task(self, seen: LawInput) -> Task:
         """Return the axes of the springs, and their stiffness: those of the parameters, or of a hybrid target."""
