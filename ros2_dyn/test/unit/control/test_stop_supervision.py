@@ -68,19 +68,41 @@ def test_braking_at_the_effort_limit_is_no_failure():
 
 
 @pytest.mark.parametrize("velocity", [None, 0.0], ids=["velocity told", "velocity hidden"])
-@pytest.mark.parametrize("speed", [0.1, 0.5, 3.0])
-def test_speed_that_stays_is_noticed_within_a_fifth_of_a_second_after_the_stop_took_effect(speed, velocity):
+@pytest.mark.parametrize(("speed", "latest"), [(0.1, 0.2), (0.49, 0.34), (3.0, 0.2)])
+def test_speed_that_stays_is_noticed_soon_after_the_stop_took_effect(speed, latest, velocity):
+    """Within a fifth of a second; or, where springs are tried first, of a third."""
     failed = judge(lambda t: speed * t, velocity=velocity)
     assert failed is not None
     t, failure = failed
-    assert 0.1 < t < 0.02 + 0.2
+    assert 0.1 < t < 0.02 + latest
     assert failure.joints.tolist() == [True, False]
 
 
 def test_speed_that_stays_is_noticed_though_the_command_never_settles():
-    failed = judge(lambda t: 0.5 * t, settles=np.inf)
+    failed = judge(lambda t: 0.6 * t, settles=np.inf)
     assert failed is not None
     assert failed[0] < 0.4
+
+
+@pytest.mark.parametrize("speed", [0.2, 0.49])
+def test_arm_that_creeps_is_held_before_the_stop_fails(speed):
+    """Springs stop it, as gradually as those of a critically damped arm take over what damping alone has balanced."""
+    supervision, t = StopSupervision(), -0.2
+    q, qd, held_at = 0.0, speed, None
+    supervision.request()
+    for _ in range(500):
+        t += PERIOD
+        anchor = supervision.anchor
+        spring = 0.0 if anchor is None else 100.0 * (anchor[0] - q)
+        qd += PERIOD * (15.0 * (speed - qd) + spring)
+        q += PERIOD * qd
+        supervision.observe(t, np.array([q]))
+        assert supervision.judge(np.array([qd]), True) is None
+        held_at = t if held_at is None and anchor is not None else held_at
+    assert held_at is not None
+    assert held_at < 0.2
+    assert qd < 0.05
+    assert supervision.stage == 0
 
 
 def test_speed_that_grows_is_noticed_at_once():
@@ -93,7 +115,7 @@ def test_swinging_is_no_rest():
     """With a period of one window positions come back where they were."""
     failed = judge(lambda t: 0.01 * np.sin(2 * np.pi * t / 0.06))
     assert failed is not None
-    assert failed[0] < 0.25
+    assert failed[0] < 0.4
 
 
 def test_arm_that_slows_down_too_slowly_is_noticed_after_a_second():
