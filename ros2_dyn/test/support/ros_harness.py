@@ -147,7 +147,18 @@ class Listener:
         known = [client for client in self.node.clients if client.srv_name == name]
         client = known[0] if known else self.node.create_client(type, name)
         self.until(client.service_is_ready, f"no service {name}")
-        return client.call_async(type.Request(**request))
+        sent: list[Any] = []
+        self.until(lambda: self._sends(client, type.Request(**request), sent), f"no request to {name} leaves")
+        return sent[0]
+
+    @staticmethod
+    def _sends(client: Any, request: Any, sent: list[Any]) -> bool:
+        """Send a request; return whether it left. A server that a busy machine holds up takes none for a while."""
+        try:
+            sent.append(client.call_async(request))
+        except RuntimeError:  # rclpy's RCLError
+            return False
+        return True
 
 
 def words(**parameters: Any) -> list[str]:
