@@ -124,11 +124,11 @@ class CommandDelay:
         errors = np.sum((change[1:] - change[0]) ** 2, axis=1)
         self._mismatch = keep * self._mismatch + (1 - keep) * errors
         self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
-        least = float(np.min(self._mismatch))
-        best = int(np.argmax(self._mismatch <= least + ALIKE * self._variance))
         if self._variance < MIN_CHANGE**2:
             return
+        least = float(np.min(self._mismatch))
         if least < EXPLAINED * self._variance and CONTRAST * least < np.median(self._mismatch):
+            best = int(np.argmax(self._mismatch <= least + ALIKE * self._variance))
             self.delay = self._delays[best] + (RESOLUTION if best else 0.0)
 
     def forget_commands(self) -> None:

@@ -35,11 +35,10 @@ MAX_SLEWING = 0.2
 """Time after a stop, s, after which speeds have to fall even if the command is still slewing."""
 MAX_RATIO = 0.85
 """Largest ratio of the speeds in two consecutive windows. Damping with 5 1/s gives 0.74."""
-MAX_HELD_RATIO = 0.95
-"""The same for an arm that creeps, and is held by springs for that: an error of the model that damping alone balances.
-Springs take it over gradually."""
 MAX_CREEP_RATIO = 1.02
-"""The same for an arm that creeps: it does not speed up, and springs are tried before the stop has failed."""
+"""Largest ratio of an arm that creeps, and does not speed up: springs hold it before the stop has failed."""
+MAX_HELD_RATIO = 0.95
+"""Largest ratio of an arm that springs hold: they take over gradually what damping alone has balanced."""
 MIN_DECELERATION = 2.0
 """Deceleration, rad/s^2 or m/s^2, that is enough whatever the ratio: braking at the effort limits is linear."""
 SLOW = 0.1
@@ -64,7 +63,7 @@ class StopSupervision:
 
     A stop takes effect when the command has reached the braking effort. From then on each window of `WINDOW` must be
     slower than the one before, until the arm is at rest. It is held there, and may not move away by itself. An arm that
-    creeps is held at once: springs make up for the model's error, where damping alone only balances it.
+    creeps is held before: springs make up for the model's error, where damping alone only balances it.
 
     Joints are left without effort only if they were accelerated by an effort. What an arm does that exerts nothing says
     nothing about the commands, which a controller may follow later.
@@ -200,7 +199,7 @@ class StopSupervision:
         return StopFailure(f"{np.max(speed):.2g} rad/s or m/s after {self._reference:.2g} before", grows)
 
     def _find_no_fall(self, now: float) -> StopFailure | None:
-        """Return the failure of a stop that does not brake the arm enough."""
+        """Return the failure of a stop that does not brake the arm enough; an arm that creeps is held first."""
         window = self._window
         before, lately = self._speed(window, 2 * window), self._speed(0.0, window)
         if before is None or lately is None or self._begun is None or now - self._effective_at < 2 * window:
@@ -208,12 +207,12 @@ class StopSupervision:
         fastest, earlier = float(np.max(lately)), float(np.max(before))
         ratio = MAX_RATIO if self.anchor is None else MAX_HELD_RATIO
         falls = fastest <= max(ratio * earlier, earlier - MIN_DECELERATION * window, SLOW)
-        in_time = now - self._begun <= MAX_TIME
-        if in_time and self.anchor is None and not falls and fastest <= min(MAX_CREEP_RATIO * earlier, HELD_SPEED):
-            self.anchor, self._effective_at = self._history[-1][1], now
-            return None
-        if in_time and falls:
-            return None
+        if now - self._begun <= MAX_TIME:
+            if falls:
+                return None
+            if self.anchor is None and fastest <= min(MAX_CREEP_RATIO * earlier, HELD_SPEED):
+                self.anchor, self._effective_at = self._history[-1][1], now
+                return None
         stuck = (lately >= REST_SPEED) & ((lately > MAX_RATIO * before) | (lately == fastest))
         return StopFailure(f"{fastest:.2g} rad/s or m/s, {now - self._begun:.2g} s after the stop", stuck)
 

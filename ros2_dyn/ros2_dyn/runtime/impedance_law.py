@@ -64,8 +64,11 @@ class ImpedanceLaw:
         """The share of the desired stiffness that the spring has, along or about all axes: 1 is all of it."""
         if self._tank is None:
             return 1.0
-        parts = [(np.diag(self._tank.K)[part], self._desired[part]) for part in (slice(3), slice(3, 6))]
-        return min([1.0, *(float(np.sum(has)) / sum(desired) for has, desired in parts if sum(desired) > 0)])
+        shares = [1.0]
+        for part in (slice(3), slice(3, 6)):
+            if (desired := sum(self._desired[part])) > 0:
+                shares.append(float(np.trace(self._tank.K[part, part])) / desired)
+        return min(shares)
 
     def effort(self, seen: LawInput, wrench: Array, dt: float) -> tuple[Array, Array]:
         """Return the efforts at a state, and the part of them that is passive or wanted, N m or N, (n,) each.

@@ -40,8 +40,6 @@ RECOVERY_TIME = 0.2
 """Time after states were unusable from which on a stop is judged, s."""
 LAST_PROCESS_TIME = 1.0
 """A node that dies or hangs within this time after its failsafe process died, s, leaves nothing that could command."""
-OTHER_CONTROLLER = "controller"
-"""Why the judge is suspended while another controller holds the arm, which a handover does on purpose."""
 SETTLE_TIME = 0.3
 """Time after the ramp into a mode, or after a push, from which the energy is judged, s."""
 
@@ -139,8 +137,7 @@ class MotionJudge:
     def suspend(self, why: str, active: bool) -> None:
         """Note that something else moves the arm, from now on or no longer; it sets what is held after the commands."""
         self._disturbed = self._disturbed or active
-        if why != OTHER_CONTROLLER:
-            self.handover.clear()
+        self.handover.clear()
         self._suspended[why] = self._suspended.get(why, 0) + (1 if active else -1)
 
     def miswire(self, active: bool) -> None:

@@ -161,10 +161,11 @@ class SimulatedManager:
         self._listen(self.effort_works)
         if not self.trajectory_works and not to_effort:
             arm.law = HeldEffort(np.zeros(arm.model.n), arm.model.effort_limit)
-        if self.tells and (self.effort_works if to_effort else self.trajectory_works):
+        if not self.tells:
+            return
+        if self.effort_works if to_effort else self.trajectory_works:
             world.motion_judge.handover.on_switch(world.now, arm.q, arm.qd)
-        if self.tells:
-            self._answer(asked, "")
+        self._answer(asked, "")
 
     def _listen(self, listens: bool) -> None:
         """Let the effort controller work, or not."""

@@ -39,7 +39,7 @@ from ros2_dyn.simulation.driver import Driver
 from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
-from ros2_dyn.simulation.motion_judge import OTHER_CONTROLLER, MotionJudge
+from ros2_dyn.simulation.motion_judge import MotionJudge
 from ros2_dyn.simulation.motion_record import MotionRecord
 from ros2_dyn.simulation.motion_rules import Finding
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
@@ -235,8 +235,10 @@ class World:
         if (kind, *details[:1]) == ("node", "takes over"):
             self._advance()
             self.motion_judge.on_take_back(self.now, self.arm.q, self.arm.qd)
-        if kind == "stop_service":
-            (self.motion_judge.on_brakes if details else self.motion_judge.on_stop_called)()
+        if (kind, *details) == ("stop_service",):
+            self.motion_judge.on_stop_called()
+        elif kind == "stop_service":  # for a reason that is no stop
+            self.motion_judge.on_brakes()
         begins = ("failsafe", "ends"), ("node", "started")
         if (kind, *details) in begins and not self._failsafe_ramps:
             self._begin_sequence()
@@ -318,8 +320,7 @@ class World:
         """Activate the effort controller, or another one in its place."""
         self._advance()
         if active != (self.controllers.active == EFFORT):
-            self.motion_judge.suspend(OTHER_CONTROLLER, not active)
-            self.motion_judge.handover.clear()
+            self.motion_judge.suspend("controller", not active)
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
 

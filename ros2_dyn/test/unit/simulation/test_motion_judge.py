@@ -15,7 +15,7 @@ from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_truth import ArmTruth
 from ros2_dyn.simulation.contact_rule import SpringLimits
 from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.motion_judge import OTHER_CONTROLLER, RECOVERY_TIME, MotionJudge
+from ros2_dyn.simulation.motion_judge import RECOVERY_TIME, MotionJudge
 from ros2_dyn.simulation.motion_rules import (
     BEYOND_LIMIT,
     EFFORT_RATE,
@@ -545,7 +545,7 @@ def test_law_that_drives_the_arm_is_found_in_a_world(monkeypatch):
 def handed_over(speed: float = 0.0) -> Scene:
     """Return a scene in which another controller has just been switched on, by a handover."""
     scene = Scene().command("gravity")
-    scene.judge.suspend(OTHER_CONTROLLER, True)
+    scene.judge.suspend("controller", True)
     scene.judge.handover.on_switch(scene.t, scene.q, along(speed))
     return scene
 
