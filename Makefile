@@ -2,18 +2,18 @@
 ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
-SOURCES := ros2_dyn bench examples docs scripts
+SOURCES := ros2_dyn ros2_dyn_tools bench examples docs scripts
 
 .PHONY: demo test docs docs-links bench bench-collision bench-node bench-view pictures bench-retiming campaign diagrams doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
-	@$(ENV) python -m ros2_dyn.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
+	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
 
 test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
 	@$(TEST_ENV) python -m pytest -n $(or $(WORKERS),2) --dist worksteal
 
 docs: ## the documentation as a site in .ros2/docs/html; warnings are errors, links and examples are checked
-	@$(TEST_ENV) python -m pytest -q -n 0 ros2_dyn/test/unit/test_docs.py ros2_dyn/test/system/test_readme.py
+	@$(TEST_ENV) python -m pytest -q -n 0 ros2_dyn_tools/test/unit/test_docs.py ros2_dyn_tools/test/system/test_readme.py
 	@$(DOCS_ENV) python -m sphinx -E -W -n --keep-going -q -b html docs .ros2/docs/html
 	@echo "open .ros2/docs/html/index.html"
 
@@ -47,10 +47,10 @@ diagrams: ## the state diagrams of docs/, drawn from their .dot files; needs Gra
 		echo "<!-- sha256 of $$name.dot: $$(sha256sum <docs/$$name.dot | cut -c -64) -->" >>docs/$$name.svg || exit 1; done
 
 doctor-table: ## what the doctor says of recordings made wrong in each way, of real and simulated arms: half an hour
-	@$(TEST_ENV) python ros2_dyn/test/support/doctor_table.py
+	@$(TEST_ENV) python ros2_dyn_tools/test/support/doctor_table.py
 
-rooms: ## files, lines and imports of each folder of the package
-	@python3 ros2_dyn/test/support/rooms.py
+rooms: ## files, lines and imports of each folder of the packages
+	@python3 ros2_dyn_tools/test/support/rooms.py
 
 lint:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)

@@ -7,8 +7,8 @@ from arm import MOCK_ARM, arm
 from recorded import record
 
 from ros2_dyn import Payload, RobotModel
+from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
 from ros2_dyn.estimation.state_windows import state_windows
-from ros2_dyn.identification.payload import PayloadEstimate, estimate_payload
 
 CARRIED = Payload(mass=2.0, com=(0.03, -0.02, 0.08))
 

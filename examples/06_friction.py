@@ -8,8 +8,8 @@ from arm import MOCK_ARM, arm
 from recorded import record
 
 from ros2_dyn import RobotModel
-from ros2_dyn.estimation import identify_friction
 from ros2_dyn.model import JointDynamics
+from ros2_dyn_tools.recording import identify_friction
 
 TRUE = JointDynamics(viscous=4.0, coulomb=2.5, armature=0.8, transition_velocity=0.05)
 

@@ -9,7 +9,7 @@ from recorded import record
 
 from ros2_dyn import RobotModel, rnea
 from ros2_dyn.dynamics import inertial_parameters, regressor
-from ros2_dyn.identification.base_parameters import base_parameters
+from ros2_dyn_tools.identification.base_parameters import base_parameters
 
 
 def main(model: RobotModel | None = None) -> dict[str, np.ndarray]:

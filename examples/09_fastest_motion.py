@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_dyn import Payload, RobotModel
 from ros2_dyn.model import DHRow
-from ros2_dyn.timing import JointTrajectory, MotionBounds, retime
+from ros2_dyn_tools.timing import JointTrajectory, MotionBounds, retime
 
 MASS, FORCE, DISTANCE, LOAD = 2.0, 10.0, 1.5, 6.0
 

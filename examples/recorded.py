@@ -4,7 +4,7 @@ import numpy as np
 
 from ros2_dyn import RobotModel, rnea
 from ros2_dyn.dynamics import friction
-from ros2_dyn.estimation import Recording
+from ros2_dyn_tools.recording import Recording
 
 RATE = 200.0
 """States per second."""

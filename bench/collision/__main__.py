@@ -16,14 +16,14 @@ from rich.progress import track
 
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
-from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.estimation.replay import calibrate, detect, observe
 from ros2_dyn.estimation.wrench_estimator import isolate_contact
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
+from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.recording.replay import calibrate, detect, observe
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
 VISCOUS, COULOMB = (6.0, 6.0, 4.0, 1.0, 1.0, 0.5), (5.0, 5.0, 4.0, 1.0, 1.0, 0.6)

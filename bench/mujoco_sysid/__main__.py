@@ -20,11 +20,11 @@ import mujoco
 import numpy as np
 from mujoco import sysid
 
-from ros2_dyn.estimation.recording import read_recording
-from ros2_dyn.estimation.signals import Motion, even_motion, zero_phase
-from ros2_dyn.identification.parts import NONE, TEST, Split, parts_of
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.identification.parts import NONE, TEST, Split, parts_of
+from ros2_dyn_tools.recording.recording import read_recording
+from ros2_dyn_tools.recording.signals import Motion, even_motion, zero_phase
 
 STRETCH, SHEAR = np.array([0.02, 50.0]), np.array([-3.0, 3.0])
 """Bounds of the bodies' shapes: wider than the default, at which the fit ends on them."""

@@ -22,14 +22,14 @@ from playwright.sync_api import sync_playwright
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from ros2_dyn.demos.processes import use_localhost_only
 from ros2_dyn.ros.cdr_reader import JointStateReader
-from ros2_dyn.ros.viewer_node import Topics, ViewerNode, spin_beside
+from ros2_dyn.ros.processes import use_localhost_only
 from ros2_dyn.runtime import JointSample, Settings
-from ros2_dyn.viewer.live_arm import LiveArm
-from ros2_dyn.viewer.page import Page
-from ros2_dyn.viewer.picture import Picture, ShownRobot, Status, Window
-from ros2_dyn.viewer.server import address, start_server
+from ros2_dyn_tools.ros.viewer_node import Topics, ViewerNode, spin_beside
+from ros2_dyn_tools.viewer.live_arm import LiveArm
+from ros2_dyn_tools.viewer.page import Page
+from ros2_dyn_tools.viewer.picture import Picture, ShownRobot, Status, Window
+from ros2_dyn_tools.viewer.server import address, start_server
 
 GRAPHICS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SIZE, SHOWN = {"width": 900, "height": 480}, (660, 352)
@@ -126,7 +126,7 @@ def record(mode: str, seconds: float) -> tuple[ShownRobot, Settings, list[Moment
     rclpy.init()
     node = Recorder()
     end = spin_beside(node)
-    command = [sys.executable, "-m", "ros2_dyn.demos.main", "--mode", mode, "--duration", str(seconds)]
+    command = [sys.executable, "-m", "ros2_dyn_tools.demos.main", "--mode", mode, "--duration", str(seconds)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     end()
     found = node.robot, node.settings, list(node.moments)

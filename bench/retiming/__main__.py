@@ -18,7 +18,7 @@ import numpy as np
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
-from ros2_dyn.timing import JointTrajectory, MotionBounds, retime
+from ros2_dyn_tools.timing import JointTrajectory, MotionBounds, retime
 
 ARMS = {
     "Panda": ("panda_description/urdf/panda.urdf", [f"panda_joint{i}" for i in range(1, 8)]),

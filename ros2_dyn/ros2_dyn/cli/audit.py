@@ -8,13 +8,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-
 from ros2_dyn.audit import audit_file
 from ros2_dyn.model import Finding
 
-COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
+SEVERITIES = ("error", "warning", "note")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(findings: Sequence[Finding]) -> None:
-    console = Console(soft_wrap=True, highlight=False)
     if not findings:
-        console.print("nothing is odd")
+        print("nothing is odd")
         return
     for each in findings:
-        console.print(f"[{COLOURS[each.severity]}]{each.severity:7}[/]", escape(str(each)))
-    console.print(", ".join(f"{sum(each.severity == kind for each in findings)} {kind}s" for kind in COLOURS))
+        print(f"{each.severity:7} {each}")
+    print(", ".join(f"{sum(each.severity == kind for each in findings)} {kind}s" for kind in SEVERITIES))

@@ -1,55 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `ros2_dyn`."""
+"""The command `ros2_dyn`. Packages add their commands to it by entry points of the group `ros2_dyn.commands`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib.metadata import entry_points
+from types import ModuleType
 
-from ros2_dyn.cli import (
-    audit,
-    campaign,
-    card,
-    collision_report,
-    doctor,
-    excite,
-    export,
-    identify,
-    layouts,
-    parameters,
-    replay,
-    report,
-    retime,
-    view,
-)
+from ros2_dyn.cli import audit, export, parameters
 from ros2_dyn.errors import Ros2DynError
 
-COMMANDS = {
-    "audit": audit,
-    "card": card,
-    "collision-report": collision_report,
-    "campaign": campaign,
-    "doctor": doctor,
-    "excite": excite,
-    "export": export,
-    "identify": identify,
-    "layouts": layouts,
-    "parameters": parameters,
-    "replay": replay,
-    "report": report,
-    "retime": retime,
-    "view": view,
-}
-"""Modules with a docstring, `add_arguments` and `run`, which may return an exit status, by their command."""
+
+def commands() -> dict[str, ModuleType]:
+    """Return the commands by name: modules with a docstring, `add_arguments` and `run`."""
+    added = {each.name: each.load() for each in entry_points(group="ros2_dyn.commands")}
+    return dict(sorted({"audit": audit, "export": export, "parameters": parameters, **added}.items()))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one of the commands; the exit status. An error of the input is one line."""
+    """Run one of the commands; return its exit status, or 1 where the input is wrong, which one line says."""
     parser = argparse.ArgumentParser(prog="ros2_dyn", description="Rigid-body dynamics of robot arms.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, module in commands().items():
         about = (module.__doc__ or "").split(": ", 1)[-1]
-        command = commands.add_parser(name, help=about, description=about)
+        command = subparsers.add_parser(name, help=about, description=about)
         module.add_arguments(command)
         command.set_defaults(run=module.run)
     chosen = parser.parse_args(arguments)

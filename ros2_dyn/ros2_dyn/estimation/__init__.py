@@ -5,13 +5,10 @@ from ros2_dyn.estimation.calibration import Calibration as Calibration
 from ros2_dyn.estimation.collision import CollisionDetector as CollisionDetector
 from ros2_dyn.estimation.collision import Thresholds as Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative as FilteredDerivative
-from ros2_dyn.estimation.friction_identification import identify_friction as identify_friction
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS as OBSERVER_TERMS
 from ros2_dyn.estimation.momentum_observer import DirectObserver as DirectObserver
 from ros2_dyn.estimation.momentum_observer import EnergyObserver as EnergyObserver
 from ros2_dyn.estimation.momentum_observer import MomentumObserver as MomentumObserver
-from ros2_dyn.estimation.recording import Recording as Recording
-from ros2_dyn.estimation.recording import read_recording as read_recording
 from ros2_dyn.estimation.wrench_estimator import ContactLink as ContactLink
 from ros2_dyn.estimation.wrench_estimator import TipWrench as TipWrench
 from ros2_dyn.estimation.wrench_estimator import isolate_contact as isolate_contact

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.model.spatial import Array
 
 DURATION = 0.1
@@ -88,9 +87,9 @@ class WindowAverager:
         self._averages += np.concatenate([[middle], *averages]).tobytes()
 
 
-def state_windows(recording: Recording) -> StateWindows:
-    """Return the windows of a recording."""
-    averager = WindowAverager(recording.q.shape[1])
+def state_windows(recording: tuple[Array, Array, Array, Array]) -> StateWindows:
+    """Return the windows of a recording: times, s, shape (m,), and positions, velocities and efforts, shape (m, n)."""
+    averager = WindowAverager(recording[1].shape[1])
     for t, q, qd, effort in zip(*(values.tolist() for values in recording)):
         averager.add(t, q, qd, effort)
     return averager.windows()

@@ -18,8 +18,8 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.ros.messages import trajectory_sample
 from ros2_dyn.runtime import TrajectorySample
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
-from ros2_dyn.timing import JointTrajectory, MotionBounds, retime
-from ros2_dyn.timing.retiming import RATE
+from ros2_dyn_tools.timing import JointTrajectory, MotionBounds, retime
+from ros2_dyn_tools.timing.retiming import RATE
 
 
 class RetimeTask(NamedTuple):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.errors import InputError
+from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
+from ros2_dyn.estimation.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.estimation.state_windows import StateWindows, WindowAverager
-from ros2_dyn.identification.payload import PayloadEstimate, estimate_payload
-from ros2_dyn.identification.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.samples import PayloadQuestion
 from ros2_dyn.runtime.states import MeasuredState

@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from control_states import CART, MASS, SEVEN, THREE, Continuous, moving
-from real_arms import REAL_ARMS
 from robots import example_robots
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility, tip_motion
@@ -28,7 +27,7 @@ def redundant(request) -> RobotModel:
     """Return arms of seven joints."""
     if request.param == "chain":
         return SEVEN
-    urdf, joints, _ = REAL_ARMS["panda"]
+    urdf, joints = "panda_description/urdf/panda.urdf", [f"panda_joint{i}" for i in range(1, 8)]
     if not (example_robots() / urdf).is_file():
         pytest.skip("example-robot-data is not installed")
     return RobotModel.from_urdf_file(example_robots() / urdf).reduced(joints)

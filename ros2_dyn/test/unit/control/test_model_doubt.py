@@ -4,7 +4,6 @@
 import numpy as np
 import pytest
 
-from real_arms import REAL_ARMS, real_arm
 from robots import mock_arm
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.model_doubt import (
@@ -18,10 +17,7 @@ from ros2_dyn.control.model_doubt import (
 )
 from ros2_dyn.dynamics import gravity, static_torque
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
-from ros2_dyn.estimation.replay import observe
 from ros2_dyn.model import Payload
-from ros2_dyn.runtime import Settings
-from ros2_dyn.runtime.model_monitor import BANDWIDTH
 
 ARM = mock_arm()
 Q = np.array([0.3, -1.2, 1.4, -1.8, -1.57, 0.2])
@@ -119,19 +115,3 @@ def test_the_mean_difference_needs_no_acceleration():
     np.testing.assert_allclose(found, [external], rtol=0, atol=1e-9)
     one = mean_difference(t[:1], momentum[:1, None], motor[:1, None])
     np.testing.assert_allclose(one, [motor[0]], rtol=0, atol=1e-12)
-
-
-# --- real arms
-
-
-@pytest.mark.parametrize("name", REAL_ARMS)
-def test_a_recorded_arm_with_its_published_model_without_friction_is_not_doubted(name):
-    model, recording = real_arm(name)
-    limits = model.effort_limit.tolist()
-    allowances = [allowance(limit, 0.0, 0.0, Settings().model_tolerance) for limit in limits]
-    doubt, largest = Doubt(model.n), 0.0
-    for t, r, qd in zip(recording.t, observe(model, recording, BANDWIDTH).tolist(), recording.qd.tolist()):
-        allowed = [each.at(abs(v)) for each, v in zip(allowances, qd)]
-        largest = max(largest, *(abs(x) / e for x, e in zip(r, allowed)))
-        assert doubt.update(t, r, allowed) is None
-    assert largest > 0.3  # the tolerance is not many times what a real arm needs

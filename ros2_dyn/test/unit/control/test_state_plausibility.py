@@ -6,7 +6,6 @@ from math import pi
 import numpy as np
 import pytest
 
-from real_arms import REAL_ARMS, real_arm
 from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
 
 PERIOD = 0.004
@@ -153,16 +152,6 @@ def test_positions_that_stop_at_once_are_frozen_where_velocities_follow_them(dec
         rate += dt / (dt + lag) * (v - rate)
         problem = stream.send((q, 0.0), (rate, 0.0), period=dt)
     assert ("amid a motion" in problem) is frozen
-
-
-@pytest.mark.parametrize("name", REAL_ARMS)
-def test_recordings_of_real_arms_fit(name):
-    model, recording = real_arm(name)
-    wraps = [joint.type == "continuous" for joint in model.joints]
-    limits = PlausibilityLimits(model.joint_names, model.lower, model.upper, wraps, detect_frozen=False)
-    plausibility = StatePlausibility(limits)
-    for t, q, qd in zip(recording.t, recording.q, recording.qd):
-        assert not any(plausibility.check(range(model.n), round(1e9 * t), q, qd, t))
 
 
 def test_numbers_that_repeat_are_found_although_the_stamps_went_back():

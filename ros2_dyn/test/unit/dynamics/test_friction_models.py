@@ -8,13 +8,10 @@ from numpy.testing import assert_allclose
 from robots import general_tree, joint, link, random_positions, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
-from ros2_dyn.estimation.recording import Recording
-from ros2_dyn.estimation.replay import observe
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import JointDynamics, RobotModel
-from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
+from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 AXIS = joint("hinge", "revolute", "a", "b", axis=(0, -1, 0))
 HINGE = RobotModel.from_urdf(robot(link("a"), link("b", 2.0, (0.5, 0, 0)), AXIS))
@@ -131,20 +128,3 @@ def test_offset_moves_an_arm_and_load_brakes_it(integrator):
     arm = SimulatedArm(braked, law, [0.0], [1.0], integrator=integrator)
     arm.advance(50)
     assert_allclose(arm.qd, [1 - 0.05 * 9.81], rtol=2e-2)
-
-
-def test_observer_that_knows_all_friction_sees_no_contact():
-    friction = {"viscous": 1.0, "coulomb": 1.0, "load": 0.1, "offset": 0.4, "presliding": ((0.02, 2.0),)}
-    model = hinge(**friction)
-    trajectory = DemoTrajectory(model, [0.3], 0.5)
-    arm = SimulatedArm(model, ComputedTorque(trajectory), trajectory.at(0.0)[0], trajectory.at(0.0)[1])
-    rows = []
-    for _ in range(1500):
-        now = arm.motion()
-        rows.append((now.t, now.q, now.qd, now.tau))
-        arm.advance(2)
-    recording = Recording(*map(np.array, zip(*rows)))
-    assert np.max(np.abs(observe(model, recording, 25.0)[100:])) < 0.1
-    for missing in friction:
-        poorer = hinge(**{name: value for name, value in friction.items() if name != missing})
-        assert np.max(np.abs(observe(poorer, recording, 25.0)[100:])) > 0.2, missing

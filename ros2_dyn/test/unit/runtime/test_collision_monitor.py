@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from real_arms import REAL_ARMS, real_arm
 from robots import mock_arm
-from ros2_dyn.cli.collision_report import collision_report
 from ros2_dyn.dynamics import forward_kinematics, friction, gravity, jacobian, rnea
-from ros2_dyn.estimation.recording import Recording
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime import ArmRuntime, CollisionUpdate, JointSample, PayloadRequest, Settings, Update
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, description
-from tiers import part
 
 W = np.array([2.0, 3.0, 2.5])
 PERIOD = 2_000_000
@@ -330,37 +326,3 @@ def test_a_calibration_ends_when_the_observer_changes():
     (reply,) = arm.runtime.change_settings(other, arm.now).replies
     assert reply.request == "calibration"
     assert "the robot or parameters changed during the calibration: repeat it" in str(reply.error)
-
-
-# --- a real arm
-
-
-@pytest.mark.parametrize("name", part(REAL_ARMS, 1))
-def test_a_recording_of_a_real_arm_gives_the_residuals_of_the_library_and_no_false_alarm(name):
-    model, recording = real_arm(name)
-    report = collision_report(model, recording)
-    drives = [joint.dynamics for joint in report.model.joints]
-    settings = Settings(
-        joints=model.joint_names,
-        viscous_friction=[drive.viscous for drive in drives],
-        coulomb_friction=[drive.coulomb for drive in drives],
-        armature=[drive.armature for drive in drives],
-        transition_velocity=drives[0].transition_velocity,
-        collision_threshold=list(report.thresholds.constant),
-    )
-    runtime, rest = ArmRuntime(model, settings), report.recording
-
-    def play(rest: Recording, offset: float, external=0.0) -> list[CollisionUpdate | None]:
-        """Play a recording from a time on, s."""
-        found = []
-        for t, q, qd, effort in zip(rest.t + offset, rest.q.tolist(), rest.qd.tolist(), rest.effort):
-            sample = JointSample(round(1e9 * t), model.joint_names, q, qd, (effort + external).tolist())
-            found.append(runtime.on_joint_state(sample, t).collision)
-        return found
-
-    judged = [u for u, t in zip(play(recording, 0.0), recording.t) if rest.t[0] <= t <= rest.t[-1]]
-    assert_allclose([update.residual for update in judged], report.residuals, rtol=0, atol=1e-6)
-    assert not any(any(update.exceeded) for update in judged)
-    runtime.reset_collision(recording.t[-1])
-    pushed = play(rest, recording.t[-1] + 1.0, 1.1 * report.smallest[1] * np.eye(model.n)[1])
-    assert pushed[-1].collision

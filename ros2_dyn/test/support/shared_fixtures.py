@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of all packages share: no traffic beyond this machine, a ROS domain of their own, quick kernels."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from ros2_dyn.kernels.cache import cache_folder
+from ros_domains import random_domain
+
+with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, there is nobody to be heard
+    from ros2_dyn.ros.processes import use_localhost_only
+
+    use_localhost_only()  # before any node or process is made
+# Hundreds of kernels are compiled, most of which are called twice.
+os.environ["CFLAGS"] = "-O0"
+os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
+# Each worker of pytest-xdist inherits the environment of the process that started it, and needs a domain of its own.
+if "ROS_DOMAIN_ID" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["ROS_DOMAIN_ID"] = random_domain()
+
+
+OF_PROCESSES = {"node", "system"}
+"""Folders of tests that start processes."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def domain_of_the_file(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give each file that starts processes a domain of its own: a failsafe process outlives its node by seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        if OF_PROCESSES & set(request.path.parts):
+            patch.setenv("ROS_DOMAIN_ID", random_domain())
+        yield
+
+
+@pytest.fixture
+def own_domain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a test a domain of its own: a killed node is not forgotten for 20 s, and is a second commander."""
+    monkeypatch.setenv("ROS_DOMAIN_ID", random_domain())
+
+
+@pytest.fixture
+def listener(own_domain: None) -> Iterator[object]:
+    """A node that publishes, listens and calls, in a domain of its own; closed at the end."""
+    from ros_harness import Listener  # where ROS 2 is
+
+    listener = Listener()
+    yield listener
+    listener.close()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ros2_dyn doctor`: what is wrong between a robot, its description and its driver, told from a recorded motion."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel, read_card
+from ros2_dyn.model.card_file import is_card
+from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn_tools.doctor import Report, diagnose
+from ros2_dyn_tools.recording.recording import read_recording
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot, or a robot card")
+    parser.add_argument("recording", type=Path, metavar="RECORDING", help="rosbag2 folder, .db3, .mcap or .csv file")
+    parser.add_argument("--joints", nargs="+", help="joints of the arm; default: those that are recorded")
+    parser.add_argument(
+        "--recorded-joints", nargs="+", help="what the recording calls them, in the same order, if otherwise"
+    )
+    parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print what is wrong.
+
+    Raises:
+        InputError: the recording cannot be read or is too short, or joints do not match.
+        ModelError: the URDF or the card is wrong.
+    """
+    model, names = _arm(RobotModel.from_file(arguments.urdf), arguments)
+    recording = read_recording(arguments.recording, names, arguments.topic, partial=True)
+    gain = read_card(arguments.urdf).gains(model.joint_names) if is_card(arguments.urdf) else 1.0
+    report = diagnose(model, recording, gain)
+    if arguments.json:
+        print(json.dumps(as_json(report), indent=2))
+    else:
+        show(report, Console(soft_wrap=True, highlight=False))
+
+
+def as_json(report: Report) -> dict[str, list[dict[str, object]]]:
+    """Return a report as plain numbers and texts."""
+    findings, notes = ([each._asdict() for each in part] for part in (report.findings, report.notes))
+    return {"findings": findings, "notes": notes}
+
+
+def show(report: Report, console: Console) -> None:
+    """Print a report as text."""
+    remedies = [each.remedy for each in report.findings]
+    for each, following in zip(report.findings, [*remedies[1:], ""]):
+        colour = "green" if each.code == "ok" else "red"
+        joint = f" {each.joint}" if each.joint else ""
+        told = escape(f"{joint} (confidence {each.confidence:.2f}): {each.evidence}")
+        console.print(f"[{colour}]{each.code}[/]{told}")
+        if each.remedy != following:  # several gains are mended by one line
+            console.print(f"    {escape(each.remedy)}", style="bold")
+    table = Table("subject", "joint", "note")
+    for note in report.notes:
+        table.add_row(note.subject, escape(note.joint or ""), escape(note.text))
+    console.print(table)
+
+
+def _arm(model: RobotModel, arguments: argparse.Namespace) -> tuple[RobotModel, list[str]]:
+    """Return the arm and the names of its joints in the recording."""
+    joints, recorded = arguments.joints, arguments.recorded_joints
+    if not joints and not recorded:
+        return recorded_arm(model, recorded_names(arguments.recording, arguments.topic))
+    joints = joints or list(model.joint_names)
+    recorded = recorded or joints
+    if len(joints) != len(recorded):
+        raise InputError("recorded-joints", f"expected {len(joints)} names, got {len(recorded)}")
+    arm = model.reduced(joints)
+    called = dict(zip(joints, recorded))
+    return arm, [called[name] for name in arm.joint_names]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ros2_dyn report`: efforts of a recorded motion against the model's, part by part, as an HTML page and a PDF."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich import table as rich_table
+from rich.console import Console
+from rich.markup import escape
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn_tools.cli.node_parameters import with_node_parameters
+from ros2_dyn_tools.cli.recording_arguments import (
+    add_recording_arguments,
+    read_conditions,
+    read_motion,
+    read_robot,
+    recording_began,
+)
+from ros2_dyn_tools.recording.conditions import Conditions
+from ros2_dyn_tools.report.effort_report import Options, effort_report
+from ros2_dyn_tools.report.page import write_page
+from ros2_dyn_tools.report.pdf import write_pdf
+from ros2_dyn_tools.report.tables import Table, contact_tables, effort_tables
+from ros2_dyn_tools.report.text import contact_notes, heading
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    usual = Options()
+    add_recording_arguments(parser)
+    parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified: card or URDF")
+    parser.add_argument(
+        "--parameters",
+        type=Path,
+        metavar="YAML",
+        help="parameter file of the node with identified friction and armature, which a URDF cannot hold",
+    )
+    parser.add_argument(
+        "--calibrate-on",
+        type=float,
+        default=usual.calibrate_on,
+        help="first share of the recording: friction is fitted and thresholds are calibrated there, and the rest is "
+        "judged; default: %(default)s",
+    )
+    parser.add_argument(
+        "--bandwidth", type=float, default=usual.bandwidth, help="of the observer, 1/s; default: %(default)s"
+    )
+    parser.add_argument("--cutoff", type=float, default=usual.cutoff, help="of velocities, Hz; default: %(default)s")
+    parser.add_argument("--low-pass", type=float, metavar="HZ", help="filter the measured effort and all parts alike")
+    parser.add_argument("--output", type=Path, default=Path("report.html"), help="the page; the PDF lies beside it")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, compare, print, and write the page and the PDF.
+
+    Raises:
+        InputError: what `read_motion`, `effort_report`, `write_page` and `write_pdf` raise.
+        ModelError: a URDF is wrong.
+    """
+    page = arguments.output
+    if page.suffix != ".html":
+        raise InputError("output", f"expected a name that ends in .html, got '{page}'")
+    model = read_robot(arguments.urdf, arguments)
+    recording = read_motion(model, arguments)
+    options = Options(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
+    conditions = read_conditions(arguments.identified) if arguments.identified else Conditions()
+    report = effort_report(model, recording, _identified(arguments), options, conditions)
+    console = Console()
+    for table in (*effort_tables(report), *contact_tables(report)):
+        console.print(_drawn(table))
+    for note in contact_notes(report):
+        console.print(note, markup=False, soft_wrap=True)
+    told = heading(report, arguments.recording, recording, recording_began(arguments.recording))
+    write_page(report, told, page)
+    write_pdf(report, told, page.with_suffix(".pdf"))
+    console.print(f"written: {page}, {page.with_suffix('.pdf')}", markup=False, soft_wrap=True)
+
+
+def _identified(arguments: argparse.Namespace) -> RobotModel | None:
+    if not (arguments.identified or arguments.parameters):
+        return None
+    model = read_robot(arguments.identified or arguments.urdf, arguments)
+    return with_node_parameters(model, arguments.parameters) if arguments.parameters else model
+
+
+def _drawn(table: Table) -> rich_table.Table:
+    drawn = rich_table.Table(title=escape(table.title))
+    for i, name in enumerate(table.header):
+        drawn.add_column(escape(name), justify="right" if i else "left", no_wrap=i == 0)
+    for row in table.rows:
+        drawn.add_row(*map(escape, row))
+    return drawn

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The common part of the mode demos: a simulated arm that the node commands, in lockstep."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Vector3
+from rclpy.node import Node
+from ros2_dyn_interfaces.srv import LeadHand, SetMode, SwitchController
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from ros2_dyn.errors import ProcessError
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.demos.arm_recorder import ArmRecorder, Sample, seconds
+from ros2_dyn_tools.demos.demo import Demo
+from ros2_dyn_tools.demos.desired_publisher import DesiredPublisher, resting
+from ros2_dyn_tools.demos.runner import DemoRunner
+
+HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
+"""Joint positions at the start, rad."""
+ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
+"""Rotor inertias as seen from the joints, kg m^2: the arm has them, and the node knows them."""
+RATE = 250.0
+"""Rate of the joint states, Hz."""
+LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
+"""Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
+TIMEOUTS = {"state_timeout": 0.5, "target_timeout": 2.0, "enable_timeout": 2.0}
+"""Longer than by default, s: the arm waits for the node, but not before the first command, and never for the demo."""
+COMMANDS = "/effort_controller/commands"
+RELEASE = "dynamics_failsafe/release"
+RELEASE_STATES = 250
+"""Number of states in which a released failsafe process brakes the arm and ends."""
+TRIES = 10
+"""Number of times that the node may leave its first mode before the arm waits for its commands."""
+STATES = 25
+"""Number of states, with or without commands, after which commands have begun or ended."""
+SETTLING = 200
+"""Number of commands in lockstep after which the node knows better how late its loop is."""
+LATE = "a delay of"
+"""What a refusal says where the loop is too late for the mode."""
+
+
+class ArmDemo(Demo):
+    """A demo of one mode, in lockstep: a slow or busy machine makes it slower, and changes nothing else.
+
+    The arm publishes `/clock` and waits after each state for the node's command. The node waits for the desired state
+    of the same stamp, which the demo publishes after it has recorded the measured one. So none of the three is late.
+    """
+
+    mode: str
+    """The mode that is shown."""
+
+    def __init__(self, pace: float) -> None:
+        """Subscribe.
+
+        Args:
+            pace: simulated time over wall time; 0: as fast as possible.
+        """
+        self.node = Node("demo")
+        self.arm = ArmRecorder(self.node, self.on_state)
+        self.target = DesiredPublisher(self.node, self.arm.model)
+        self.status = "Waiting for the arm and the node."
+        """What is happening, in a line."""
+        self.answered_at = 0.0
+        """Time of the newest state that was answered, s; those that are recorded may be behind it."""
+        self._pace = float(pace)
+        self._enable = self.node.create_publisher(Bool, "dynamics/enable", 1)
+        # All states are recorded, but a busy demo answers the newest one alone: older ones have passed.
+        self.node.create_subscription(JointState, "joint_states", self._on_newest_state, 1)
+
+    def on_state(self, state: Sample) -> None:
+        """Take a state of the arm after it was recorded."""
+
+    def answer(self, stamp: Time) -> None:
+        """Answer the newest state of the arm, by its stamp; the demo holds the enabling button."""
+        self._enable.publish(Bool(data=True))
+        self.target.publish(stamp)
+
+    def _on_newest_state(self, message: JointState) -> None:
+        self.answered_at = seconds(message.header.stamp)
+        self.answer(message.header.stamp)
+
+    @abstractmethod
+    def metrics(self) -> dict[str, object]:
+        """Return what this demo adds to the report."""
+
+    def stop(self, runner: DemoRunner) -> None:
+        """See `Demo`: leave the mode, and wait for the end of its ramp.
+
+        A node that ends while it commands leaves the ramp to its failsafe process, whose commands might reach the arm
+        of the next demo.
+        """
+        runner.check, self.arm.finished = lambda: None, True
+        runner.simulated_time = lambda: float("inf")
+        if self.arm.mode not in ("", "monitor"):
+            runner.call(SetMode, "dynamics/set_mode", mode="monitor")
+            hold = SwitchController.Request.TRAJECTORY
+            runner.call(SwitchController, "mock_arm/switch_controller", controller=hold)  # it does not wait any more
+            runner.wait_until(lambda: self.arm.states_since_command > STATES, "end of commands")
+
+    def report(self) -> dict[str, object]:
+        """See `Demo`."""
+        return {"mode": self.mode, **self.metrics(), "pace": self.arm.pace}
+
+    def hand_over(self, runner: DemoRunner, mode: str) -> None:
+        """Let the node command in a mode. The arm is at rest, and its own controller has held it so far.
+
+        The node takes seconds for its first mode. Mode gravity is entered first, while the arm's controller still holds
+        the arm, so that the efforts carry the arm as soon as its effort controller is switched on.
+
+        Args:
+            runner: the runner.
+            mode: the mode; the demo ends if the node leaves it.
+
+        Raises:
+            ProcessError: the node refuses the mode, or a wait failed.
+            Interrupted: the user pressed Ctrl-C.
+        """
+        runner.simulated_time = lambda: self.arm.t
+        runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
+        self.target.desired = resting(self.arm.state.q)
+        runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
+        for tries_left in reversed(range(TRIES)):
+            try:
+                self._begin_lockstep(runner)
+                break
+            except ProcessError as error:
+                if not tries_left:
+                    raise
+                if RELEASE in str(error):
+                    self._release(runner)
+        self._enter_in_lockstep(runner, mode)
+        self.arm.start_pace()
+
+    def _enter_in_lockstep(self, runner: DemoRunner, mode: str) -> None:
+        """Enter a mode once the node has forgotten how late its loop was before the arm waited."""
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return self.enter(runner, mode)
+            except ProcessError as error:
+                if LATE not in str(error) or not tries_left:
+                    raise
+            self._wait_for_commands(runner)
+
+    def _release(self, runner: DemoRunner) -> None:
+        """Release the failsafe process, which takes over where a busy machine holds the node up, and let it end."""
+        client = runner.node.create_client(Trigger, RELEASE)
+
+        def gone() -> bool:  # it may end by itself meanwhile, and not answer
+            return runner.node.count_publishers(COMMANDS) < 2
+
+        runner.wait_until(lambda: client.service_is_ready() or gone(), f"service {RELEASE}")
+        answer = client.call_async(Trigger.Request())
+        runner.wait_until(lambda: answer.done() or gone(), f"response of {RELEASE}")
+        runner.node.destroy_client(client)
+        begun = len(self.arm.states)
+        runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
+
+    def _begin_lockstep(self, runner: DemoRunner) -> None:
+        """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
+        self.enter(runner, "gravity")
+        runner.call_checked(SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT)
+        self._wait_for_commands(runner)
+
+    def _wait_for_commands(self, runner: DemoRunner) -> None:
+        begun = self.arm.commands
+        runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
+
+    def enter(self, runner: DemoRunner, mode: str) -> None:
+        """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""
+        runner.check = lambda: None
+        response = runner.call(SetMode, "dynamics/set_mode", mode=mode)
+        if not response.success:
+            raise ProcessError("dynamics", f"it refuses: {response.message}")
+        runner.wait_until(lambda: self.arm.mode == mode, f"mode {mode}")
+
+        def check() -> None:
+            if self.arm.mode != mode:
+                printed = runner.processes.printed("dynamics").splitlines()
+                why = [line.split(": ", 1)[-1] for line in printed if "stopped: " in line or "commands end: " in line]
+                raise ProcessError("dynamics", f"it left mode {mode}: {why[-1] if why else f'it is {self.arm.mode}'}")
+
+        runner.check = check
+
+    def lead(self, runner: DemoRunner, link: str, displacement: Array, duration: float, hold: float) -> None:
+        """Let a hand lead a link by a displacement, m, and wait for its release; errors as of `hand_over`."""
+        x, y, z = displacement.tolist()
+        request = {"link": link, "displacement": Vector3(x=x, y=y, z=z), "duration": duration, "hold": hold}
+        runner.wait_until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
+        before = len(self.arm.contacts)
+        runner.call_checked(LeadHand, "mock_arm/lead_hand", **request)
+        runner.wait_until(lambda: len(self.arm.contacts) > before, "force of the hand")
+        runner.wait_until(lambda: not self.arm.force.any(), "end of the gesture")
+
+    def processes(self, mock_arm: Mapping[str, object], dynamics: Mapping[str, object]) -> dict[str, list[str]]:
+        """Return the commands of both processes, with parameters that are added to the common ones or replace them."""
+        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
+        # The arm holds its position at the start: nothing moves until the node commands.
+        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
+        node = {"use_sim_time": True, "clock_timeout": CLOCK_TIMEOUT, "joints": self.arm.model.joint_names}
+        node |= {"armature": ARMATURE, **TIMEOUTS}
+        remap = ["-r", f"~/command:={COMMANDS}"]
+        return {
+            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(node | dict(dynamics))],
+            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm | dict(mock_arm))],
+        }
+
+
+def arguments(parameters: Mapping[str, object]) -> list[str]:
+    """Return parameters as arguments of a command line."""
+    return [word for name, value in parameters.items() for word in ("-p", f"{name}:={_yaml(value)}")]
+
+
+def _yaml(value: object) -> str:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return f"[{','.join(map(str, value))}]"
+    return str(value)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Friction of the joints, and what is left of the efforts when it is subtracted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.doctor.diagnosis import Note, numbers
+from ros2_dyn_tools.doctor.hypothesis import Hypothesis
+from ros2_dyn_tools.doctor.judge import Judge
+from ros2_dyn_tools.doctor.samples import FRICTIONS
+
+OFFSET = FRICTIONS.index("offset")
+LITTLE = 0.5
+"""Share of a joint's mean square effort below which something is amiss that is not told."""
+
+
+def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
+    """Return the parameters of friction that fit best, (n, 6), and what is left of the efforts, N m or N, (m, n)."""
+    from scipy.optimize import lsq_linear
+
+    columns = judge.friction_columns(hypothesis)
+    efforts = judge.measured(hypothesis)[:, list(hypothesis.efforts)] * hypothesis.scales(judge.model)
+    rest = efforts - judge.mean(hypothesis)
+    least = np.zeros(len(FRICTIONS))
+    least[OFFSET] = -np.inf
+    parameters = np.zeros((judge.model.n, len(FRICTIONS)))
+    for j in np.flatnonzero(~judge.silent):
+        parameters[j] = lsq_linear(columns[:, j], rest[:, j], (least, np.inf)).x
+    return parameters, rest - np.einsum("mjk,jk->mj", columns, parameters)
+
+
+def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
+    """Return friction as parameter lines, and what remains unexplained, joint by joint."""
+    parameters, left = split(judge, hypothesis)
+    parameters = np.round(parameters, 4)
+    dry = parameters[:, 1] + parameters[:, 4:].sum(axis=1)  # when sliding, the springs before sliding are at their ends
+    found = [
+        Note("friction", None, f"viscous_friction: {numbers(parameters[:, 0])}"),
+        Note("friction", None, f"coulomb_friction: {numbers(dry)}"),
+    ]
+    share = explained(judge, hypothesis, left)
+    rms = np.sqrt(np.mean(left**2, axis=0))
+    joints = [joint for joint in judge.model.joints if joint.mimics is None]
+    for j in np.flatnonzero(~judge.silent):
+        unit = "N" if joints[j].type == "prismatic" else "N m"
+        told = f"{rms[j]:.3g} {unit} RMS, {100 * share[j]:.0f} % explained"
+        if share[j] < LITTLE:
+            told += ": is this its description, and was it not touched?"
+        found.append(Note("remains", joints[j].name, told))
+    return found
+
+
+def explained(judge: Judge, hypothesis: Hypothesis, left: Array) -> Array:
+    """Return the share of each joint's mean square effort that model and friction explain, 0 to 1, shape (n,)."""
+    efforts = judge.measured(hypothesis)[:, list(hypothesis.efforts)] * hypothesis.scales(judge.model)
+    return np.clip(1 - np.mean(left**2, axis=0) / np.maximum(np.mean(efforts**2, axis=0), 1e-300), 0.0, 1.0)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The score of a hypothesis: the evidence of all joints, less a price for each fault."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.doctor.columns import Columns, doubt
+from ros2_dyn_tools.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_likelihood_without_model
+from ros2_dyn_tools.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale
+from ros2_dyn_tools.doctor.samples import Samples
+
+FAULT_PRICE = 10.0
+"""Logarithm of the odds against a fault, before the recording is seen."""
+GAIN_PRICE = 5.0
+"""What a gain costs besides, because it may be any."""
+NEVER = -1e12
+"""Evidence of what cannot be: that efforts of a joint that has none are those of another."""
+
+
+class Judge:
+    """Scores of hypotheses about one recording of one robot."""
+
+    def __init__(
+        self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[Doubt], effort_gain: ArrayLike = 1.0
+    ) -> None:
+        """Take some of the samples.
+
+        Args:
+            model: the robot.
+            samples: of its motion.
+            most: how many of them are compared, about.
+            doubts: see `JointEvidence`.
+            effort_gain: what the efforts of the samples are multiplied with already, shape (n,) or ().
+        """
+        self.model, self.samples, self.effort_gain = model, samples, np.asarray(effort_gain)
+        self.limit: Array = effort_scale(model)
+        """Effort limits, N m or N, shape (n,)."""
+        self.silent: Array = ~np.any(samples.effort, axis=0)
+        """Which joints have no efforts, shape (n,): nothing is told from these."""
+        self._indices = samples.inner(max(1, round(len(samples.inner(1)) / most)))
+        self._doubts = doubts
+        self._doubt = doubt(model)
+        self._columns = lru_cache(maxsize=64)(lambda order: Columns(model, samples, order, self._indices))
+        self._evidence = lru_cache(maxsize=256)(self._make_evidence)
+        self._tip = model.link_frame(None)
+        self.mean = lru_cache(maxsize=16)(self._mean)
+        self._measured = lru_cache(maxsize=64)(lambda delay: samples.effort_at(self._indices, delay))
+
+    def score(self, hypothesis: Hypothesis) -> float:
+        """Return the logarithm of a hypothesis' probability, up to a constant."""
+        price = FAULT_PRICE * len(hypothesis.faults) + GAIN_PRICE * hypothesis.free_gains
+        return float(np.sum(self.joint_scores(hypothesis))) - price
+
+    def joint_scores(self, hypothesis: Hypothesis) -> Array:
+        """Return the evidence of each joint, shape (n,)."""
+        scales = hypothesis.scales(self.model)
+        return np.array([self.gain_scores(hypothesis, j, scales[j : j + 1])[0] for j in range(self.model.n)])
+
+    def gain_scores(self, hypothesis: Hypothesis, joint: int, scales: Array, column: int | None = None) -> Array:
+        """Return the evidence of a joint for scales of its effort, or of another column of efforts, shape (k,)."""
+        column = hypothesis.efforts[joint] if column is None else column
+        if self.silent[joint] or self.silent[column]:
+            return np.full(len(scales), 0.0 if joint == column else NEVER)
+        y = self.measured(hypothesis)[:, column]
+        return self._of(hypothesis)[joint].log_likelihood(y, self.mean(hypothesis)[:, joint], scales)
+
+    def score_without_model(self) -> float:
+        """Return the score of the hypothesis that the efforts have nothing to do with the motion."""
+        t = self.samples.t[self._indices]
+        efforts = self.samples.effort[self._indices].T
+        parts = [
+            log_likelihood_without_model(t, efforts[j], float(self.limit[j])) for j in np.flatnonzero(~self.silent)
+        ]
+        return sum(parts) - FAULT_PRICE
+
+    def measured(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts in the recording's order and unit, shape (m, n)."""
+        return self._measured(hypothesis.delay)
+
+    def _mean(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts of the model, friction apart, N m or N, shape (m, n)."""
+        columns = self._columns(hypothesis.states)
+        tau = columns.inertia_effort + columns.weight_effort @ hypothesis.effective_gravity
+        if hypothesis.payload:
+            tau = tau + self.tip_columns(hypothesis) @ self.tip_parameters(hypothesis.payload)
+        return np.asarray(tau)
+
+    def tip_parameters(self, payload: ArrayLike) -> Array:
+        """Return the inertial parameters of a point mass at the tip in the frame of the tip's body, shape (10,)."""
+        mass, *com = np.asarray(payload, dtype=float)
+        x, y, z = self._tip.X.E.T @ com + self._tip.X.r
+        return mass * np.array([1.0, x, y, z, y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y])
+
+    def weight_columns(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts of the weight per unit of gravity, shape (m, n, 3)."""
+        return self._columns(hypothesis.states).weight_effort
+
+    def friction_columns(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts of friction per unit of its parameters, shape (m, n, 6)."""
+        return self._columns(hypothesis.states).friction
+
+    def whitened(self, hypothesis: Hypothesis, columns: Array) -> tuple[Array, Array]:
+        """Return all joints' errors, (m n,), and columns (m, n, c) as (m n, c), in units of their deviations.
+
+        Of the n joints those without efforts are left out.
+        """
+        y, mean, scales = self.measured(hypothesis), self.mean(hypothesis), hypothesis.scales(self.model)
+        parts = [
+            each.whitened(y[:, hypothesis.efforts[j]], mean[:, j], float(scales[j]), columns[:, j])
+            for j, each in enumerate(self._of(hypothesis))
+            if not self.silent[j]
+        ]
+        errors, whitened = zip(*parts)
+        return np.concatenate(errors), np.concatenate(whitened)
+
+    def tip_columns(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts of unit inertial parameters of the tip's body, shape (m, n, 10)."""
+        return self._columns(hypothesis.states).of_body(self._tip.body, np.array(hypothesis.gravity))
+
+    def _of(self, hypothesis: Hypothesis) -> list[JointEvidence]:
+        # What a driver compensates is the description's weight: the doubt of the true one stays.
+        gravity = tuple(np.round(hypothesis.gravity, 2).tolist())
+        return self._evidence(hypothesis.states, gravity)
+
+    def _make_evidence(self, order: tuple[int, ...], gravity: tuple[float, ...]) -> list[JointEvidence]:
+        columns, t = self._columns(order), self.samples.t[self._indices]
+        bodies = (columns.inertia + columns.weight @ np.array(gravity)) * self._doubt
+        if gravity != UPRIGHT:  # weights of an upright arm may be in the efforts, too: by a driver's own model
+            bodies = np.concatenate([bodies, columns.weight @ np.array(UPRIGHT) * self._doubt], axis=-1)
+        friction, speed = columns.friction, columns.speed
+        power = np.stack([np.mean(speed**2, axis=0), np.mean(speed, axis=0)], axis=-1)[:, DISSIPATIVE]
+        return [
+            JointEvidence(t, bodies[:, j], friction[:, j], power[j], float(self.limit[j]), self._doubts)
+            for j in range(self.model.n)
+        ]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identification of each joint's friction and rotor inertia from a recorded motion of a robot with known links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ros2_dyn.dynamics import friction_regressor, rnea
+from ros2_dyn.dynamics.friction_regressor import COLUMNS
+from ros2_dyn.model import RobotModel
+from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.recording.signals import even_motion
+
+VISCOUS, COULOMB, ARMATURE = 0, 1, 5
+"""Indices of the identified parameters, in the order of `friction_parameters`."""
+
+
+def identify_friction(model: RobotModel, recording: Recording, transition_velocity: float = 0.05) -> RobotModel:
+    """Return the model with the viscous friction, Coulomb friction and armature that fit a recording best.
+
+    The fit is linear least squares, bounded to nonnegative parameters, on the measured effort less that of the links.
+    What wrong masses of the links make of the effort is part of that, too. Where it is greater than friction, as in the
+    inner joints of a light arm, the friction found is wrong: use `ros2_dyn_tools.identification` there.
+
+    Args:
+        model: the robot, with the joints in the recording's order.
+        recording: the motion, with efforts in N m or N.
+        transition_velocity: speed over which dry friction changes its sign, rad/s or m/s.
+
+    Raises:
+        InputError: the recording is too short.
+    """
+    from scipy.optimize import lsq_linear
+
+    motion = even_motion(recording)
+    rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
+    links = model.with_joint_dynamics(rigid)
+    excess = motion.effort - rnea(links, motion.q, motion.qd, motion.qdd)
+    Y = friction_regressor(links, motion.q, motion.qd, motion.qdd)
+    identified = {}
+    for k, joint in enumerate(links.joints):
+        columns = [COLUMNS * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
+        found = lsq_linear(Y[:, k, columns], excess[:, k], bounds=(0, np.inf)).x
+        # Rounded, because YAML files of ROS do not take denormal numbers such as 1e-320.
+        viscous, coulomb, armature = (round(float(x), 9) for x in found)
+        identified[joint.name] = replace(joint.dynamics, viscous=viscous, coulomb=coulomb, armature=armature)
+    return links.with_joint_dynamics(identified)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run an observer and a collision detector over a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.dynamics import rnea
+from ros2_dyn.dynamics.presliding import friction_along, presliding
+from ros2_dyn.estimation.calibration import Calibration
+from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.filters import FilteredDerivative
+from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, MomentumObserver
+from ros2_dyn.kernels import compile_kernel
+from ros2_dyn.model import EffortFilter, RobotModel
+from ros2_dyn.model.effort_filter import NO_FILTER
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.recording.conditions import Conditions
+from ros2_dyn_tools.recording.effort_filter import through
+from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.recording.step_response import step_response
+
+USUAL = Conditions()
+
+
+def observe(
+    model: RobotModel,
+    recording: Recording,
+    bandwidth: float,
+    observer: str = "momentum",
+    conditions: Conditions = USUAL,
+) -> Array:
+    """Return the external efforts at each state, N m or N, shape (m, n).
+
+    Args:
+        model: the robot, with the joints in the recording's order.
+        recording: the motion, with the total efforts of the joints, N m or N.
+        bandwidth: bandwidth of the observer, 1/s.
+        observer: "momentum" or "direct".
+        conditions: how the robot stands, and the filter of its driver.
+    """
+    if observer == "direct":
+        return _observe_directly(model, recording, bandwidth, conditions)
+    return np.array(list(observations(model, recording, bandwidth, conditions)))
+
+
+def observations(
+    model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions = USUAL
+) -> Iterator[list[float]]:
+    """Yield the external efforts of the momentum observer at each state, N m or N, shape (n,); see `observe`."""
+    kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd", "gravity"))
+    gravity = np.broadcast_to(conditions.gravity, (len(recording.t), 3))
+    terms = [*kernel(recording.q, recording.qd, gravity)]
+    terms[-1] = terms[-1] + presliding(model, recording.q)
+    terms = [_ahead(term, recording, conditions.effort_filter) for term in terms]
+    momentum = MomentumObserver(bandwidth, _cutoff(conditions.effort_filter))
+    for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
+        momentum.observe(t, tau, *values)
+        yield momentum.value
+
+
+def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions) -> Array:
+    filtered = FilteredDerivative(10.0, [False] * model.n)
+    found = [filtered.update(t, qd) for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
+    qdd = np.array([[0.0] * model.n if estimate is None else estimate for estimate in found])
+    q, qd, gravity = recording.q, recording.qd, conditions.gravity
+    expected = rnea(model, q, qd, qdd, gravity=gravity) + friction_along(model, q, qd, gravity)
+    unknown = [estimate is None for estimate in found]
+    expected[unknown] = recording.effort[unknown]
+    expected = _ahead(expected, recording, conditions.effort_filter)
+    force = DirectObserver(bandwidth, _cutoff(conditions.effort_filter))
+    residuals = []
+    for t, tau, e in zip(recording.t.tolist(), recording.effort.tolist(), expected.tolist()):
+        force.observe(t, tau, e)
+        residuals.append(force.value)
+    return np.array(residuals)
+
+
+def _cutoff(effort_filter: EffortFilter) -> float:
+    """Return the cut-off of the filter that an observer knows, Hz."""
+    return effort_filter.cutoff if effort_filter.kind == "first_order" else np.inf
+
+
+def _ahead(term: Array, recording: Recording, effort_filter: EffortFilter) -> Array:
+    """Return a term of the model behind a filter that looks ahead, which no observer can have; else as it is."""
+    if effort_filter.kind != "zero_phase":
+        return term
+    return through(effort_filter, term, float(np.median(np.diff(recording.t))))
+
+
+def calibrate(
+    model: RobotModel, recording: Recording, residuals: Array, false_alarms_per_hour: float = 0.01
+) -> Thresholds:
+    """Return the thresholds that a recording without contact gives.
+
+    Args:
+        model: the robot, with the joints in the recording's order.
+        recording: the motion.
+        residuals: external efforts at each state, N m or N, shape (m, n).
+        false_alarms_per_hour: expected rate of false alarms of all joints together.
+
+    Raises:
+        InputError: the recording does not suffice; see `Calibration.thresholds`.
+    """
+    calibration = Calibration(model.joint_names)
+    for t, r, qd in zip(recording.t.tolist(), residuals.tolist(), recording.qd.tolist()):
+        calibration.update(t, r, qd)
+    return Thresholds(tuple(calibration.thresholds(false_alarms_per_hour)))
+
+
+def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 1) -> list[int]:
+    """Return the indices of the states at which collisions begin.
+
+    A collision ends when no joint exceeds its threshold any more.
+    """
+    detector = CollisionDetector(thresholds, samples)
+    begins = []
+    for i, (r, qd) in enumerate(zip(residuals.tolist(), recording.qd.tolist())):
+        if detector.update(r, qd):
+            begins.append(i)
+        elif detector.collision and not any(detector.exceeded):
+            detector.reset()
+    return begins
+
+
+def with_step(
+    recording: Recording,
+    residuals: Array,
+    start: float,
+    effort: ArrayLike,
+    bandwidth: float,
+    effort_filter: EffortFilter = NO_FILTER,
+) -> Array:
+    """Return the residuals with a step of external effort added, in which observers are linear.
+
+    Args:
+        recording: the motion.
+        residuals: external efforts without the step, N m or N, shape (m, n).
+        start: time of the step, s.
+        effort: height of the step, N m or N, shape (n,).
+        bandwidth: bandwidth of the observer, 1/s.
+        effort_filter: filter of the driver, which the observer puts on the model, too.
+    """
+    rise = step_response(recording.t - start, bandwidth, effort_filter)
+    return residuals + rise[:, None] * np.asarray(effort, dtype=float)
+
+
+def smallest_step(
+    recording: Recording,
+    residuals: Array,
+    thresholds: Thresholds,
+    joint: int,
+    bandwidth: float,
+    within: float = 0.5,
+    samples: int = 1,
+    effort_filter: EffortFilter = NO_FILTER,
+) -> float:
+    """Return the smallest step of external effort on a joint that is detected at any time and with either sign.
+
+    Args:
+        recording: the motion.
+        residuals: external efforts without the step, N m or N, shape (m, n).
+        thresholds: thresholds of the detector.
+        joint: index of the joint.
+        bandwidth: bandwidth of the observer, 1/s.
+        within: maximum time from the step to its detection, s.
+        samples: number of consecutive samples that the detector needs.
+        effort_filter: filter of the driver, which the observer puts on the model, too.
+
+    Returns:
+        Height of the step, N m or N.
+    """
+    r, e = residuals[:, joint], np.array([thresholds.at(qd.tolist())[joint] for qd in recording.qd])
+    period = float(np.median(np.diff(recording.t)))
+    ahead = int(within / period)
+    needed = 0.0
+    for i in range(0, len(r) - ahead, max(1, ahead // 20)):
+        then = slice(i + 1, i + 1 + ahead)
+        rise = step_response(recording.t[then] - recording.t[i], bandwidth, effort_filter)
+        for sign in (1.0, -1.0):
+            enough = (e[then] - sign * r[then]) / rise
+            in_a_row = np.max(np.lib.stride_tricks.sliding_window_view(enough, samples), axis=-1)
+            needed = max(needed, float(np.min(in_a_row)))
+    return needed

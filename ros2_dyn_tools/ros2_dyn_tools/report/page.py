@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report on a recorded motion as one HTML page that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ros2_dyn.errors import InputError
+from ros2_dyn_tools.report.curves import Curve, contact_curves, effort_curves
+from ros2_dyn_tools.report.effort_report import EffortReport
+from ros2_dyn_tools.report.tables import Table, contact_tables, effort_tables
+from ros2_dyn_tools.report.text import CONTACT, Heading, contact_notes, notes, parts_note
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 1200px; margin: 0 auto;
+  padding: 1rem; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.25rem; margin: 2.5rem 0 0.5rem; }
+h3 { font-size: 1rem; margin: 1.5rem 0 0; overflow-wrap: anywhere; }
+p { max-width: 46rem; }
+.facts, .notes { color: #555; }
+.table { overflow-x: auto; margin: 0 0 1.5rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.caption { font-weight: 600; margin: 0.5rem 0; }
+th, td { padding: 0.3rem 0.7rem; text-align: right; border-bottom: 1px solid #ddd; }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+td { white-space: nowrap; }
+tbody th { font-weight: 400; min-width: 6.5rem; max-width: 14rem; overflow-wrap: anywhere; }
+@media (max-width: 600px) { body { padding: 0.75rem; } th, td { padding: 0.3rem 0.4rem; font-size: 0.85rem; }
+}
+"""
+TOUCH = """
+if (matchMedia("(pointer: coarse)").matches)
+  for (const plot of document.querySelectorAll(".plotly-graph-div")) Plotly.relayout(plot, {dragmode: false});
+"""
+"""A finger that scrolls past a plot does not zoom it."""
+CONFIG = {
+    "responsive": True,
+    "displaylogo": False,
+    "showSendToCloud": False,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d"],
+}
+"""Of the plots; a page that is opened from a disk sends nothing anywhere."""
+
+
+def write_page(report: EffortReport, heading: Heading, path: Path) -> None:
+    """Write the page.
+
+    Raises:
+        InputError: Plotly is not installed, or the file cannot be written.
+    """
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise InputError("output", "Plotly, which draws the page, is not installed: pip install plotly") from error
+    page = "\n".join(_page(report, heading, get_plotlyjs()))
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InputError("output", f"'{path}' cannot be written: {error}") from error
+
+
+def _page(report: EffortReport, heading: Heading, library: str) -> Iterator[str]:
+    yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{escape(heading.title)}</title><style>{STYLE}</style><script>{library}</script></head><body>"
+    yield f"<h1>{escape(heading.title)}</h1>"
+    yield f'<p class="facts">{escape(heading.facts)}</p>'
+    yield from map(_table, effort_tables(report))
+    yield from (f'<p class="notes">{escape(note)}</p>' for note in notes(report))
+    yield f"<h2>Effort of each joint</h2><p>{escape(parts_note(report))}</p>"
+    for i, name in enumerate(report.model.joint_names):
+        yield f"<h3>{escape(name)}</h3>" + _plot(f"effort-{i}", effort_curves(report, i), report.units[i], report, 380)
+    yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
+    yield from (f"<p>{escape(note)}</p>" for note in contact_notes(report))
+    yield from map(_table, contact_tables(report))
+    if any(variant.contact for variant in report.variants):
+        for i, name in enumerate(report.model.joint_names):
+            curves = contact_curves(report, i)
+            yield f"<h3>{escape(name)}</h3>" + _plot(f"contact-{i}", curves, report.units[i], None, 280)
+    yield f"<script>{TOUCH}</script></body></html>"
+
+
+def _table(table: Table) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for name, *cells in table.rows
+    )
+    title = escape(table.title)
+    caption = f'<p class="caption">{title}</p>'  # beside the box, for it must not scroll with a wide table
+    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'{caption}<div class="table"><table aria-label="{title}">{body}</table></div>'
+
+
+def _plot(name: str, curves: Iterable[Curve], unit: str, shaded: EffortReport | None, height: int) -> str:
+    """Return the elements of one plot; shaded is the part of a report that is not judged."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(layout=_layout(unit, height))
+    labels: set[str] = set()
+    for curve in curves:
+        line = {"color": curve.colour, "width": curve.width, "dash": curve.dash}
+        # In single precision, since a page holds each number as text.
+        t, values = curve.t.astype(np.float32), curve.values.astype(np.float32)
+        shown = True if curve.shown else "legendonly"
+        group = {"legendgroup": curve.label, "showlegend": curve.label not in labels}
+        figure.add_scatter(x=t, y=values, name=curve.label, mode="lines", line=line, visible=shown, **group)
+        labels.add(curve.label)
+    if shaded is not None:
+        since = shaded.t[int(np.argmax(shaded.judged))]
+        figure.add_vrect(shaded.t[0], since, fillcolor="#000", opacity=0.05, line_width=0, layer="below")
+    return figure.to_html(CONFIG, full_html=False, include_plotlyjs=False, div_id=name, default_height=f"{height}px")
+
+
+def _layout(unit: str, height: int) -> dict[str, Any]:
+    grid = {"gridcolor": "#e5e5e5", "zerolinecolor": "#bbb"}
+    return {
+        "template": "none",
+        "height": height,
+        "margin": {"l": 60, "r": 10, "t": 30, "b": 40},
+        "font": {"family": "system-ui, sans-serif", "size": 13},
+        "hovermode": "x unified",
+        "xaxis": grid | {"ticksuffix": " s"},
+        "yaxis": grid | {"title": {"text": unit}},
+        "legend": {"orientation": "h", "x": 0, "y": -0.12, "yanchor": "top"},
+    }

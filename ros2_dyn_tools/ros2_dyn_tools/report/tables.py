@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a report on a recorded motion, the same on the terminal, on the page and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.report.effort_report import LABELS, EffortReport
+
+
+class Table(NamedTuple):
+    """Numbers as text, a row for each joint."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def effort_tables(report: EffortReport) -> tuple[Table, Table]:
+    """Return the RMS of what each description leaves of the effort, and that of each part of the best one."""
+    split = report.best.split
+    measured = report.rms(split.measured)
+    errors = {variant.name: report.rms(variant.split.rest) for variant in report.variants}
+    unexplained = {"unexplained, %": 100 * report.rms(split.rest) / np.where(measured > 0, measured, np.nan)}
+    parts = {LABELS[part]: report.rms(getattr(split, part)) for part in report.parts}
+    return (
+        _table(report, "RMS of the effort, and of each error", {"measured": measured} | errors | unexplained),
+        _table(report, f"RMS of the parts of the effort, {report.best.name}", parts | {"rest": report.rms(split.rest)}),
+    )
+
+
+def contact_tables(report: EffortReport) -> tuple[Table, ...]:
+    """Return the smallest contacts and the thresholds; nothing where no threshold can be calibrated."""
+    contacts = {variant.name: variant.contact for variant in report.variants if variant.contact is not None}
+    if not contacts:
+        return ()
+    smallest = {name: np.array(contact.smallest) for name, contact in contacts.items()}
+    thresholds = {name: np.array(contact.thresholds.constant) for name, contact in contacts.items()}
+    return (
+        _table(report, "Smallest step of effort that is detected whenever it sets in", smallest),
+        _table(report, "Threshold of the external effort", thresholds),
+    )
+
+
+def _table(report: EffortReport, title: str, columns: Mapping[str, Array]) -> Table:
+    """Return a table; the unit is in the title where all joints have the same."""
+    names, units = report.model.joint_names, report.units
+    numbers = [[number(x) for x in column] for column in columns.values()]
+    if len(set(units)) == 1:
+        return Table(f"{title}, {units[0]}", ("joint", *columns), tuple(zip(names, *numbers)))
+    return Table(title, ("joint", "unit", *columns), tuple(zip(names, units, *numbers)))
+
+
+def number(value: float) -> str:
+    """Return a number with some three digits and without an exponent."""
+    if not np.isfinite(value):
+        return "none"
+    rounded = float(f"{value:.3g}")
+    digits = 0 if abs(rounded) >= 100 else 1 if abs(rounded) >= 10 else 2 if abs(rounded) >= 1 else 3
+    return f"{rounded:.{digits}f}"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes and processes of the tools."""

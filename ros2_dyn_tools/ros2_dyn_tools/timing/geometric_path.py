@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The geometric path q(s) of a trajectory: where the joints pass, without the time at which they do."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.timing.joint_trajectory import JointTrajectory
+
+MIN_POINTS = 200
+"""Number of points of a path whose trajectory gives velocities: they follow its Hermite splines."""
+REPEATED = 1e-4
+"""Share of the path's length below which a point repeats the one before it, and is left out."""
+GRID = 400
+"""Number of pieces of the grid, at least."""
+PARTS = 4
+"""Number of parts into which `divided` divides a piece."""
+ENDS = 0.25 ** np.arange(5, 0, -1)
+"""Where the first piece of the grid is divided, and mirrored the last: near rest, a short way takes long."""
+UNIT_SPEED = 1.0
+"""Speed by which joints without a velocity limit are scaled, rad/s or m/s."""
+
+
+class PathPoints(NamedTuple):
+    """Positions on a path and their derivatives by s, each of shape (m, n)."""
+
+    s: Array
+    """The places, shape (m,)."""
+    q: Array
+    dq: Array
+    ddq: Array
+    dddq: Array
+
+
+class GeometricPath:
+    """The cubic spline q(s) with continuous curvature through the points of a trajectory.
+
+    s is the length of the polygon through the points, with each joint's distance divided by its velocity limit. It is
+    in seconds therefore, and its rate is about 1 where the fastest joints are at their limits.
+
+    Attributes:
+        length: s at the end of the path.
+        grid: values of s at which limits are held, shape (N + 1,), the knots of the spline among them.
+    """
+
+    def __init__(self, trajectory: JointTrajectory, velocity_limit: Array) -> None:
+        """Make the path.
+
+        Args:
+            trajectory: the points; where they have velocities, the path follows the cubic Hermite splines through them.
+            velocity_limit: rad/s or m/s, shape (n,).
+
+        Raises:
+            InputError: there are fewer than two different points; or times do not increase where velocities are given.
+        """
+        times, points = _shape(trajectory)
+        scaled = points / np.where(np.isfinite(velocity_limit), velocity_limit, UNIT_SPEED)
+        kept = _different(scaled)
+        if len(kept) < 2:
+            raise InputError("trajectory", "it does not move: expected two different points, at least")
+        s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(scaled[kept], axis=0), axis=-1))])
+        from scipy.interpolate import CubicSpline  # takes a third of a second
+
+        self._curve: Any = CubicSpline(s, points[kept], bc_type="natural")
+        self._knots, self._times = s, times[kept]
+        self.length = float(s[-1])
+        pieces = np.maximum(1, np.ceil(np.diff(s) / self.length * GRID)).astype(int)
+        inner = [a + (b - a) * np.arange(m) / m for a, b, m in zip(s[:-1], s[1:], pieces)]
+        even = np.concatenate([*inner, [self.length]])
+        first, last = even[1] * ENDS, self.length - (self.length - even[-2]) * ENDS[::-1]
+        self.grid: Array = np.concatenate([even[:1], first, even[1:-1], last, even[-1:]])
+
+    def at(self, s: Array) -> PathPoints:
+        """Return the path at values of s (m,); those beyond its ends are taken to them."""
+        s = np.clip(s, 0.0, self.length)
+        return PathPoints(s, *(self._curve(s, order) for order in range(4)))
+
+    def reversals(self) -> Array:
+        """Return the places at which some joint turns round, shape (k,), where its friction changes its sign."""
+        roots = self._curve.derivative().roots(discontinuity=False, extrapolate=False)
+        places = np.concatenate([each[np.isfinite(each)] for each in roots])
+        return places[(places > 0) & (places < self.length)]
+
+    def given_time(self, s: float) -> float:
+        """Return when the given trajectory is about at s, s from its start."""
+        return float(np.interp(s, self._knots, self._times))
+
+
+def divided(grid: Array, places: Array) -> Array:
+    """Return a grid with those of its pieces divided into `PARTS` in which there are some places."""
+    pieces = np.unique(np.clip(np.searchsorted(grid, places) - 1, 0, len(grid) - 2))
+    lengths = (grid[pieces + 1] - grid[pieces])[:, None]
+    return np.union1d(grid, (grid[pieces, None] + lengths * np.arange(1, PARTS) / PARTS).ravel())
+
+
+def _shape(trajectory: JointTrajectory) -> tuple[Array, Array]:
+    """Return times (m,) and positions (m, n) that give the path its shape."""
+    t, q, qd = trajectory.times - trajectory.times[0], trajectory.positions, trajectory.velocities
+    if qd is None or len(t) < 2:
+        return t, q
+    if np.any(np.diff(t) <= 0):
+        raise InputError("time_from_start", "expected increasing times, as the velocities are given")
+    from scipy.interpolate import CubicHermiteSpline
+
+    parts = int(np.ceil(MIN_POINTS / len(t)))
+    finer = np.append((t[:-1, None] + np.diff(t)[:, None] * np.arange(parts) / parts).ravel(), t[-1])
+    return finer, CubicHermiteSpline(t, q, qd)(finer)
+
+
+def _different(points: Array) -> list[int]:
+    """Return the indices of the points that differ from those before them, the first and the last one among them."""
+    shortest = REPEATED * float(np.sum(np.linalg.norm(np.diff(points, axis=0), axis=-1)))
+    kept = [0]
+    for i in range(1, len(points)):
+        if np.linalg.norm(points[i] - points[kept[-1]]) > shortest:
+            kept.append(i)
+    if kept[-1] != len(points) - 1:
+        if len(kept) > 1:
+            kept.pop()
+        if np.linalg.norm(points[-1] - points[kept[-1]]) > shortest:
+            kept.append(len(points) - 1)
+    return kept

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A live robot: a runtime that only monitors computes from its joint states what the page shows.
+
+The node `dynamics` computes the same from the same messages. The page does not ask it: a topic that nobody subscribes
+to costs the node nothing, so a page that is open costs it nothing either.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ros2_dyn.errors import Ros2DynError
+from ros2_dyn.model import RobotCard, RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
+from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.update import Step, run_work
+from ros2_dyn_tools.viewer.history import History
+from ros2_dyn_tools.viewer.picture import (
+    EXTERNAL,
+    MEASURED,
+    THRESHOLD,
+    LinkWrench,
+    Picture,
+    ShownRobot,
+    Status,
+    Window,
+    unknown_efforts,
+)
+
+MIN_RAMP = 0.5
+"""Ramp of a payload that is taken over from the node, s."""
+
+
+class LiveArm:
+    """One robot as its newest joint states show it. Its methods may be called from several threads."""
+
+    def __init__(self, robot: ShownRobot, settings: Settings, card: RobotCard | None = None) -> None:
+        """Compile the kernels.
+
+        Args:
+            robot: whose `model` is the whole description.
+            settings: parameters of the node `dynamics`, or the defaults.
+            card: what was identified of the arm.
+
+        Raises:
+            ModelError: a joint is planar or floating.
+            InputError: the robot has not what the settings name.
+        """
+        self._runtime = ArmRuntime(robot.model, replace(settings, default_acceleration="estimated"), card)
+        found = self._runtime.robot
+        assert found is not None  # it was made with a model
+        self._robot = robot._replace(model=found.model)
+        self._tip = found.tip_link
+        self._history = History(found.model.n)
+        self._lock = threading.Lock()
+        self._step: Step | None = None
+        self._touched = ""
+        """Outermost contact link since the last reset: as the efforts grow and decay, inner ones are named, too."""
+        self._received_at = time.monotonic()
+
+    @property
+    def robot(self) -> ShownRobot:
+        """The robot, with the joints of the arm."""
+        return self._robot
+
+    @property
+    def tip(self) -> str:
+        """The link at which wrenches act."""
+        return self._tip
+
+    @property
+    def collision(self) -> bool:
+        """Whether the arm's own detector has latched a collision."""
+        return self._runtime.collision_latched
+
+    @property
+    def age(self) -> float:
+        """Time since the newest usable state, s."""
+        return time.monotonic() - self._received_at
+
+    def on_joint_state(self, sample: JointSample) -> None:
+        """Take a message of joint states."""
+        now = time.monotonic()
+        with self._lock:
+            for step in self._runtime.on_joint_state(sample, now).steps:
+                self._step, self._received_at = step, now
+                self._history.append(1e-9 * step.state.stamp, step_efforts(step, self._runtime.settings))
+                if step.collision is not None and any(step.collision.exceeded):
+                    self._touched = outermost(self._robot.model, [self._touched, step.collision.contact.link])
+
+    def reset(self) -> None:
+        """Forget the collision."""
+        with self._lock:
+            self._touched = ""
+            if self._runtime.collision_latched:
+                self._runtime.reset_collision(time.monotonic())
+
+    def carry(self, link: str, parameters: Array) -> None:
+        """Let the arm carry what the node says it does: inertial parameters of shape (10,)."""
+        request = PayloadRequest(link, parameters.tolist(), MIN_RAMP)
+        with self._lock:
+            now = time.monotonic()
+            run_work(self._runtime, self._runtime.set_payload(request, now), now)
+
+    def picture(self, status: Status, commanded: LinkWrench | None) -> Picture | None:
+        """Return the newest state with what is said of it; None before there is one."""
+        with self._lock:
+            if self._step is None:
+                return None
+            if status.collision and not status.contact_link:
+                status = status._replace(contact_link=self._touched)
+            return step_picture(self._step, self._runtime.settings, self._tip)._replace(
+                status=status, commanded=commanded
+            )
+
+    def window(self, span: float, points: int) -> Window:
+        """Return the efforts of the last seconds, in at most so many points."""
+        with self._lock:
+            return self._history.window(span, points)
+
+
+def outermost(model: RobotModel, links: Iterable[str]) -> str:
+    """Return the link whose body comes last, which is further out; empty names do not count."""
+    return max(filter(None, links), key=lambda link: model.link_frame(link).body, default="")
+
+
+def step_efforts(step: Step, settings: Settings) -> Array:
+    """Return the efforts of a state, N m or N, shape (`CURVES`, n)."""
+    terms, n = step.terms, len(step.state.q)
+    efforts = unknown_efforts(n)
+    efforts[MEASURED + 1 : EXTERNAL] = terms[:4]
+    if step.state.effort is not None:
+        kind = settings.measured_effort
+        efforts[MEASURED] = total_effort(kind, step.state.effort, terms.inverse_dynamics, terms.gravity)
+    if step.collision is not None:
+        efforts[EXTERNAL], efforts[THRESHOLD] = step.collision.residual, step.collision.threshold
+    return efforts
+
+
+def step_picture(step: Step, settings: Settings, tip: str) -> Picture:
+    """Return what is to be drawn of a state, with nothing said of it."""
+    state, seen = step.state, step.collision
+    external = None
+    if seen is not None:
+        try:
+            wrench = seen.wrench.wrench
+        except Ros2DynError:
+            wrench = ()
+        external = LinkWrench(tip, tip, np.array(wrench)) if wrench else None
+    return Picture(
+        1e-9 * state.stamp,
+        np.array(state.q),
+        np.array(state.qd),
+        step_efforts(step, settings),
+        np.array(step.terms.joint_wrenches),
+        external,
+    )

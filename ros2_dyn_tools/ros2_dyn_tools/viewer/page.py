@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page: the scene with robot and wrenches, the panels beside it, and the loop that draws them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ros2_dyn_tools.viewer import status_panel
+from ros2_dyn_tools.viewer.arrows import KINDS, Arrows, legend
+from ros2_dyn_tools.viewer.picture import Picture, ShownRobot, Source
+from ros2_dyn_tools.viewer.plots import POINTS, SPAN, Plots
+from ros2_dyn_tools.viewer.scene import RobotScene
+
+if TYPE_CHECKING:
+    import viser
+
+RATE = 30.0
+"""Rate at which the robot is drawn, Hz."""
+PLOT_EVERY, TEXT_EVERY = 3, 6
+"""Number of pictures from one drawing of the plots to the next, and of the texts."""
+PLOT_WIDTH, PANEL_WIDTH = 400, 330
+"""Widths of the panels, pixels."""
+FIELD_OF_VIEW = 0.9
+"""Of the camera at first, rad."""
+LIGHT = 0.8
+"""Of the light from everywhere, so that no side of a link is black."""
+NARROW = (
+    "<style>@media (max-width: 40em) { [style*='max-height: 60%'] { max-height: 46% !important; }"
+    " [style*='max-height: 60%'], [style*='max-height: 60%'] [style*='width: 20em'] { width: 100vw !important; } }"
+    "</style>"
+)
+"""Lets viser's panel be as wide as the screen of a phone."""
+IDLE = 0.1
+"""Period at which a page without viewers looks for one, s."""
+
+
+class Page:
+    """One page, which any number of browsers may show at once."""
+
+    def __init__(self, server: viser.ViserServer, source: Source, title: str) -> None:
+        """Add what does not depend on the robot."""
+        self._server, self._source = server, source
+        self._robot: ShownRobot | None = None
+        self._scene: RobotScene | None = None
+        self._plots: Plots | None = None
+        self._ticks = 0
+        self.frames = 0
+        """Number of pictures that were drawn."""
+        self._arrows = Arrows(server)
+        self.extra: Callable[[], None] = lambda: None
+        """Called for each picture: what controls show."""
+        gui = server.gui
+        gui.set_panel_label(title)
+        gui.add_html(NARROW)
+        self._banner = gui.add_html("")
+        self._reset = gui.add_button("Reset collision", color="red", disabled=True, visible=source.can_reset)
+        self._facts = gui.add_html(_waiting())
+        self.controls = gui.add_folder("Controls", visible=False)
+        """Where playback or commands have their controls."""
+        with gui.add_folder("Wrenches"):
+            gui.add_html(legend())
+            for name, kind in KINDS.items():
+                self._add_toggle(name, kind.name)
+        with gui.add_folder("Diagnostics"):
+            self._diagnostics = gui.add_html("")
+        self._panel = gui.add_panel()
+        self._efforts = self._panel.add_tab("Efforts")
+        self._externals = self._panel.add_tab("External efforts")
+        self._panel.dock_right()
+        self._panel.set_width(PLOT_WIDTH)
+        gui.main_panel.dock_left()
+        gui.main_panel.set_width(PANEL_WIDTH)
+        self._reset.on_click(lambda _: self._on_reset())
+        self._floor()
+
+    def compact(self, width: float) -> None:
+        """Leave most of the width to the robot; the other panel has a width, pixels."""
+        self._panel.minimize()
+        self._server.gui.main_panel.set_width(width)
+
+    def run(self, until: Callable[[], bool]) -> None:
+        """Draw at `RATE` until a condition holds."""
+        due = time.monotonic()
+        while not until():
+            if not self._server.get_clients():
+                time.sleep(IDLE)
+                due = time.monotonic()
+                continue
+            self.draw()
+            due = max(due + 1 / RATE, time.monotonic() - 1 / RATE)
+            time.sleep(max(0.0, due - time.monotonic()))
+
+    def draw(self) -> None:
+        """Draw what the source shows now."""
+        robot = self._source.robot
+        if robot is None:
+            return
+        if robot is not self._robot:
+            self._use(robot)
+        picture = self._source.picture()
+        if picture is None or self._scene is None or self._plots is None:
+            return
+        with self._server.atomic():
+            self._scene.move(picture.q)
+            self._scene.mark(picture.status.collision, picture.status.contact_link)
+            self._arrows.draw(robot.model, picture)
+        if self._ticks % PLOT_EVERY == 0:
+            self._plots.draw(self._source.window(SPAN, POINTS))
+        if self._ticks % TEXT_EVERY == 0:
+            self._write(picture)
+        self._ticks += 1
+        self.frames += 1
+        self.extra()
+
+    def _write(self, picture: Picture) -> None:
+        _set(self._banner, status_panel.banner(picture.status))
+        _set(self._facts, status_panel.facts(picture))
+        _set(self._diagnostics, status_panel.diagnostics(picture.status))
+        if self._reset.disabled == picture.status.collision:
+            self._reset.disabled = not picture.status.collision
+
+    def _use(self, robot: ShownRobot) -> None:
+        """Show another robot."""
+        if self._scene is not None:
+            self._scene.remove()
+        if self._plots is not None:
+            self._plots.remove()
+        self._scene, self._robot = RobotScene(self._server, robot), robot
+        self._plots = Plots(self._server, self._efforts, self._externals, robot.model)
+        reach = max(self._scene.extent, 0.2)
+        camera = self._server.initial_camera
+        camera.position, camera.look_at = reach * np.array([0.95, 0.95, 0.6]), reach * np.array([0.0, 0.0, 0.06])
+        camera.fov = FIELD_OF_VIEW
+        for client in self._server.get_clients().values():
+            client.camera.position, client.camera.look_at = camera.position, camera.look_at
+
+    def _on_reset(self) -> None:
+        def act() -> None:
+            if problem := self._source.reset():
+                for client in self._server.get_clients().values():
+                    client.add_notification("Reset collision", problem[: status_panel.MAX_TEXT], color="red")
+
+        threading.Thread(target=act, daemon=True).start()
+
+    def _add_toggle(self, name: str, label: str) -> None:
+        box = self._server.gui.add_checkbox(label, initial_value=True)
+
+        def take(_: Any) -> None:
+            self._arrows.visible[name] = box.value
+
+        box.on_update(take)
+
+    def _floor(self) -> None:
+        scene = self._server.scene
+        scene.configure_environment_map(None)  # its light makes the colours of arrows and links pale
+        scene.add_light_ambient("/light", intensity=LIGHT)
+        scene.add_grid("/floor", width=4.0, height=4.0, cell_size=0.1, section_size=0.5, position=(0.0, 0.0, -0.001))
+        scene.add_frame("/base", axes_length=0.12, axes_radius=0.004)
+
+
+def _set(part: Any, text: str) -> None:
+    if part.content != text:
+        part.content = text
+
+
+def _waiting() -> str:
+    return '<div style="margin:4px 10px;font-size:13px">Waiting for robot_description and joint_states.</div>'

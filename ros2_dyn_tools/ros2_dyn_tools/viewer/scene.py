@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot in the 3D scene: its links move with the joints, and turn red on a collision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ros2_dyn.dynamics.kinematics import body_transforms
+from ros2_dyn.model import BASE
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.viewer.geometry import Colour, Shape, link_shapes
+from ros2_dyn_tools.viewer.picture import ShownRobot
+
+if TYPE_CHECKING:
+    import viser
+
+ALARM: Colour = (255, 45, 35)
+"""Colour of the link that was touched."""
+ALARM_SHARE = 0.55
+"""How much of it the other links have during a collision."""
+SEGMENTS = 32
+"""Corners of a circle."""
+
+
+class RobotScene:
+    """The robot's nodes in the scene, below `/robot`."""
+
+    def __init__(self, server: viser.ViserServer, robot: ShownRobot) -> None:
+        """Add the robot, at q = 0."""
+        self._server, self.model = server, robot.model
+        self._frames = [server.scene.add_frame(f"/robot/{i}", show_axes=False) for i in range(len(self.model.joints))]
+        self._parts: dict[str, list[tuple[Any, Colour]]] = {}
+        """Nodes of each link, with their own colours."""
+        folder = Path(robot.folder) if robot.folder else None
+        for link, shapes in link_shapes(self.model, robot.urdf, folder).items():
+            self._parts[link] = [(self._add(link, i, shape), shape.colour) for i, shape in enumerate(shapes)]
+        self._marked: tuple[bool, str] = (False, "")
+        self._label: Any = None
+        self.move(self.model.neutral)
+
+    @property
+    def extent(self) -> float:
+        """Distance of the farthest link from the base at q = 0 stretched out, m."""
+        return float(sum(np.linalg.norm(spec.X.r) for spec in self.model.link_specs if spec.parent is not None))
+
+    def link_node(self, link: str) -> str:
+        """Return the node that moves with a link, which its frame is below."""
+        body = self.model.link_frame(link).body
+        return "/robot" if body == BASE else f"/robot/{body}"
+
+    def move(self, q: Array) -> None:
+        """Move the links to joint positions, rad or m, shape (n,)."""
+        for frame, X in zip(self._frames, body_transforms(self.model, q)):
+            frame.wxyz, frame.position = quaternion(X.E.T), X.r
+
+    def mark(self, collision: bool, link: str) -> None:
+        """Turn the robot red and mark the link that was touched, or show it as it is."""
+        if (collision, link) == self._marked:
+            return
+        self._marked = collision, link
+        for name, parts in self._parts.items():
+            share = 0.0 if not collision else 1.0 if name == link else ALARM_SHARE
+            for node, colour in parts:
+                node.color = blend(colour, ALARM, share)
+        if self._label is not None:
+            self._label.remove()
+            self._label = None
+        if collision and link in self.model.link_names:
+            where = f"{self.link_node(link)}/contact"
+            X = self.model.link_frame(link).X
+            self._label = self._server.scene.add_label(where, f"contact: {link}", position=X.r, anchor="bottom-center")
+
+    def remove(self) -> None:
+        """Take the robot out of the scene."""
+        if self._label is not None:
+            self._label.remove()
+        for parts in self._parts.values():
+            for node, _ in parts:
+                node.remove()
+        for frame in self._frames:
+            frame.remove()
+
+    def _add(self, link: str, number: int, shape: Shape) -> Any:
+        X = self.model.link_frame(link).X
+        R = X.E.T @ shape.rotation
+        # Names of links may hold anything: a number tells the nodes apart.
+        name = f"{self.link_node(link)}/{self.model.link_names.index(link)}_{number}"
+        pose = {"wxyz": quaternion(R), "position": X.r + X.E.T @ shape.position, "color": shape.colour}
+        scene: Any = self._server.scene
+        if shape.kind == "box":
+            return scene.add_box(name, dimensions=shape.size, **pose)
+        if shape.kind == "cylinder":
+            radius, height = shape.size
+            return scene.add_cylinder(name, radius=radius, height=height, radial_segments=SEGMENTS, **pose)
+        if shape.kind == "sphere":
+            return scene.add_icosphere(name, radius=shape.size[0], **pose)
+        return scene.add_mesh_simple(name, vertices=shape.vertices, faces=shape.faces, side="double", **pose)
+
+
+def quaternion(R: Array) -> Array:
+    """Return a rotation matrix as a unit quaternion w, x, y, z, shape (4,)."""
+    return np.roll(Rotation.from_matrix(R).as_quat(), 1)
+
+
+def blend(colour: Colour, other: Colour, share: float) -> Colour:
+    """Return a colour with a share of another."""
+    r, g, b = (round((1 - share) * mine + share * theirs) for mine, theirs in zip(colour, other))
+    return r, g, b

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node behind the page: what it reads, what it asks for, and that it commands only where that was allowed."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from robots import MOCK_ARM, mock_arm
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
+from rclpy.parameter import Parameter
+from ros2_dyn_interfaces.srv import SetMode
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from ros2_dyn.dynamics import gravity, rnea
+from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.ros.outputs import EFFORT_TOPICS
+from ros2_dyn.ros.parameters import declare_settings
+from ros2_dyn_tools.ros.viewer_node import Topics, ViewerNode, spin_beside
+from ros2_dyn_tools.viewer.picture import EXTERNAL, GRAVITY, MEASURED, THRESHOLD, Picture
+from ros_harness import Listener
+
+MODEL = mock_arm()
+Q = np.array([0.3, -1.2, 1.4, -1.8, -1.5, 0.4])
+THRESHOLDS = [12.0, 11.0, 5.0, 4.0, 3.0, 2.0]
+
+
+class FakeNode:
+    """A node with the names, the parameters and the services of `dynamics`, which a test lets say what it wants."""
+
+    def __init__(self) -> None:
+        self.listener = Listener()
+        overrides = [
+            Parameter("joints", value=list(MODEL.joint_names)),
+            Parameter("collision_threshold", value=THRESHOLDS),
+        ]
+        self.node = rclpy.create_node("dynamics", context=self.listener._context, parameter_overrides=overrides)
+        declare_settings(self.node)
+        self.listener.executor.add_node(self.node)
+        self.resets, self.modes = 0, []
+        self.node.create_service(Trigger, "~/reset_collision", self._reset)
+        self.node.create_service(SetMode, "~/set_mode", self._set_mode)
+        kinds = {"~/mode": String, "~/collision_stop": Bool, "robot_description": String}
+        self.latched = {name: self.node.create_publisher(kind, name, LATCHED) for name, kind in kinds.items()}
+        self.diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self.wrench = self.node.create_publisher(WrenchStamped, "~/desired_wrench", 1)
+        self.states = self.node.create_publisher(JointState, "joint_states", 10)
+        self.latched["robot_description"].publish(String(data=MOCK_ARM.read_text()))
+        self.external = np.zeros(6)
+
+    def _reset(self, _, response):
+        self.resets += 1
+        response.success = True
+        return response
+
+    def _set_mode(self, request, response):
+        self.modes.append(request.mode)
+        response.success, response.message = request.mode == "gravity", "no button is held"
+        return response
+
+    def until(self, holds, what: str) -> None:
+        """Publish states until something holds."""
+
+        def publish_and_look() -> bool:
+            state = JointState(name=list(MODEL.joint_names), position=Q, velocity=0 * Q)
+            state.effort = rnea(MODEL, Q, 0 * Q, 0 * Q) - self.external
+            now = time.time_ns()
+            state.header.stamp.sec, state.header.stamp.nanosec = divmod(now, 10**9)
+            self.states.publish(state)
+            return bool(holds())
+
+        self.listener.until(publish_and_look, what)
+
+    def until_shown(self, node: ViewerNode, holds, what: str) -> Picture:
+        """Publish states until something holds of the page's picture; return it.
+
+        There is none between a change of parameters and the next state.
+        """
+        pictures: list[Picture | None] = []
+
+        def shown() -> bool:
+            pictures.append(node.picture())
+            return pictures[-1] is not None and holds(pictures[-1])
+
+        self.until(shown, what)
+        return pictures[-1]
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeNode]:
+    rclpy.init()
+    fake = FakeNode()
+    yield fake
+    fake.node.destroy_node()
+    fake.listener.close()
+    rclpy.try_shutdown()
+
+
+def viewer(fake: FakeNode, allow_commands: bool = False):
+    """A node of the page, once it shows the robot with the parameters of the node; and what ends it."""
+    node = ViewerNode(Topics(), allow_commands=allow_commands)
+    end = spin_beside(node)
+    known = "no picture with the thresholds of the node"
+    fake.until_shown(node, lambda shown: np.allclose(shown.efforts[THRESHOLD], THRESHOLDS), known)
+
+    def close() -> None:
+        end()
+        node.destroy_node()
+
+    return node, close
+
+
+def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
+    node, close = viewer(fake)
+    picture = fake.until_shown(node, lambda shown: True, "no picture")
+    assert_allclose(picture.q, Q)
+    assert_allclose(picture.efforts[GRAVITY], gravity(MODEL, Q), atol=1e-9)
+    assert_allclose(picture.efforts[MEASURED], gravity(MODEL, Q), atol=1e-9)
+    assert node.robot.urdf == MOCK_ARM.read_text()
+
+    fake.latched["~/mode"].publish(String(data="stopped"))
+    level = DiagnosticStatus.WARN
+    said = DiagnosticStatus(name="dynamics: mode", level=level, message="stopped, since too fast")
+    fake.diagnostics.publish(DiagnosticArray(status=[said]))
+    wrench = WrenchStamped()
+    wrench.header.frame_id, wrench.wrench.force.z = "base_link", -20.0
+    fake.wrench.publish(wrench)
+    picture = fake.until_shown(node, lambda shown: shown.commanded is not None, "no commanded wrench")
+    assert_allclose(picture.commanded.wrench, [0, 0, -20, 0, 0, 0])
+    status = fake.until_shown(node, lambda shown: shown.status.reason == "too fast", "no reason").status
+    assert status.mode == "stopped"
+    assert status.diagnostics[0].level == 1
+
+    changed = [12.0, 11.0, 5.0, 4.0, 3.0, 9.0]
+    fake.node.set_parameters([Parameter("collision_threshold", value=changed)])
+    fake.until_shown(node, lambda shown: np.allclose(shown.efforts[THRESHOLD], changed), "no changed thresholds")
+    costly = [*EFFORT_TOPICS, "external_effort", "collision", "external_wrench", "wrench_markers", "command"]
+    costly += [f"joint_wrench/{name}" for name in MODEL.joint_names]
+    assert [topic for topic in costly if fake.node.count_subscribers(f"dynamics/{topic}")] == []
+    assert fake.node.count_publishers("dynamics/enable") == 0
+    close()
+
+
+def test_collision_is_the_nodes_and_reset_asks_it(fake):
+    node, close = viewer(fake)
+    fake.latched["~/collision_stop"].publish(Bool(data=True))
+    fake.external = np.array([0, 0, 30.0, 0, 0, 0])
+    fake.until_shown(node, lambda shown: shown.status.collision, "no collision")
+    fake.until_shown(node, lambda shown: shown.efforts[EXTERNAL, 2] > 20, "no external effort")
+    fake.until_shown(node, lambda shown: shown.status.contact_link == "forearm_link", "no contact link")
+    fake.external = np.zeros(6)
+    answers: list[str] = []
+    thread = threading.Thread(target=lambda: answers.append(node.reset()))
+    thread.start()
+    fake.until(lambda: not thread.is_alive(), "no answer")
+    assert (answers, fake.resets) == ([""], 1)
+    fake.latched["~/collision_stop"].publish(Bool(data=False))
+    fake.until_shown(node, lambda shown: not shown.status.collision, "the collision stays")
+    close()
+
+
+def test_commands_that_were_allowed_give_the_enabling_signal_and_end_it(fake):
+    signals = fake.listener.listen("dynamics/enable", type=Bool)
+    node, close = viewer(fake, allow_commands=True)
+    assert not signals
+    node.enabling = lambda now: True
+    fake.until(lambda: len(signals) >= 5, "no enabling signal")
+    node.enabling = lambda now: False
+    fake.until(lambda: signals[-1].data is False, "the signal does not end")
+    assert all(signal.data for signal in signals[:-1])
+    count = len(signals)
+    fake.listener.spin(0.3)
+    assert len(signals) == count
+    answers: list[str] = []
+    for mode in ("gravity", "force"):
+        thread = threading.Thread(target=lambda mode=mode: answers.append(node.set_mode(mode)))
+        thread.start()
+        fake.until(lambda thread=thread: not thread.is_alive(), "no answer")
+    assert (answers, fake.modes) == (["", "no button is held"], ["gravity", "force"])
+    close()

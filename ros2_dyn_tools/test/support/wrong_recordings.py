@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings made wrong in known ways, and a synthetic one to make wrong where none of a real arm is at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ros2_dyn.dynamics import friction, gravity, rnea
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
+from ros2_dyn.simulation.perturbed import perturbed
+from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.recording.signals import even_motion
+
+UPRIGHT = np.array([0.0, 0.0, -9.81])
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What is done to a recording; nothing by default."""
+
+    payload: tuple[float, ...] = ()
+    """Mass and centre of mass at the tip, kg and m, shape (4,)."""
+    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    """In the base frame, m/s^2: the arm is mounted otherwise."""
+    compensated: bool = False
+    external: float = 0.0
+    """Standard deviation of efforts that are noise alone, N m."""
+    delay: float = 0.0
+    """Of the efforts, s."""
+    signs: tuple[int, ...] = ()
+    """Joints with the other sign."""
+    gains: tuple[tuple[int, float], ...] = ()
+    """Joints, and what their efforts are multiplied with."""
+    gain: float = 1.0
+    """What all efforts are multiplied with."""
+    percent: bool = False
+    """Whether efforts are percent of their limits."""
+    swapped: tuple[int, ...] = ()
+    """Two joints that are exchanged."""
+    swapped_efforts: tuple[int, ...] = ()
+    """Two joints whose efforts are exchanged."""
+    degrees: bool = False
+    """Positions and velocities are in degrees."""
+    degrees_of_positions: bool = False
+    """Positions are in degrees, velocities in rad/s."""
+
+    def codes(self, n: int) -> set[tuple[str, int | None]]:
+        """Return the codes that the doctor has to tell, with the joint where it is one's."""
+        if self.external:
+            found: set[tuple[str, int | None]] = {("external_only", None)}
+        else:
+            found = {("sign", j) for j in self.signs} if len(self.signs) < n else {("sign", None)}
+            found |= {("gain", j) for j, _ in self.gains}
+            found |= {("gain", None)} if self.percent or self.gain != 1 else set()
+            wrong = {
+                "payload": self.payload,
+                "mounting": self.gravity != (0.0, 0.0, -9.81),
+                "gravity_compensated": self.compensated,
+                "delay": self.delay,
+                "joint_order": self.swapped or self.swapped_efforts,
+            }
+            found |= {(code, None) for code, so in wrong.items() if so}
+        if self.degrees or self.degrees_of_positions:
+            found.add(("degrees", None))
+        return found or {("ok", None)}
+
+
+def wrong_recording(model: RobotModel, recording: Recording, what: Wrong, seed: int = 0) -> Recording:
+    """Return a copy of a recording made wrong, in the order in which it would go wrong: arm, driver, message."""
+    t, q, qd, effort = recording
+    g = np.array(what.gravity)
+    effort = effort + gravity(model, q, g) - gravity(model, q)
+    if what.payload:
+        motion = even_motion(recording, 5.0)
+        mass, *com = what.payload
+        loaded = model.carrying(Payload(mass, com))
+        state = motion.q, motion.qd, motion.qdd
+        extra = rnea(loaded, *state, g) - rnea(model, *state, g)
+        effort = effort + np.stack([np.interp(t, motion.t, x) for x in extra.T], axis=1)
+    if what.compensated:
+        effort = effort - gravity(model, q)
+    if what.external:
+        effort = np.random.default_rng(seed).normal(0, what.external, effort.shape)
+    effort = np.stack([np.interp(t - what.delay, t, x) for x in effort.T], axis=1)
+    factors = np.full(model.n, what.gain)
+    factors[list(what.signs)] *= -1
+    for joint, gain in what.gains:
+        factors[joint] *= gain
+    if what.percent:
+        factors *= 100 / model.effort_limit
+    effort = effort * factors
+    if what.swapped:
+        q, qd, effort = (_exchanged(x, what.swapped) for x in (q, qd, effort))
+    if what.swapped_efforts:
+        effort = _exchanged(effort, what.swapped_efforts)
+    if what.degrees or what.degrees_of_positions:
+        q = np.rad2deg(q)
+    if what.degrees:
+        qd = np.rad2deg(qd)
+    return Recording(t, q, qd, effort)
+
+
+def _exchanged(columns: np.ndarray, joints: tuple[int, ...]) -> np.ndarray:
+    i, j = joints
+    order = np.arange(columns.shape[1])
+    order[[i, j]] = j, i
+    return columns[:, order]
+
+
+def synthetic_recording(
+    model: RobotModel, seed: int, seconds: float = 24.0, rate: float = 100.0, noise: float = 0.005
+) -> Recording:
+    """Return a motion of all joints of an arm that is not quite its model, with friction and noise.
+
+    Args:
+        model: the robot; inertias of the arm differ from it by up to 15 %.
+        seed: of the differences, the motion and the noise.
+        seconds: duration, s.
+        rate: states per second, Hz.
+        noise: standard deviation of the efforts, as a fraction of their limits.
+    """
+    rng = np.random.default_rng(seed)
+    limit = model.effort_limit
+    drives = {
+        name: JointDynamics(
+            viscous=rng.uniform(0.005, 0.05) * x, coulomb=rng.uniform(0.01, 0.05) * x, transition_velocity=0.02
+        )
+        for name, x in zip(model.joint_names, limit.tolist())
+    }
+    arm = perturbed(model.with_joint_dynamics(drives), rng, 0.15)
+    t = np.arange(0, seconds, 1 / rate)
+    lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
+    w = 2 * np.pi * rng.uniform(0.08, 0.25, (3, model.n))
+    amplitude = rng.uniform(0.3, 1.0, (3, model.n))
+    amplitude *= 0.4 * (upper - lower) / np.sum(amplitude, axis=0)
+    amplitude *= np.minimum(1.0, 0.8 * model.velocity_limit / np.sum(amplitude * w, axis=0))
+    phase = w * t[:, None, None] + rng.uniform(0, 2 * np.pi, (3, model.n))
+    q = (lower + upper) / 2 + np.sum(amplitude * np.sin(phase), axis=1)
+    qd = np.sum(amplitude * w * np.cos(phase), axis=1)
+    qdd = -np.sum(amplitude * w**2 * np.sin(phase), axis=1)
+    effort = rnea(arm, q, qd, qdd) + friction(arm, qd)
+    return Recording(t, q, qd, effort + rng.normal(size=q.shape) * noise * limit)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ros2_dyn doctor`, on CSV files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from robots import MOCK_ARM, mock_arm
+from ros2_dyn.cli.main import main
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotCard, write_card
+from ros2_dyn_tools.cli.doctor import show
+from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn_tools.doctor import Diagnosis, Note, Report
+from ros2_dyn_tools.doctor.hypothesis import Hypothesis
+from wrong_recordings import Wrong, synthetic_recording, wrong_recording
+
+pytest.importorskip("scipy", reason="SciPy is not installed")
+MODEL = mock_arm()
+
+
+def write_csv(path: Path, recording, names) -> Path:
+    header = ["time", *(f"{name}.{field}" for field in ("position", "effort") for name in names)]
+    rows = np.column_stack([recording.t, recording.q, recording.effort])
+    np.savetxt(path, rows, delimiter=",", header=",".join(header), comments="")
+    return path
+
+
+def test_findings_are_printed_as_json(tmp_path, capsys):
+    recording = wrong_recording(MODEL, synthetic_recording(MODEL, 3, seconds=15.0, rate=50.0), Wrong(signs=(1,)))
+    path = write_csv(tmp_path / "a.csv", recording, [f"left_{name}" for name in MODEL.joint_names])
+    assert main(["doctor", str(MOCK_ARM), str(path), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    (finding,) = report["findings"]
+    joint = MODEL.joint_names[1]
+    assert (finding["code"], finding["joint"], finding["value"]) == ("sign", joint, -1.0)
+    assert 0.9 < finding["confidence"] < 1.0
+    assert {each["subject"] for each in report["notes"]} == {"velocity", "friction", "remains"}
+
+
+def test_gains_of_a_robot_card_are_part_of_the_line_that_mends(tmp_path, capsys):
+    gains = np.array([10.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    recording = wrong_recording(MODEL, synthetic_recording(MODEL, 3, seconds=15.0, rate=50.0), Wrong(signs=(1,)))
+    recording = recording._replace(effort=recording.effort / gains)
+    path = write_csv(tmp_path / "a.csv", recording, MODEL.joint_names)
+    card = RobotCard.of(MODEL, MODEL, effort_gain=dict(zip(MODEL.joint_names, gains.tolist())), urdf=str(MOCK_ARM))
+    write_card(card, tmp_path / "arm.card.yaml")
+    assert main(["doctor", str(tmp_path / "arm.card.yaml"), str(path), "--json"]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (finding["code"], finding["joint"]) == ("sign", MODEL.joint_names[1])
+    assert finding["remedy"] == "effort_gain: [10, -1, 1, 1, 1, 1]"
+
+
+def test_report_as_text_has_codes_confidence_and_remedies(capsys):
+    sign = Diagnosis("sign", "elbow_joint", -1.0, 0.99, "evidence 200", "effort_gain: [1, -1]")
+    other = sign._replace(joint="wrist_joint")
+    right = Hypothesis.nothing_wrong(2)
+    show(Report([sign, other], [Note("remains", "elbow_joint", "0.3 N m [RMS]")], right), Console(soft_wrap=True))
+    printed = capsys.readouterr().out
+    assert "sign elbow_joint (confidence 0.99): evidence 200" in printed
+    assert printed.count("effort_gain: [1, -1]") == 1
+    assert "0.3 N m [RMS]" in printed
+
+
+def test_bad_input_is_one_line_and_fails(tmp_path, capsys):
+    assert main(["doctor", str(MOCK_ARM), str(tmp_path / "none.csv")]) == 1
+    assert "there is no" in capsys.readouterr().err
+    other = write_csv(tmp_path / "b.csv", synthetic_recording(MODEL, 3, seconds=1.0), [f"x{i}y" for i in range(6)])
+    assert main(["doctor", str(MOCK_ARM), str(other)]) == 1
+    assert "no joint of the robot is recorded" in capsys.readouterr().err
+    assert (
+        main(["doctor", str(MOCK_ARM), str(other), "--joints", "elbow_joint", "--recorded-joints", "x1y", "x2y"]) == 1
+    )
+    assert "expected 1 names, got 2" in capsys.readouterr().err
+    (tmp_path / "empty.csv").write_text("")
+    assert main(["doctor", str(MOCK_ARM), str(tmp_path / "empty.csv")]) == 1
+    assert "it has no states of joints" in capsys.readouterr().err
+
+
+def test_arm_of_a_recording_has_the_joints_that_are_recorded(tmp_path):
+    names = list(MODEL.joint_names)
+    assert recorded_arm(MODEL, ["gripper", *reversed(names)]) == (MODEL, names)
+    arm, called = recorded_arm(MODEL, names[:4])
+    assert arm.joint_names == tuple(called) == tuple(names[:4])
+    assert recorded_arm(MODEL, [f"ur_{name}" for name in names])[1] == [f"ur_{name}" for name in names]
+    with pytest.raises(InputError, match="no joint of the robot is recorded"):
+        recorded_arm(MODEL, ["nose"])
+    path = write_csv(tmp_path / "c.csv", synthetic_recording(MODEL, 3, seconds=1.0), names)
+    assert recorded_names(path, "") == names

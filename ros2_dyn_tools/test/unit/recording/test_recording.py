@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings from bags and CSV files, by name, whole or in part."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ros2_dyn.errors import InputError
+from ros2_dyn_tools.recording import recording_bag
+from ros2_dyn_tools.recording.recording import read_recording
+from ros2_dyn_tools.recording.recording_columns import state_columns
+
+JOINTS = ("shoulder", "elbow")
+
+
+def write_bag(path, states, mcap=False):
+    """Write states of time, positions, velocities and efforts of elbow and shoulder, in this order."""
+    rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags, which writes the bag, is not installed")
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kind, header, time = (
+        store.types[name]
+        for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
+    )
+    plugin = rosbags.StoragePlugin.MCAP if mcap else rosbags.StoragePlugin.SQLITE3
+    with rosbags.Writer(path, version=8, storage_plugin=plugin) as writer:
+        connection = writer.add_connection("/joint_states", kind.__msgtype__, typestore=store)
+        for received, (t, *values) in enumerate(states):
+            at = round(t * 1e9)
+            stamp = time(at // 10**9, at % 10**9)
+            message = kind(header(stamp, ""), ["elbow", "shoulder"], *(np.array(v, dtype=float) for v in values))
+            writer.write(connection, 10**9 * received, store.serialize_cdr(message, kind.__msgtype__))
+
+
+@pytest.mark.parametrize("mcap", [False, True])
+def test_bag_of_either_storage_is_read_by_name(tmp_path, mcap):
+    write_bag(tmp_path / "bag", [(2.0, [1, 2], [3, 4], [5, 6]), (2.5, [7, 8], [9, 10], [11, 12])], mcap)
+    t, q, qd, effort = read_recording(tmp_path / "bag", JOINTS)
+    assert_allclose(t, [0, 0.5])
+    assert_array_equal([q, qd, effort], [[[2, 1], [8, 7]], [[4, 3], [10, 9]], [[6, 5], [12, 11]]])
+
+
+def test_states_that_repeat_or_lack_something_are_skipped_unless_partial(tmp_path):
+    states = [(2.0, [1, 2], [3, 4], [5, 6]), (2.0, [1, 2], [3, 4], [5, 6]), (3.0, [1, 2], [], [5, 6])]
+    write_bag(tmp_path / "bag", [*states, (4.0, [1, 2], [3, 4], []), (5.0, [1, 2], [3, 4], [5, 6])])
+    assert_allclose(read_recording(tmp_path / "bag", JOINTS).t, [0, 3])
+    t, _, qd, effort = read_recording(tmp_path / "bag", JOINTS, partial=True)
+    assert_allclose(t, [0, 0, 1, 2, 3])
+    assert_array_equal(np.isnan(qd[:, 0]), [False, False, True, False, False])
+    assert_array_equal(np.isnan(effort[:, 0]), [False, False, False, True, False])
+
+
+def test_states_without_stamps_have_the_times_at_which_they_were_recorded(tmp_path):
+    write_bag(tmp_path / "bag", [(0.0, [1, 2], [3, 4], [5, 6])] * 3)
+    assert_allclose(read_recording(tmp_path / "bag", JOINTS).t, [0, 1, 2])
+
+
+HEADER = "elbow.position,time,shoulder.position,shoulder.velocity,note,elbow.velocity,elbow.effort,shoulder.effort\n"
+
+
+def test_csv_is_read_by_the_names_of_its_columns(tmp_path):
+    path = tmp_path / "motion.csv"
+    path.write_text(HEADER + "1,10.5,2,4,x,3,5,6\n\n7,11,8,10,y,9,11,12\n")
+    t, q, qd, effort = read_recording(path, JOINTS)
+    assert_allclose(t, [0, 0.5])
+    assert_array_equal([q, qd, effort], [[[2, 1], [8, 7]], [[4, 3], [10, 9]], [[6, 5], [12, 11]]])
+
+
+def test_csv_without_velocities_has_none(tmp_path):
+    path = tmp_path / "motion.csv"
+    path.write_text("time,elbow.position,elbow.effort\n0,1,2\n1,3,\n")
+    with pytest.raises(InputError, match="no complete states of elbow"):
+        read_recording(path, ["elbow"])
+    _, q, qd, effort = read_recording(path, ["elbow"], partial=True)
+    assert_array_equal(q, [[1], [3]])
+    assert np.all(np.isnan(qd))
+    assert_array_equal(effort, [[2], [np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("time,elbow.position\n0,1\n", "no column 'shoulder.position'; it has time, elbow.position"),
+        ("", "no column 'time'"),
+        (HEADER + "1,10.5,2,4,x,3,5,six\n", "line 2: could not convert string to float: 'six'"),
+        (HEADER + "1,10.5\n", "line 2: expected 8 cells, got 2"),
+        (HEADER + "1,10.5,2,4,x,3,5,nan\n", "numbers that are not finite"),
+    ],
+)
+def test_csv_that_is_wrong_is_refused(tmp_path, text, problem):
+    path = tmp_path / "motion.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem):
+        read_recording(path, JOINTS)
+
+
+def test_long_recording_takes_no_more_memory_than_its_numbers(tmp_path):
+    """50 000 states of two joints are 2.8 MB; the states as lists would be 20 MB."""
+    path = tmp_path / "motion.csv"
+    with path.open("w") as file:
+        file.write(HEADER)
+        file.writelines(f"1,{0.001 * i:.3f},2,3,x,4,5,6\n" for i in range(50_000))
+    code = f"""
+import tracemalloc
+from ros2_dyn_tools.recording import recording_bag
+from ros2_dyn_tools.recording.recording import read_recording
+from ros2_dyn_tools.recording.recording_columns import state_columns
+tracemalloc.start()
+read_recording({str(path)!r}, {JOINTS!r})
+print(tracemalloc.get_traced_memory()[1])
+"""
+    peak = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    assert peak < 2.5 * 2.8e6
+
+
+def test_bag_of_messages_that_are_all_alike_is_read_as_one_array_with_the_same_result(tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    times = np.concatenate([[0.0, 0.0], np.cumsum(rng.uniform(-0.2, 1.0, 40))])  # without stamp, late and repeated ones
+    write_bag(tmp_path / "bag", [(max(t, 0.0), *rng.normal(size=(3, 2))) for t in times])
+    assert recording_bag.columns(tmp_path / "bag", JOINTS, "/joint_states").shape == (42, 7)
+    fast = read_recording(tmp_path / "bag", JOINTS)
+    monkeypatch.setattr(recording_bag, "columns", lambda *_: None)
+    for mine, theirs in zip(fast, read_recording(tmp_path / "bag", JOINTS)):
+        assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("other", [([1, 2], [3, 4], []), ([1, 2], [], [5, 6])])
+def test_bag_with_a_message_that_differs_is_read_one_by_one(tmp_path, other):
+    write_bag(tmp_path / "bag", [(1.0, [1, 2], [3, 4], [5, 6]), (2.0, *other), (3.0, [1, 2], [3, 4], [5, 6])])
+    assert recording_bag.columns(tmp_path / "bag", JOINTS, "/joint_states") is None
+    assert_allclose(read_recording(tmp_path / "bag", JOINTS).t, [0, 2])
+
+
+def test_messages_that_are_cut_off_or_lack_a_joint_are_not_taken_as_alike():
+    assert state_columns([], [], JOINTS) is None
+    assert state_columns([b"\0\1\0\0" + bytes(20)], [0], JOINTS) is None
+    assert state_columns([b"\0\0\0\0" + bytes(20)], [0], JOINTS) is None
+    assert state_columns([b"\0\1\0\0" + bytes(8) + b"\xff" * 30], [0], JOINTS) is None

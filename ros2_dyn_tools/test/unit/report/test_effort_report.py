@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's numbers: errors before and after, judged on what nothing was fitted to."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from real_arms import REAL_ARMS, real_arm
+from recorded_motion import MODEL, TRUE, recorded_motion
+from ros2_dyn.dynamics import friction, rnea
+from ros2_dyn.errors import InputError
+from ros2_dyn_tools.report.curves import POINTS, contact_curves, decimated, effort_curves
+from ros2_dyn_tools.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, Options, effort_report
+from ros2_dyn_tools.report.tables import contact_tables, effort_tables, number
+
+pytest.importorskip("scipy", reason="SciPy, which filters recordings, is not installed")
+
+
+@pytest.fixture(scope="module")
+def report():
+    return effort_report(MODEL, recorded_motion(rate=125.0, noise=1.0), TRUE)
+
+
+def test_the_error_shrinks_from_the_description_to_fitted_friction_to_the_true_robot(report):
+    errors = {variant.name: report.rms(variant.split.rest) for variant in report.variants}
+    assert list(errors) == [PUBLISHED, FITTED, IDENTIFIED]
+    assert np.all(errors[FITTED] < 0.5 * errors[PUBLISHED])
+    assert np.all(errors[IDENTIFIED] < 0.4)  # the noise of the efforts is 0.2, and differentiation adds some
+    assert np.all(errors[IDENTIFIED] < 1.05 * errors[FITTED])
+
+
+def test_errors_are_those_of_a_direct_computation(report):
+    """Efforts from the closed form of the motion; filters change it little."""
+    recording = recorded_motion(rate=125.0, noise=1.0)
+    T, t = recording.t[-1], recording.t
+    w = np.array([1.1, 1.7, 1.3, 2.3, 2.9, 3.1])
+    phase = np.outer(t, w)
+    qdd = -0.4 * w**2 * np.sin(phase)
+    judged = (t > 0.5 * T) & (t < T - 0.5)
+    expected = recording.effort - rnea(MODEL, recording.q, 0.4 * w * np.cos(phase), qdd)
+    rms = np.sqrt(np.mean(expected[judged] ** 2, axis=0))
+    assert_allclose(report.rms(report.variants[0].split.rest), rms, rtol=0.01)
+
+
+def test_tables_hold_the_report_s_numbers(report):
+    errors, parts = effort_tables(report)
+    assert errors.header == ("joint", "measured", PUBLISHED, FITTED, IDENTIFIED, "unexplained, %")
+    assert errors.title.endswith(", N m")
+    assert parts.header == ("joint", "inertia", "Coriolis", "gravity", "friction", "rest")
+    for i, (row, part) in enumerate(zip(errors.rows, parts.rows)):
+        assert row[0] == part[0] == MODEL.joint_names[i]
+        best = report.variants[-1].split
+        parts = (best.inertia, best.coriolis, best.gravity, best.friction, best.rest)
+        rms = [np.sqrt(np.mean(x[report.judged, i] ** 2)) for x in (best.measured, best.rest, *parts)]
+        found = [float(x) for x in (row[1], row[4], *part[1:])]
+        assert_allclose(found, rms, rtol=0.005, atol=0.0005)
+        assert float(row[5]) == pytest.approx(100 * rms[1] / rms[0], rel=0.005)
+    smallest, thresholds = contact_tables(report)
+    for i, (row, level) in enumerate(zip(smallest.rows, thresholds.rows)):
+        assert float(row[3]) == pytest.approx(report.best.contact.smallest[i], rel=0.005)
+        assert float(level[3]) == pytest.approx(report.best.contact.thresholds.constant[i], rel=0.005)
+    assert all(float(row[3]) < float(row[1]) for row in smallest.rows[:3])  # after, before
+
+
+def test_numbers_have_three_digits():
+    assert [number(x) for x in (519.4, 52.84, 9.998, 0.0321, 0, np.nan)] == [
+        "519",
+        "52.8",
+        "10.0",
+        "0.032",
+        "0.000",
+        "none",
+    ]
+
+
+def test_nothing_is_fitted_to_the_part_that_is_judged(report):
+    recording = recorded_motion(rate=125.0, noise=1.0)
+    late = recording.t[:, None] > 0.5 * recording.t[-1]
+    spoilt = recording._replace(effort=np.where(late, 5 * recording.effort, recording.effort))
+    other = effort_report(MODEL, spoilt)
+    assert other.variants[1].contact.model == report.variants[1].contact.model
+    assert other.variants[1].contact.thresholds == report.variants[1].contact.thresholds
+    spoilt = recording._replace(effort=np.where(late, recording.effort, 5 * recording.effort))
+    other = effort_report(MODEL, spoilt)
+    assert other.variants[1].contact.model != report.variants[1].contact.model
+    errors = [each.rms(each.variants[0].split.rest) for each in (other, report)]
+    assert_allclose(*errors, rtol=1e-12)
+
+
+def test_a_low_pass_takes_the_noise_and_leaves_the_parts_a_sum(report):
+    filtered = effort_report(MODEL, recorded_motion(rate=125.0, noise=1.0), TRUE, Options(low_pass=3.0))
+    split = filtered.best.split
+    assert np.all(filtered.rms(split.rest) < 0.8 * report.rms(report.best.split.rest))
+    parts = split.inertia + split.coriolis + split.gravity + split.friction + split.spring
+    assert_allclose(parts + split.rest, split.measured, rtol=0, atol=1e-10)
+
+
+def test_without_thresholds_the_report_says_why_and_has_the_rest():
+    still = recorded_motion(rate=125.0)
+    q, qd = still.q.copy(), still.qd.copy()
+    q[:, 2], qd[:, 2] = 1.0, 0.0
+    t, w = still.t, np.array([1.1, 1.7, 0.0, 2.3, 2.9, 3.1])
+    effort = rnea(TRUE, q, qd, -0.4 * w**2 * np.sin(np.outer(t, w))) + friction(TRUE, qd)
+    report = effort_report(MODEL, still._replace(q=q, qd=qd, effort=effort))
+    assert "elbow_joint never moved" in report.no_contact
+    assert contact_tables(report) == ()
+    assert not list(contact_curves(report, 0))
+    assert np.all(report.rms(report.best.split.rest)[[0, 1, 3, 4, 5]] < 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (Options(calibrate_on=1.5), "calibrate-on: expected a share between 0 and 1, got 1.5"),
+        (Options(calibrate_on=0.99), "nothing is left to be judged"),
+        (Options(cutoff=0.0), "cutoff: expected a positive frequency"),
+        (Options(low_pass=-1.0), "low-pass: expected a positive frequency"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, problem):
+    with pytest.raises(InputError, match=problem):
+        effort_report(MODEL, recorded_motion(rate=125.0), None, options)
+
+
+def test_an_identified_robot_with_other_joints_is_refused():
+    with pytest.raises(InputError, match=r"identified: expected the joints shoulder_pan_joint, .* got elbow_joint"):
+        effort_report(MODEL, recorded_motion(rate=125.0), MODEL.reduced(["elbow_joint"]))
+
+
+def test_curves_that_are_thinned_out_keep_every_peak():
+    t = np.linspace(0, 30, 3751)
+    values = np.sin(t)
+    values[[17, 1234, 3749]] = [9.0, -9.0, 7.0]
+    thin_t, thin = decimated(t, values, 400)
+    assert len(thin) <= 400
+    assert np.all(np.diff(thin_t) > 0)
+    assert {9.0, -9.0, 7.0} <= set(thin)
+    assert_allclose(np.interp(thin_t, t, values), thin)
+    assert decimated(t[:400], values[:400], 400)[1] is not None
+    assert_allclose(decimated(t[:400], values[:400], 400)[1], values[:400])
+
+
+def test_all_curves_together_fit_on_a_page(report):
+    longer = replace(report, t=np.linspace(0, 3600, len(report.t)))
+    curves = [c for i in range(6) for c in (*effort_curves(longer, i), *contact_curves(longer, i))]
+    assert len(report.t) * len(curves) > POINTS
+    assert sum(len(curve.t) for curve in curves) <= 1.01 * POINTS  # thresholds have five points each
+
+
+@pytest.mark.parametrize("name", REAL_ARMS)
+def test_a_real_arm(name):
+    """Fitted friction helps both arms as a whole, and nothing is taken for a contact."""
+    report = effort_report(*real_arm(name))
+    before, after = (np.linalg.norm(report.rms(each.split.rest)) for each in report.variants)
+    assert after < before * {"ur10": 0.5, "panda": 1.2}[name]
+    assert not report.no_contact
+    assert not report.best.contact.alarms
+    assert np.sum(report.best.contact.smallest) < np.sum(report.variants[0].contact.smallest)
