@@ -8,9 +8,16 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
-from ros2_dyn.dynamics.recursions import base_acceleration, sum_by_joint
-from ros2_dyn.model import BASE, Payload, RobotModel
-from ros2_dyn.model.spatial import Array, Transform, cross_motion, matvec, swap
+from ros2_dyn.dynamics.recursions import (
+    accelerations,
+    forces,
+    joint_transforms,
+    project_to_joints,
+    propagate_forces,
+    velocities,
+)
+from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model.spatial import Array, swap
 
 
 def rnea(
@@ -78,33 +85,20 @@ def _newton_euler(
 ) -> tuple[Array, list[Array]]:
     """Return the joint efforts (..., n), and the spatial force (..., 6) through each joint: RBDA Table 5.1.
 
-    All vectors of body i are in its own frame. ``X[i]`` is ``i_X_lambda(i)``.
+    All vectors of body i are in its own frame; the steps are those of `recursions.py`.
     """
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
-    a_0 = base_acceleration(gravity_vector(gravity))
     f_ext = external_forces(model, q, external)
-    X: list[Transform] = []
-    v: list[Array] = []
-    a: list[Array] = []
-    f: list[Array] = []
 
     # Outwards: the motion of each body, and the force that it needs.
-    for i, (joint, parent) in enumerate(zip(model.joints, model.lambda_)):
-        q_i, qd_i, qdd_i = q[..., model.q_slices[i]], qd[..., model.v_slices[i]], qdd[..., model.v_slices[i]]
-        vJ = matvec(joint.S, qd_i)
-        X.append(joint.transform(q_i).after(model.X_tree[i]))
-        v.append(vJ if parent == BASE else X[i].motion(v[parent]) + vJ)
-        a.append(X[i].motion(a_0 if parent == BASE else a[parent]) + matvec(joint.S, qdd_i) + cross_motion(v[i], vJ))
-        f.append(model.inertia[i].force(v[i], a[i]) - f_ext[i])  # I a + v x* I v - f_ext
+    X = joint_transforms(model, q)
+    v = velocities(model, X, qd)
+    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
+    f_body = [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)]
 
     # Inwards: the force through each joint, and the effort, its component along the joint's axis.
-    tau: list[Array] = [np.zeros(0)] * len(f)
-    for i in reversed(range(len(f))):
-        tau[i] = matvec(model.joints[i].S.T, f[i])
-        parent = model.lambda_[i]
-        if parent != BASE:
-            f[parent] = f[parent] + X[i].force_back(f[i])
-    return sum_by_joint(model, tau) + model.armature * qdd, f
+    f = propagate_forces(model, X, f_body)
+    return project_to_joints(model, f) + model.armature * qdd, f
 
 
 def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None, payload: Payload | None = None) -> Array:

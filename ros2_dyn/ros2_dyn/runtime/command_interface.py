@@ -44,7 +44,8 @@ class CommandConversion:
 
         Args:
             effort: N m or N, shape (n,).
-            q: measured positions, rad or m, shape (n,); None: they are not known. A servo then stays where it is: None.
+            q: newest measured positions that are believed, rad or m, shape (n,); None: there are none. A servo then stays
+                where it is: None.
         """
         converted = effort * self._factor
         if self._interface != "position_offset":

@@ -321,7 +321,7 @@ class ModeManager:
         supervisor = self._supervisor
         if effort is None or supervisor is None or self._hold is None or self._robot is None:
             return None
-        q = None if self._latest is None else self._latest.state.measured.q
+        q = None if self._latest is None else self._latest.state.measured.believed_q
         data = self._robot.command_conversion.data(effort, q)
         if data is None:
             return None

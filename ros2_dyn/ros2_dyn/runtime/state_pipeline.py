@@ -128,15 +128,17 @@ class StatePipeline:
     def _judge(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
         problem, velocity_problem, rates = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        believed = None if self.state is None else self.state.believed_q
         if problem:
             text = f"no command is based on joint_states: {problem}"
             self._events.append(Event("implausible", text, topic="joint_states"))
-            return state._replace(problem=problem)
+            return state._replace(problem=problem, believed_q=believed)
         if velocity_problem:
             text = f"velocities of joint_states are wrong: {velocity_problem}"
             self._events.append(Event("velocity implausible", text, topic="joint_states"))
-            return state._replace(qd=list(rates) if commanded else state.qd, velocity_problem=velocity_problem)
-        return state
+            qd = list(rates) if commanded else state.qd
+            return state._replace(qd=qd, velocity_problem=velocity_problem, believed_q=believed)
+        return state._replace(believed_q=state.q)
 
     def on_desired(self, sample: DesiredSample, now: float) -> Passed:
         """Take a desired state at a time, s."""

@@ -25,6 +25,8 @@ class MeasuredState(NamedTuple):
     """Why no command may be based on it; empty where it fits the states before."""
     velocity_problem: str = ""
     """Why its velocities do not fit, so that a mode has to stop; while one commands, they are rates of positions."""
+    believed_q: list[float] | None = None
+    """Positions of the newest state up to this one that fits the states before, rad or m, shape (n,); None: none did."""
 
 
 class DesiredState(NamedTuple):

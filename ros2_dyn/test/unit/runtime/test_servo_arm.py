@@ -11,10 +11,11 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings
 from ros2_dyn.runtime.command_interface import CommandConversion
+from ros2_dyn.runtime.samples import JointSample
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.arm_pool import nominal_arm
-from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.driver import DriverFault, DriverQuality
 from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.world import World
 from ros2_dyn.simulation.world_options import WorldOptions
@@ -22,6 +23,12 @@ from ros2_dyn.simulation.world_options import WorldOptions
 STIFFNESS = 12.0
 """Of a servo, N m/rad."""
 HOME = [0.0, 0.5, 0.6, 0.4, 0.0]
+FAULT = 2.0
+"""Time at which a fault begins, s."""
+MAX_TRAVEL = 0.3
+"""Travel of a joint after a stop that docs/safety.md allows, rad."""
+BELIEVED_SPEED = 0.5
+"""Speed of a joint up to which a wrong position may be believed, by docs/safety.md, rad/s."""
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +122,55 @@ def test_arm_of_servos_whose_node_is_killed_is_held_and_does_not_fall(so101):
     made.run(4.0)
     assert np.max(np.abs(made.arm.q - before)) < 0.05
     assert np.max(np.abs(made.arm.qd)) < 0.02
+
+
+def growing(made: World) -> DriverFault:
+    """Return a fault for 0.6 s: an offset of joint 1 grows by 2 rad/s, and the velocity is the true one."""
+    return lambda samples: [shifted(s, 2.0 * (made.now - FAULT), 0) if made.now < FAULT + 0.6 else s for s in samples]
+
+
+def jumping(made: World) -> DriverFault:
+    """Return a fault for 0.6 s: joint 1 jumps by 0.2 rad each 0.1 s."""
+    return lambda samples: [
+        shifted(s, 0.2 * (1 + (made.now - FAULT) // 0.1), 0) if made.now < FAULT + 0.6 else s for s in samples
+    ]
+
+
+def twin(made: World) -> DriverFault:
+    """Return a fault for 1 s: a second driver publishes the joints of an arm that rests elsewhere."""
+    elsewhere = {"position": [q + 0.3 for q in HOME], "velocity": [0.0] * len(HOME)}
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        other = [s._replace(stamp=s.stamp + 500_000, **elsewhere) for s in samples if made.now < FAULT + 1.0]
+        return [*samples, *other]
+
+    return fault
+
+
+def shifted(sample: JointSample, by: float, joint: int | None = None) -> JointSample:
+    """Return a message with a joint, or all, elsewhere by an angle, rad."""
+    return sample._replace(position=[q + by * (joint in (None, i)) for i, q in enumerate(sample.position)])
+
+
+@pytest.mark.parametrize("killed_after", [None, 0.0, 0.4], ids=["alive", "killed", "killed late"])
+@pytest.mark.parametrize("phantom", [growing, jumping, twin])
+def test_servos_do_not_follow_positions_that_are_not_believed(so101, phantom, killed_after):
+    """They followed at 19 rad/s: the driver adds its fault to where the arm then is, and so on."""
+    made = world(so101, **servos())
+    made.at(0.5, lambda: made.want_mode("gravity"))
+    made.run(FAULT)
+    assert made.node.mode == "gravity", made.node.runtime.reason
+    made.node.awaits_reply = True  # it is not requested again
+    if killed_after is not None:  # 0.4 s later its failsafe process remembers no state that is believed
+        made.at(FAULT + killed_after, made.node.kill)
+    made.driver.faults.append(phantom(made))
+    travel = speed = 0.0
+    while made.now < FAULT + 2.0:
+        made.run(made.now + 0.005)
+        travel = max(travel, float(np.max(np.abs(made.arm.q - HOME))))
+        speed = max(speed, float(np.max(np.abs(made.arm.qd))))
+    assert travel < MAX_TRAVEL
+    assert speed < BELIEVED_SPEED
 
 
 def test_arm_that_takes_currents_is_carried(so101):
