@@ -96,7 +96,7 @@ class DynamicsNode(Node):
         loop.subscribe(PoseStamped, "~/desired_pose", 1, poses)
         loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
         loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
-        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: driver.has_to_tick, now=driver.now)
+        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: runtime.commands, now=driver.now)
         if runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
