@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from rclpy import task
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from ros2_dyn_interfaces.msg import Controller as ControllerMessage
 from ros2_dyn_interfaces.srv import ListControllers as ListMockControllers
 from ros2_dyn_interfaces.srv import SwitchController as SwitchMockController
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -20,6 +18,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.runtime.handover_protocol import Controller, Refused
 
+Publishers = dict[str, Publisher]
 PERIOD = 0.01
 """How often it is looked whether what is awaited is there, s."""
 LIST, SWITCH = "/list_controllers", "/switch_controller"
@@ -77,43 +76,35 @@ class Waiter:
             await self._turn
 
 
-class ControllerManager(ABC):
-    """Two services, which list and switch the controllers, and a topic of each trajectory controller."""
+class ControllerManager:
+    """A manager's two services, and a topic of each trajectory controller; see `Controllers`."""
 
-    def __init__(self, node: Node, name: str, waiter: Waiter, publishers: dict[str, Publisher]) -> None:
+    def __init__(self, node: Node, name: str, types: tuple[Any, Any], waiter: Waiter, publishers: Publishers) -> None:
         """Talk to a manager.
 
         Args:
             node: the node.
             name: full name of the manager.
+            types: types of the services that list and switch.
             waiter: waits for the answers.
             publishers: those of trajectories, by topic, which are made when they are needed first.
         """
         self._node, self._namespace, self._waiter, self._publishers = node, name.rpartition("/")[0], waiter, publishers
-        list_type, switch_type = self._types()
-        self._list = node.create_client(list_type, name + LIST)
-        self._switch = node.create_client(switch_type, name + SWITCH)
+        self._list, self._switch = (
+            node.create_client(kind, name + service) for kind, service in zip(types, (LIST, SWITCH))
+        )
 
     def close(self) -> None:
         """Give up the services."""
         for client in (self._list, self._switch):
             self._node.destroy_client(client)
 
-    async def list(self) -> Sequence[Controller]:
-        """Return the controllers; see `Controllers`."""
-        return self._listed(await self._call(self._list, self._list.srv_type.Request()))
-
-    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
-        """Switch controllers by their names, all or none; see `Controllers`."""
-        if problem := self._problem(await self._call(self._switch, self._request(activate, deactivate))):
-            raise Refused(problem)
-
     async def connect(self, controller: Controller) -> None:
-        """Wait until a trajectory controller is there; see `Controllers`."""
+        """Wait until a trajectory controller is there."""
         await self._waiter.wait_for(self._publisher(controller).get_subscription_count)
 
     async def stay(self, controller: Controller, positions: Mapping[str, float], efforts: Mapping[str, float]) -> None:
-        """Let a trajectory controller stay where the arm is, by a trajectory of one point; see `Controllers`."""
+        """Let a trajectory controller stay where the arm is, by a trajectory of one point."""
         await self.connect(controller)
         joints = list(positions)
         point = JointTrajectoryPoint(positions=list(positions.values()), velocities=[0.0] * len(joints))
@@ -127,10 +118,10 @@ class ControllerManager(ABC):
             self._publishers[topic] = self._node.create_publisher(JointTrajectory, topic, 1)
         return self._publishers[topic]
 
-    async def _call(self, client: Any, request: Any) -> Any:
-        """Return the response of a service; it wakes who waits, since an activated controller needs its trajectory."""
+    async def _call(self, client: Any, **fields: Any) -> Any:
+        """Return the response of a service as soon as it comes: an activated controller waits for its trajectory."""
         await self._waiter.wait_for(client.service_is_ready)
-        future = client.call_async(request)
+        future = client.call_async(client.srv_type.Request(**fields))
         future.add_done_callback(self._waiter.wake)
         try:
             await self._waiter.wait_for(future.done)
@@ -139,84 +130,64 @@ class ControllerManager(ABC):
             raise
         return future.result()
 
-    @abstractmethod
-    def _types(self) -> tuple[Any, Any]:
-        """Return the types of the services that list and switch."""
-
-    @abstractmethod
-    def _listed(self, response: Any) -> tuple[Controller, ...]:
-        """Return the controllers of a response."""
-
-    @abstractmethod
-    def _request(self, activate: Sequence[str], deactivate: Sequence[str]) -> Any:
-        """Return the request of a switch."""
-
-    @abstractmethod
-    def _problem(self, response: Any) -> str:
-        """Return why a switch failed; empty if it did not."""
-
 
 class Ros2ControlManager(ControllerManager):
     """ros2_control's controller_manager."""
 
-    def _types(self) -> tuple[Any, Any]:
-        from controller_manager_msgs.srv import ListControllers, SwitchController
+    async def list(self) -> Sequence[Controller]:
+        """Return the controllers."""
+        return [_controller(each) for each in (await self._call(self._list)).controller]
 
-        return ListControllers, SwitchController
-
-    def _listed(self, response: Any) -> tuple[Controller, ...]:
-        return tuple(map(_controller, response.controller))
-
-    def _request(self, activate: Sequence[str], deactivate: Sequence[str]) -> Any:
-        request = self._switch.srv_type.Request(
-            activate_controllers=list(activate), deactivate_controllers=list(deactivate)
-        )
-        request.strictness = request.STRICT
+    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+        """Switch controllers; Humble's response does not say why one fails."""
         seconds, rest = divmod(FAIL_BEFORE * self._waiter.timeout, 1.0)
-        request.timeout = Duration(sec=int(seconds), nanosec=int(1e9 * rest))
-        return request
-
-    def _problem(self, response: Any) -> str:
-        """Return why a switch failed; Humble's response does not say why."""
-        if response.ok:
-            return ""
-        return getattr(response, "message", "") or "controller_manager refused it: see its log"
+        response = await self._call(
+            self._switch,
+            activate_controllers=list(activate),
+            deactivate_controllers=list(deactivate),
+            strictness=self._switch.srv_type.Request.STRICT,
+            timeout=Duration(sec=int(seconds), nanosec=int(1e9 * rest)),
+        )
+        if not response.ok:
+            raise Refused(getattr(response, "message", "") or "controller_manager refused it: see its log")
 
 
 class MockArmManager(ControllerManager):
     """The mock arm, of whose controllers one is active at a time."""
 
-    def _types(self) -> tuple[Any, Any]:
-        return ListMockControllers, SwitchMockController
+    async def list(self) -> Sequence[Controller]:
+        """Return the controllers."""
+        listed = (await self._call(self._list)).controllers
+        return [
+            Controller(each.name, each.active, tuple(each.joints), each.takes_efforts, each.takes_trajectories)
+            for each in listed
+        ]
 
-    def _listed(self, response: Any) -> tuple[Controller, ...]:
-        return tuple(map(_mock_controller, response.controllers))
-
-    def _request(self, activate: Sequence[str], deactivate: Sequence[str]) -> Any:
-        return SwitchMockController.Request(controller="".join(activate), deactivate=list(deactivate))
-
-    def _problem(self, response: Any) -> str:
-        return "" if response.success else str(response.message)
+    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+        """Switch controllers."""
+        response = await self._call(self._switch, controller="".join(activate), deactivate=list(deactivate))
+        if not response.success:
+            raise Refused(response.message)
 
 
-def find_manager(node: Node, name: str, waiter: Waiter, publishers: dict[str, Publisher]) -> ControllerManager:
+def find_manager(node: Node, name: str, waiter: Waiter, publishers: Publishers) -> Ros2ControlManager | MockArmManager:
     """Return the manager of a name, which may be relative to the node's namespace; see `ControllerManager`.
 
     Raises:
         ProcessError: there is none, or its messages are not installed here.
     """
     name = node.resolve_service_name(name)
-    types = dict(node.get_service_names_and_types()).get(name + SWITCH, [])
-    if "ros2_dyn_interfaces/srv/SwitchController" in types:
-        return MockArmManager(node, name, waiter, publishers)
-    if not types:
+    found = dict(node.get_service_names_and_types()).get(name + SWITCH, [])
+    if "ros2_dyn_interfaces/srv/SwitchController" in found:
+        return MockArmManager(node, name, (ListMockControllers, SwitchMockController), waiter, publishers)
+    if not found:
         raise ProcessError(name, f"there is no service {name}{SWITCH}: set the parameter controller_manager")
     try:
-        return Ros2ControlManager(node, name, waiter, publishers)
+        from controller_manager_msgs.srv import ListControllers, SwitchController
     except ImportError as error:
-        raise ProcessError(
-            name, f"its messages cannot be imported: install controller_manager_msgs ({error})"
-        ) from error
+        text = f"its messages cannot be imported: install controller_manager_msgs ({error})"
+        raise ProcessError(name, text) from error
+    return Ros2ControlManager(node, name, (ListControllers, SwitchController), waiter, publishers)
 
 
 def _controller(state: Any) -> Controller:
@@ -226,10 +197,3 @@ def _controller(state: Any) -> Controller:
     joints = tuple(dict.fromkeys(joint for joint, _, _ in split))
     efforts = any(kind == "effort" for _, _, kind in split)
     return Controller(state.name, state.state == "active", joints, efforts, state.type.endswith(TRAJECTORY_TYPE))
-
-
-def _mock_controller(message: ControllerMessage) -> Controller:
-    """Return a controller of the mock arm from its message."""
-    return Controller(
-        message.name, message.active, tuple(message.joints), message.takes_efforts, message.takes_trajectories
-    )

@@ -21,19 +21,19 @@ from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controllers, HandoverStep, Outcome, Refused
 
-Handover = Callable[[CommandedArm, Controllers, str], Awaitable[Outcome]]
+Handover = Callable[[CommandedArm, Controllers], Awaitable[Outcome]]
 
 
 class NodeArm:
     """The arm of a node in a handover, see `CommandedArm`."""
 
-    def __init__(self, driver: NodeDriver, waiter: Waiter) -> None:
+    def __init__(self, driver: NodeDriver, waiter: Waiter, effort_controller: str) -> None:
         """Make it.
 
         Raises:
             MessageError: there is no robot yet.
         """
-        self._driver, self._waiter = driver, waiter
+        self._driver, self._waiter, self.effort_controller = driver, waiter, effort_controller
         robot = driver.runtime.require_robot("joints")
         self.joints = robot.settings.command_joints or robot.model.joint_names
         """Joints of the commands, in their order."""
@@ -117,10 +117,10 @@ class HandoverServices:
         settings, effort_controller = driver.runtime.settings, self._effort_controller()
         waiter = Waiter(node, driver.now, settings.handover_timeout)
         try:
-            arm = NodeArm(driver, waiter)
+            arm = NodeArm(driver, waiter, effort_controller)
             manager = find_manager(node, settings.controller_manager, waiter, self._publishers)
             try:
-                return await handover(arm, manager, effort_controller)
+                return await handover(arm, manager)
             except Exception as error:
                 node.get_logger().error(f"please report this fault:\n{format_exc()}")
                 return Outcome(False, f"a fault of the node: {error!r}", UNKNOWN)

@@ -36,25 +36,28 @@ UNKNOWN = "whoever held it"
 """Who holds the arm where the manager of the controllers does not answer."""
 
 
-async def take_over(arm: CommandedArm, controllers: Controllers, effort_controller: str) -> Outcome:
+class _SwitchFailed(Refused):
+    """A switch that did not take place, as far as is known."""
+
+    def __init__(self, why: Refused, known: Sequence[Controller] | None) -> None:
+        super().__init__(f"the switch failed: {why}")
+        self.known = known
+        """The controllers after it; None: nobody tells who is active."""
+
+
+async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
     """Take the arm over from the controllers that command its joints, into mode gravity.
 
     The node commands before the switch, so that the effort controller's first message carries the arm. Afterwards a
     probe shows whether the joints obey.
-
-    Args:
-        arm: the arm.
-        controllers: the manager of its controllers.
-        effort_controller: name of the controller that takes the node's commands.
     """
     try:
         known = await controllers.list()
     except Refused as refused:
         return Outcome(False, f"nothing is switched: {refused}", UNKNOWN)
-    others = [each for each in _active(known, arm.joints) if each.name != effort_controller]
-    holding = _holding(known, arm.joints, effort_controller)
+    holding, others = _holding(known, arm), [each for each in _active(known, arm) if each.name != arm.effort_controller]
     try:
-        controller = _fitting(known, effort_controller, arm.joints)
+        controller = _fitting(known, arm)
         await _at_rest(arm, "take it over when it rests")
         before = (await _hold(arm)).q
     except Refused as refused:
@@ -63,38 +66,47 @@ async def take_over(arm: CommandedArm, controllers: Controllers, effort_controll
         return Outcome(False, f"nothing is switched: {refused}", holding)
     if others or not controller.active:
         try:
-            await controllers.switch(() if controller.active else (effort_controller,), _names(others))
-        except Refused as refused:
-            problem = f"the switch failed: {refused}"
-            if outcome := await _not_taken_over(problem, arm, controllers, effort_controller, others):
-                return outcome
+            await _switch(controllers, () if controller.active else (controller.name,), _names(others))
+        except _SwitchFailed as failed:
+            if failed.known is None:  # the others hold the arm where it is, or the effort controller by these commands
+                text = f"{failed}; mode gravity goes on, since nobody tells who is active"
+                return Outcome(False, text, _text((*_names(others), NODE), " or "))
+            await arm.leave()
+            still = [each for each in _active(failed.known, arm) if each.name != arm.effort_controller]
+            return Outcome(False, str(failed), _text(_names(still)))
     arm.step("probe")
     view = await _watch(arm, before, lambda view, waited: view.probe is not None or not _goes_on(view, waited))
     if problem := _disobedience(view, before):
-        return await _switch_back(problem, arm, controllers, effort_controller, others)
+        return await _switch_back(problem, arm, controllers, others)
     await _come_to_rest(arm)
     arm.step("release")
     return Outcome(True, _verified(view, others), NODE, _names(others))
 
 
-async def give_back(
-    arm: CommandedArm, controllers: Controllers, effort_controller: str, receivers: Sequence[str]
-) -> Outcome:
-    """Give the arm back to other controllers, which are told to stay where it is.
+async def _switch_back(problem: str, arm: CommandedArm, controllers: Controllers, others: list[Controller]) -> Outcome:
+    """Give the arm back to those that held it; without any, the node goes on as well as it can."""
+    if not others:
+        arm.step("release")
+        return Outcome(False, f"{problem}; nobody else held the arm, so mode gravity goes on", NODE)
+    view = await arm.view()
+    try:
+        await controllers.switch(_names(others), (arm.effort_controller,))
+    except Refused as refused:
+        return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
+    await _stay(controllers, others, view)
+    await arm.leave()
+    return Outcome(False, f"{problem}; switched back", _text(_names(others)))
 
-    The node goes on commanding until they have been seen to hold the arm.
 
-    Args:
-        arm: the arm.
-        controllers: the manager of its controllers.
-        effort_controller: name of the controller that takes the node's commands.
-        receivers: names of those that get the arm.
+async def give_back(arm: CommandedArm, controllers: Controllers, receivers: Sequence[str]) -> Outcome:
+    """Give the arm back to other controllers, by their names, and let them stay where it is.
+
+    The node goes on commanding until it has found that they hold the arm.
     """
     try:
         known = await controllers.list()
     except Refused as refused:
         return Outcome(False, f"nothing is switched: {refused}", UNKNOWN)
-    holding = _holding(known, arm.joints, effort_controller)
     try:
         others = _receivers(known, receivers, arm.joints)
         for each in others:
@@ -105,79 +117,27 @@ async def give_back(
         view = await _at_rest(arm, "let go of it")
     except Refused as refused:
         arm.step("release")
-        return Outcome(False, f"nothing is switched: {refused}", holding)
+        return Outcome(False, f"nothing is switched: {refused}", _holding(known, arm))
     try:
-        await controllers.switch(_names(each for each in others if not each.active), (effort_controller,))
-    except Refused as refused:
-        problem = f"the switch failed: {refused}; mode gravity goes on"
-        if outcome := await _not_given_back(problem, arm, controllers, effort_controller, others):
-            return outcome
+        await _switch(controllers, _names(each for each in others if not each.active), (arm.effort_controller,))
+    except _SwitchFailed as failed:
+        arm.step("release")
+        either = _text((*_names(others), NODE), " or ")
+        holding = either if failed.known is None else _holding(failed.known, arm)
+        return Outcome(False, f"{failed}; mode gravity goes on", holding)
     before = view.q
     await _stay(controllers, others, view)
     view = await _watch(arm, before, lambda view, waited: waited > WATCH_TIME)
     if (moved := _motion(view, before)) > MAX_MOTION:
-        return await _take_back(f"the arm moved by {moved:.3f} rad or m", arm, controllers, effort_controller, others)
+        return await _take_back(f"the arm moved by {moved:.3f} rad or m", arm, controllers, others)
     await arm.leave()
-    return Outcome(True, f"{', '.join(_names(others))} holds the arm", ", ".join(_names(others)))
+    return Outcome(True, f"{_text(_names(others))} holds the arm", _text(_names(others)))
 
 
-# ---- what fails
-
-
-async def _not_taken_over(
-    problem: str, arm: CommandedArm, controllers: Controllers, effort_controller: str, others: Sequence[Controller]
-) -> Outcome | None:
-    """Return how a take-over ends whose switch failed; None if it took place all the same."""
-    try:
-        active = {each.name for each in await controllers.list() if each.active}
-    except Refused as refused:
-        # Whoever is active holds the arm: the others where they are, or the effort controller by these commands.
-        goes_on = f"mode gravity goes on, since nobody tells who is active: {refused}"
-        return Outcome(False, f"{problem}; {goes_on}", " or ".join((*_names(others), NODE)))
-    if effort_controller in active and not active & set(_names(others)):
-        return None
-    await arm.leave()
-    return Outcome(False, problem, ", ".join(name for name in _names(others) if name in active))
-
-
-async def _switch_back(
-    problem: str, arm: CommandedArm, controllers: Controllers, effort_controller: str, others: Sequence[Controller]
-) -> Outcome:
-    """Give the arm back to those that held it; without any, the node goes on as well as it can."""
-    if not others:
-        arm.step("release")
-        return Outcome(False, f"{problem}; nobody else held the arm, so mode gravity goes on", NODE)
-    view = await arm.view()
-    try:
-        await controllers.switch(_names(others), (effort_controller,))
-    except Refused as refused:
-        return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
-    await _stay(controllers, others, view)
-    await arm.leave()
-    return Outcome(False, f"{problem}; switched back", ", ".join(_names(others)))
-
-
-async def _not_given_back(
-    problem: str, arm: CommandedArm, controllers: Controllers, effort_controller: str, others: Sequence[Controller]
-) -> Outcome | None:
-    """Return how a handover back ends whose switch failed; None if it took place all the same."""
-    try:
-        known = await controllers.list()
-    except Refused:
-        arm.step("release")
-        return Outcome(False, problem, " or ".join((*_names(others), NODE)))
-    if set(_names(_active(known, arm.joints))) == set(_names(others)):
-        return None
-    arm.step("release")
-    return Outcome(False, problem, _holding(known, arm.joints, effort_controller))
-
-
-async def _take_back(
-    problem: str, arm: CommandedArm, controllers: Controllers, effort_controller: str, others: Sequence[Controller]
-) -> Outcome:
+async def _take_back(problem: str, arm: CommandedArm, controllers: Controllers, others: list[Controller]) -> Outcome:
     """Take the arm back from those that do not hold it."""
     try:
-        await controllers.switch((effort_controller,), _names(others))
+        await controllers.switch((arm.effort_controller,), _names(others))
     except Refused as refused:
         return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
     try:
@@ -186,7 +146,7 @@ async def _take_back(
     except Refused as refused:
         return Outcome(False, f"{problem}; the node cannot hold it: {refused}: brake the arm", "")
     arm.step("release")
-    return Outcome(False, f"{problem}; '{effort_controller}' was switched on again", NODE)
+    return Outcome(False, f"{problem}; '{arm.effort_controller}' was switched on again", NODE)
 
 
 # ---- the controllers
@@ -196,21 +156,44 @@ def _names(controllers: Iterable[Controller]) -> tuple[str, ...]:
     return tuple(each.name for each in controllers)
 
 
-def _active(known: Sequence[Controller], joints: Sequence[str]) -> list[Controller]:
-    """Return the active controllers of the joints."""
-    return [each for each in known if each.active and set(each.joints) & set(joints)]
+def _text(names: Iterable[str], between: str = ", ") -> str:
+    return between.join(names)
 
 
-def _holding(known: Sequence[Controller], joints: Sequence[str], effort_controller: str) -> str:
+def _active(known: Sequence[Controller], arm: CommandedArm) -> list[Controller]:
+    """Return the active controllers of the arm's joints."""
+    return [each for each in known if each.active and set(each.joints) & set(arm.joints)]
+
+
+def _holding(known: Sequence[Controller], arm: CommandedArm) -> str:
     """Return who holds the arm."""
-    return ", ".join(NODE if name == effort_controller else name for name in _names(_active(known, joints)))
+    return _text(NODE if name == arm.effort_controller else name for name in _names(_active(known, arm)))
 
 
-def _fitting(known: Sequence[Controller], name: str, joints: Sequence[str]) -> Controller:
+async def _switch(controllers: Controllers, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+    """Switch controllers, all or none. A switch that is not answered counts if it took place.
+
+    Raises:
+        _SwitchFailed: it did not, or nobody tells.
+    """
+    try:
+        await controllers.switch(activate, deactivate)
+    except Refused as refused:
+        try:
+            known = await controllers.list()
+        except Refused:
+            raise _SwitchFailed(refused, None) from refused
+        active = {each.name for each in known if each.active}
+        if not active.issuperset(activate) or not active.isdisjoint(deactivate):
+            raise _SwitchFailed(refused, known) from refused
+
+
+def _fitting(known: Sequence[Controller], arm: CommandedArm) -> Controller:
     """Return the effort controller, if it commands efforts of the joints in their order."""
+    name, joints = arm.effort_controller, arm.joints
     found = [each for each in known if each.name == name]
     if not found:
-        raise Refused(f"there is no controller '{name}', but {', '.join(_names(known)) or 'none'}")
+        raise Refused(f"there is no controller '{name}', but {_text(_names(known)) or 'none'}")
     controller = found[0]
     if not controller.joints:
         raise Refused(f"controller '{name}' names no joints: configure it")
@@ -218,7 +201,7 @@ def _fitting(known: Sequence[Controller], name: str, joints: Sequence[str]) -> C
         raise Refused(f"controller '{name}' does not command efforts")
     if controller.joints != tuple(joints):
         raise Refused(
-            f"controller '{name}' commands {', '.join(controller.joints)}, the node {', '.join(joints)}: "
+            f"controller '{name}' commands {_text(controller.joints)}, the node {_text(joints)}: "
             "set command_joints to its joints in its order"
         )
     return controller
@@ -229,11 +212,11 @@ def _receivers(known: Sequence[Controller], names: Sequence[str], joints: Sequen
     if not names:
         raise Refused("nothing was taken over before: name the controllers that get the arm in the request")
     if missing := [name for name in names if name not in _names(known)]:
-        raise Refused(f"there is no controller '{missing[0]}', but {', '.join(_names(known)) or 'none'}")
+        raise Refused(f"there is no controller '{missing[0]}', but {_text(_names(known)) or 'none'}")
     receivers = [each for each in known if each.name in names]
     covered = [joint for each in receivers for joint in each.joints]
     if uncovered := [joint for joint in joints if joint not in covered]:
-        commanded = f"{', '.join(_names(receivers))} command {', '.join(covered)}"
+        commanded = f"{_text(_names(receivers))} command {_text(covered)}"
         raise Refused(f"nobody would hold '{uncovered[0]}': {commanded}")
     return receivers
 
@@ -289,7 +272,7 @@ async def _hold(arm: CommandedArm) -> ArmView:
     before = await arm.view()
     view = await _watch(arm, before.q, lambda view, waited: view.settled or not _goes_on(view, waited))
     if view.mode != "gravity":
-        raise Refused(_ended(view))
+        raise Refused(f"mode gravity ended: {view.reason}")
     if not view.settled:
         raise Refused(f"the arm does not come to rest: it moved by {_motion(view, before.q):.3f} rad or m")
     return view
@@ -315,16 +298,12 @@ def _motion(view: ArmView, before: Array) -> float:
     return float(np.max(np.abs(view.q - before), initial=0.0))
 
 
-def _ended(view: ArmView) -> str:
-    return f"mode gravity ended: {view.reason}"
-
-
 def _disobedience(view: ArmView, before: Array) -> str:
     """Return why the commands take no effect, or too much; empty if they do."""
     if (moved := _motion(view, before)) > MAX_MOTION:
         return f"the arm moved by {moved:.3f} rad or m after the switch"
     if view.mode != "gravity":
-        return _ended(view)
+        return f"mode gravity ended: {view.reason}"
     found, names = view.probe, view.joint_names
     if found is None:
         return "no state came after the switch"
@@ -337,8 +316,8 @@ def _disobedience(view: ArmView, before: Array) -> str:
 def _verified(view: ArmView, others: Sequence[Controller]) -> str:
     """Return what was verified, in words."""
     assert view.probe is not None
-    text = f"mode gravity holds the arm instead of {', '.join(_names(others)) or 'nobody'}"
+    text = f"mode gravity holds the arm instead of {_text(_names(others)) or 'nobody'}"
     coarse = [view.joint_names[i] for i in view.probe.unknown]
     if not coarse:
         return f"{text}; the measured effort of every joint follows"
-    return f"{text}; no measured efforts, or too coarse ones, to see whether these follow: {', '.join(coarse)}"
+    return f"{text}; no measured efforts, or too coarse ones, to see whether these follow: {_text(coarse)}"

@@ -65,6 +65,10 @@ class CommandedArm(Protocol):
     def joints(self) -> tuple[str, ...]:
         """Joints of the commands, in their order."""
 
+    @property
+    def effort_controller(self) -> str:
+        """Name of the controller that takes the commands."""
+
     async def view(self, after: float = 0.0) -> ArmView:
         """Return the arm as it is after a time, s."""
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,8 @@ class _Turn:
 class SimulatedManager:
     """Runs handovers of a world's node; it is the `CommandedArm` and the `Controllers` of each."""
 
+    effort_controller = EFFORT
+
     def __init__(self, world: World, latency: float = 0.005) -> None:
         """Manage the controllers of a world, with answers after a time, s."""
         self.world, self.latency = world, latency
@@ -57,11 +58,11 @@ class SimulatedManager:
 
     def take_over(self) -> None:
         """Begin to take the arm over."""
-        self._begin(take_over(self, self, EFFORT))
+        self._begin(take_over(self, self))
 
     def give_back(self) -> None:
         """Begin to give the arm back to the trajectory controller."""
-        self._begin(give_back(self, self, EFFORT, (TRAJECTORY,)))
+        self._begin(give_back(self, self, (TRAJECTORY,)))
 
     def repair(self) -> None:
         """Let everything work again."""
@@ -146,12 +147,12 @@ class SimulatedManager:
     # ---- the controllers
 
     async def _ask(self, serve: Callable[[], Any]) -> Any:
-        """Return the answer to a question, which is served after the latency whatever becomes of the node meanwhile."""
+        """Return what is served after the latency, whatever becomes of the node meanwhile; None is no answer."""
         answers: list[Any] = []
 
         def answer() -> None:
-            with suppress(_Silence):
-                answers.append(serve())
+            if (value := serve()) is not None:
+                answers.append(value)
                 self._go_on()
 
         if self.answers:
@@ -173,7 +174,7 @@ class SimulatedManager:
 
     async def connect(self, controller: Controller) -> None:
         """Wait until a trajectory controller is there."""
-        await self._ask(lambda: None)
+        await self._ask(lambda: "")
 
     async def stay(self, controller: Controller, positions: Mapping[str, float], efforts: Mapping[str, float]) -> None:
         """Let a trajectory controller stay where the arm is."""
@@ -183,8 +184,8 @@ class SimulatedManager:
         listed = self.world.controllers.list()
         return tuple(each._replace(joints=self.effort_joints) if each.name == EFFORT else each for each in listed)
 
-    def _switch(self, to_effort: bool) -> str:
-        """Switch, and return why that failed; empty if it did not."""
+    def _switch(self, to_effort: bool) -> str | None:
+        """Switch, and return why that failed; empty if it did not, None where that is not told."""
         if not self.switches:
             return "the switch is refused"
         world, arm = self.world, self.world.arm
@@ -193,7 +194,7 @@ class SimulatedManager:
         if not self.trajectory_works and not to_effort:
             arm.law = HeldEffort(np.zeros(arm.model.n), arm.model.effort_limit)
         if not self.tells:
-            raise _Silence
+            return None
         if self.effort_works if to_effort else self.trajectory_works:
             world.motion_judge.handover.on_switch(world.now, arm.q, arm.qd)
         return ""
@@ -204,13 +205,10 @@ class SimulatedManager:
             self.world.motion_judge.suspend("dead controller", not listens)
         self.world.listening = listens
 
-    def _stay(self, positions: Mapping[str, float], efforts: Mapping[str, float]) -> None:
+    def _stay(self, positions: Mapping[str, float], efforts: Mapping[str, float]) -> str:
         joints = self.world.arm_model.joint_names
         q = np.array([positions[name] for name in joints])
         effort = np.array([efforts.get(name, 0.0) for name in joints])
         if self.world.controllers.active == TRAJECTORY and self.trajectory_works:
             self.world.controllers.follow([Waypoint(STAY_TIME, q, np.zeros_like(q), effort)])
-
-
-class _Silence(Exception):
-    """A question that is not answered."""
+        return ""
