@@ -40,6 +40,7 @@ setup(
         "console_scripts": [
             "dynamics_node = ros2_dyn.ros.dynamics_node:main",
             "mock_arm_node = ros2_dyn.ros.mock_arm_node:main",
+            "retime_node = ros2_dyn.ros.retime_node:main",
             "demo = ros2_dyn.demos.main:main",
             "ros2_dyn = ros2_dyn.cli.main:main",
         ],
