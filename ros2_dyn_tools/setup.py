@@ -46,7 +46,10 @@ setup(
     description="Tools for robot arms: identification, doctor, reports, timing, viewer, campaigns and demos.",
     license="Apache-2.0",
     entry_points={
-        "console_scripts": ["demo = ros2_dyn_tools.demos.main:main"],
+        "console_scripts": [
+            "demo = ros2_dyn_tools.demos.main:main",
+            "retime_node = ros2_dyn_tools.ros.retime_node:main",
+        ],
         "ros2_dyn.commands": [f"{name} = ros2_dyn_tools.cli.{name.replace('-', '_')}" for name in COMMANDS],
     },
 )

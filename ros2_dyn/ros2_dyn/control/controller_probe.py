@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a controller obeys: small oscillating efforts, and their echo in the measured efforts.
 
-Each joint oscillates at a frequency of its own, so that a joint that answers to another one's command is told from one
-that does not answer. Without a probe an arm at rest tells nothing: every controller holds it by the same effort.
+Each joint oscillates at a frequency of its own, so that a joint that answers to another one's command differs from one
+that does not answer. Without a probe nothing is known of an arm at rest: every controller holds it by the same effort.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ DURATION = 0.8
 FIRST_CYCLES, MORE_CYCLES = 5, 2
 """Cycles of the first joint in that time, and of each joint more than of the one before: they do not mix then."""
 STATES_PER_CYCLE = 4.0
-"""The probe of slow states takes longer, so that its fastest oscillation is seen."""
+"""States in a cycle of the fastest oscillation at least: the probe of slow states takes longer."""
 MOTION = 3e-4
 """Amplitude of a joint's oscillation without friction, rad or m."""
 MAX_FRACTION = 0.02
 """Largest amplitude of the efforts, as a fraction of the effort limit."""
 OBEYED = 0.5
 """Fraction of a commanded oscillation above which the measured one is its echo."""
-MAX_DOUBT = 0.2
-"""Standard error of that fraction above which nothing can be told: the measured effort is too noisy or too coarse."""
+MAX_ERROR = 0.2
+"""Standard error of that fraction above which nothing is known: the measured effort is too noisy or too coarse."""
 DRIFT = 3
 """Number of polynomial terms of each effort beside the oscillations."""
 
@@ -37,7 +37,7 @@ class ProbeFinding(NamedTuple):
 
     obeying: tuple[int, ...]
     unknown: tuple[int, ...]
-    """Joints whose measured efforts are too coarse to tell."""
+    """Joints whose measured efforts are too coarse."""
     disobeying: tuple[int, ...]
     answered_by: dict[int, int]
     """Which other joint answers instead, where one does."""
@@ -96,8 +96,8 @@ class ControllerProbe:
         sent, _ = self._amplitudes(self._commanded)
         echo, error = self._amplitudes(self._measured)
         own = np.maximum(np.diag(sent), np.finfo(float).tiny)
-        share, doubt = np.diag(echo) / own, np.diag(error) / own
-        unknown = tuple(i for i in everyone if doubt[i] > MAX_DOUBT)
+        share, own_error = np.diag(echo) / own, np.diag(error) / own
+        unknown = tuple(i for i in everyone if own_error[i] > MAX_ERROR)
         disobeying = tuple(i for i in everyone if i not in unknown and share[i] < OBEYED)
         others = echo / own - 3 * error / own
         np.fill_diagonal(others, 0.0)

@@ -12,7 +12,7 @@ from ros2_dyn.ros.message_template import command_template
 from ros2_dyn.ros.publisher_records import PublisherRecord
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink
-from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
+from ros2_dyn.runtime.update import Command, FailsafeConfig
 
 
 class CommandOutput:
@@ -40,16 +40,18 @@ class CommandOutput:
         Args:
             controller: name of the controller's node; empty: any.
         """
-        node, topic, overruled = self._node, self._publisher.topic_name, self.overruled
-        known = self._gids - {self._failsafe.gid} if overruled else self._gids
+        node, topic = self._node, self._publisher.topic_name
+        failsafe = node.get_fully_qualified_name() + FAILSAFE_SUFFIX
         subscribers = self._publisher.get_subscription_count()
         if subscribers:
             subscribers = min(subscribers, count_controllers(node, topic, controller))
         alive = not self._armed or self._failsafe.alive
-        others = other_publishers(node, topic, known)
+        others = other_publishers(node, topic, self._gids)
         if self._arming:  # its endpoint is not known yet
-            others = tuple(name for name in others if name != node.get_fully_qualified_name() + FAILSAFE_SUFFIX)
-        return CommandLink(subscribers, others, topic, alive, overruled)
+            others = tuple(name for name in others if name != failsafe)
+        if self.overruled and self._failsafe.runs:  # whether or not the middleware shows one that hangs
+            others += (failsafe,)
+        return CommandLink(subscribers, others, topic, alive, self.overruled)
 
     def send(self, command: Command, now: float) -> None:
         """Publish a command, at a time of the runtime, s."""
@@ -58,18 +60,6 @@ class CommandOutput:
             self._size = len(command.data)
             self._template = command_template(self._size)
         self._publisher.publish(self._template.render(0, command.data.tolist()))
-
-    @property
-    def watches(self) -> bool:
-        """Whether the failsafe process commands, so that `take_back` has to be called every `RAMP_DOWN_PERIOD`."""
-        return self._failsafe.is_watched
-
-    def take_back(self, now: float) -> tuple[LastCommand, str] | None:
-        """Return the last command of a failsafe process that died while it commanded, and what happened to it.
-
-        From then on this node may publish. None: there is nothing to take back at this time, s.
-        """
-        return self._failsafe.look(now)
 
     def beat(self) -> None:
         """Show the failsafe process that this one works."""

@@ -3,129 +3,191 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Duration
 from rclpy import task
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from ros2_dyn_interfaces.msg import Controller as ControllerMessage
+from rclpy.publisher import Publisher
 from ros2_dyn_interfaces.srv import ListControllers as ListMockControllers
 from ros2_dyn_interfaces.srv import SwitchController as SwitchMockController
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.errors import ProcessError
-from ros2_dyn.runtime.handover_protocol import Controller
+from ros2_dyn.runtime.handover_protocol import Controller, Refused
 
-Then = Callable[[Any], None]
+Publishers = dict[str, Publisher]
+PERIOD = 0.01
+"""How often it is looked whether what is awaited is there, s."""
 LIST, SWITCH = "/list_controllers", "/switch_controller"
 TRAJECTORY_TYPE = "JointTrajectoryController"
 """End of the types of controllers that follow trajectories."""
+STAY_TIME = Duration(nanosec=2_000_000)
+"""Time of the point at which a trajectory controller stays."""
 FAIL_BEFORE = 0.5
 """Part of the time for an answer after which a switch that waits for its hardware gives up."""
 
 
-class ControllerManager(ABC):
-    """Two services: one lists the controllers, the other switches them."""
+class Waiter:
+    """Lets coroutines of a node wait for a time, or for a condition."""
 
-    def __init__(self, node: Node, name: str, list_type: Any, switch_type: Any) -> None:
-        """Talk to a manager by its full name."""
-        self._list = node.create_client(list_type, name + LIST)
-        self._switch = node.create_client(switch_type, name + SWITCH)
+    def __init__(self, node: Node, now: Callable[[], float], timeout: float) -> None:
+        """Make it; `close` ends it.
 
-    @property
-    def ready(self) -> bool:
-        """Whether both services are there."""
-        return self._list.service_is_ready() and self._switch.service_is_ready()
+        Args:
+            node: whose executor runs the coroutines.
+            now: the time, s.
+            timeout: time within which answers have to come, s.
+        """
+        self.timeout = timeout
+        self._node, self._now = node, now
+        self._turn = task.Future(executor=node.executor)
+        self._timer = node.create_timer(PERIOD, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    @abstractmethod
-    def list(self, then: Then) -> None:
-        """List the controllers: a tuple of `Controller` is passed on."""
+    async def pause(self, seconds: float) -> None:
+        """Wait for a time, s."""
+        await self._until(lambda: False, seconds)
 
-    @abstractmethod
-    def switch(self, activate: Sequence[str], deactivate: Sequence[str], then: Then) -> None:
-        """Switch controllers, all or none; why that failed is passed on, empty if it did not."""
+    async def wait_for(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition holds.
 
-    def destroy(self, node: Node) -> None:
-        """Give up the clients."""
+        Raises:
+            Refused: it does not within the time for an answer.
+        """
+        await self._until(condition, self.timeout)
+        if not condition():
+            raise Refused(f"no answer within {self.timeout:g} s")
+
+    def wake(self, *_: Any) -> None:
+        """Look now whether what is awaited is there."""
+        if not self._turn.done():
+            self._turn.set_result(None)
+
+    def close(self) -> None:
+        """End."""
+        self._node.destroy_timer(self._timer)
+
+    async def _until(self, condition: Callable[[], object], seconds: float) -> None:
+        deadline = self._now() + seconds
+        while not condition() and self._now() < deadline:
+            self._turn = task.Future(executor=self._node.executor)
+            await self._turn
+
+
+class ControllerManager:
+    """A manager's two services, and a topic of each trajectory controller; see `Controllers`."""
+
+    def __init__(self, node: Node, name: str, types: tuple[Any, Any], waiter: Waiter, publishers: Publishers) -> None:
+        """Talk to a manager.
+
+        Args:
+            node: the node.
+            name: full name of the manager.
+            types: types of the services that list and switch.
+            waiter: waits for the answers.
+            publishers: those of trajectories, by topic, which are made when they are needed first.
+        """
+        self._node, self._namespace, self._waiter, self._publishers = node, name.rpartition("/")[0], waiter, publishers
+        self._list, self._switch = (
+            node.create_client(kind, name + service) for kind, service in zip(types, (LIST, SWITCH))
+        )
+
+    def close(self) -> None:
+        """Give up the services."""
         for client in (self._list, self._switch):
-            node.destroy_client(client)
+            self._node.destroy_client(client)
+
+    async def connect(self, controller: Controller) -> None:
+        """Wait until a trajectory controller is there."""
+        await self._waiter.wait_for(self._publisher(controller).get_subscription_count)
+
+    async def stay(self, controller: Controller, positions: Mapping[str, float], efforts: Mapping[str, float]) -> None:
+        """Let a trajectory controller stay where the arm is, by a trajectory of one point."""
+        await self.connect(controller)
+        joints = list(positions)
+        point = JointTrajectoryPoint(positions=list(positions.values()), velocities=[0.0] * len(joints))
+        point.effort = [efforts[joint] for joint in joints] if efforts else []
+        point.time_from_start = STAY_TIME
+        self._publisher(controller).publish(JointTrajectory(joint_names=joints, points=[point]))
+
+    def _publisher(self, controller: Controller) -> Publisher:
+        topic = f"{self._namespace}/{controller.name}/joint_trajectory"
+        if topic not in self._publishers:
+            self._publishers[topic] = self._node.create_publisher(JointTrajectory, topic, 1)
+        return self._publishers[topic]
+
+    async def _call(self, client: Any, **fields: Any) -> Any:
+        """Return the response of a service as soon as it comes: an activated controller waits for its trajectory."""
+        await self._waiter.wait_for(client.service_is_ready)
+        future = client.call_async(client.srv_type.Request(**fields))
+        future.add_done_callback(self._waiter.wake)
+        try:
+            await self._waiter.wait_for(future.done)
+        except Refused:
+            client.remove_pending_request(future)
+            raise
+        return future.result()
 
 
 class Ros2ControlManager(ControllerManager):
     """ros2_control's controller_manager."""
 
-    def __init__(self, node: Node, name: str, timeout: float) -> None:
-        """Talk to it by its full name; its answers are awaited for a time, s."""
-        from controller_manager_msgs.srv import ListControllers, SwitchController
+    async def list(self) -> Sequence[Controller]:
+        """Return the controllers."""
+        return [_controller(each) for each in (await self._call(self._list)).controller]
 
-        super().__init__(node, name, ListControllers, SwitchController)
-        self._requests = ListControllers.Request, SwitchController.Request
-        self._timeout = timeout
-
-    def list(self, then: Then) -> None:
-        """See `ControllerManager`."""
-        _call(self._list, self._requests[0](), lambda response: then(tuple(map(_controller, response.controller))))
-
-    def switch(self, activate: Sequence[str], deactivate: Sequence[str], then: Then) -> None:
-        """See `ControllerManager`."""
-        request = self._requests[1](activate_controllers=list(activate), deactivate_controllers=list(deactivate))
-        request.strictness = request.STRICT
-        seconds, rest = divmod(FAIL_BEFORE * self._timeout, 1.0)
-        request.timeout = Duration(sec=int(seconds), nanosec=int(1e9 * rest))
-        _call(self._switch, request, lambda response: then("" if response.ok else _why(response)))
+    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+        """Switch controllers; Humble's response does not say why one fails."""
+        seconds, rest = divmod(FAIL_BEFORE * self._waiter.timeout, 1.0)
+        response = await self._call(
+            self._switch,
+            activate_controllers=list(activate),
+            deactivate_controllers=list(deactivate),
+            strictness=self._switch.srv_type.Request.STRICT,
+            timeout=Duration(sec=int(seconds), nanosec=int(1e9 * rest)),
+        )
+        if not response.ok:
+            raise Refused(getattr(response, "message", "") or "controller_manager refused it: see its log")
 
 
 class MockArmManager(ControllerManager):
-    """The mock arm."""
+    """The mock arm, of whose controllers one is active at a time."""
 
-    def __init__(self, node: Node, name: str) -> None:
-        """Talk to it by its full name."""
-        super().__init__(node, name, ListMockControllers, SwitchMockController)
+    async def list(self) -> Sequence[Controller]:
+        """Return the controllers."""
+        listed = (await self._call(self._list)).controllers
+        return [
+            Controller(each.name, each.active, tuple(each.joints), each.takes_efforts, each.takes_trajectories)
+            for each in listed
+        ]
 
-    def list(self, then: Then) -> None:
-        """See `ControllerManager`."""
-        _call(
-            self._list,
-            ListMockControllers.Request(),
-            lambda response: then(tuple(map(_mock_controller, response.controllers))),
-        )
-
-    def switch(self, activate: Sequence[str], deactivate: Sequence[str], then: Then) -> None:
-        """See `ControllerManager`; one controller is active at a time."""
-        request = SwitchMockController.Request(controller="".join(activate), deactivate=list(deactivate))
-        _call(self._switch, request, lambda response: then("" if response.success else response.message))
+    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+        """Switch controllers."""
+        response = await self._call(self._switch, controller="".join(activate), deactivate=list(deactivate))
+        if not response.success:
+            raise Refused(response.message)
 
 
-def find_manager(node: Node, name: str, timeout: float) -> ControllerManager:
-    """Return the manager of a name, which may be relative to the node's namespace.
+def find_manager(node: Node, name: str, waiter: Waiter, publishers: Publishers) -> Ros2ControlManager | MockArmManager:
+    """Return the manager of a name, which may be relative to the node's namespace; see `ControllerManager`.
 
     Raises:
         ProcessError: there is none, or its messages are not installed here.
     """
     name = node.resolve_service_name(name)
-    types = dict(node.get_service_names_and_types()).get(name + SWITCH, [])
-    if "ros2_dyn_interfaces/srv/SwitchController" in types:
-        return MockArmManager(node, name)
-    if not types:
+    found = dict(node.get_service_names_and_types()).get(name + SWITCH, [])
+    if "ros2_dyn_interfaces/srv/SwitchController" in found:
+        return MockArmManager(node, name, (ListMockControllers, SwitchMockController), waiter, publishers)
+    if not found:
         raise ProcessError(name, f"there is no service {name}{SWITCH}: set the parameter controller_manager")
     try:
-        return Ros2ControlManager(node, name, timeout)
+        from controller_manager_msgs.srv import ListControllers, SwitchController
     except ImportError as error:
-        raise ProcessError(
-            name, f"its messages cannot be imported: install controller_manager_msgs ({error})"
-        ) from error
-
-
-def _call(client: Any, request: Any, then: Then) -> None:
-    """Call a service; an answer that does not come is not passed on."""
-
-    def done(future: task.Future) -> None:
-        response = future.result()
-        if response is not None:
-            then(response)
-
-    client.call_async(request).add_done_callback(done)
+        text = f"its messages cannot be imported: install controller_manager_msgs ({error})"
+        raise ProcessError(name, text) from error
+    return Ros2ControlManager(node, name, (ListControllers, SwitchController), waiter, publishers)
 
 
 def _controller(state: Any) -> Controller:
@@ -135,15 +197,3 @@ def _controller(state: Any) -> Controller:
     joints = tuple(dict.fromkeys(joint for joint, _, _ in split))
     efforts = any(kind == "effort" for _, _, kind in split)
     return Controller(state.name, state.state == "active", joints, efforts, state.type.endswith(TRAJECTORY_TYPE))
-
-
-def _mock_controller(message: ControllerMessage) -> Controller:
-    """Return a controller of the mock arm from its message."""
-    return Controller(
-        message.name, message.active, tuple(message.joints), message.takes_efforts, message.takes_trajectories
-    )
-
-
-def _why(response: Any) -> str:
-    """Return why a switch failed; Humble's response does not tell."""
-    return getattr(response, "message", "") or "controller_manager refused it: see its log"

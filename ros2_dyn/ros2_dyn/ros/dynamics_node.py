@@ -48,8 +48,6 @@ from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, 
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
-from ros2_dyn.ros.retime_process import RetimeProcess
-from ros2_dyn.ros.retime_service import RetimeTask
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings, Update
@@ -75,7 +73,6 @@ class DynamicsNode(Node):
         self._runtime = make_runtime(_load(settings), settings, self.get_logger(), card)
         self._driver = NodeDriver(self, self._runtime)
         self._trajectories, self._trajectory_topic = TrajectoryProcess(), self.resolve_topic_name(TRAJECTORIES)
-        self._retiming = RetimeProcess(self, "~/retime_trajectory")
         self._description = ""
         self._refreshes = 0
         self._subscribe()
@@ -96,7 +93,7 @@ class DynamicsNode(Node):
         loop.subscribe(PoseStamped, "~/desired_pose", 1, poses)
         loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
         loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
-        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: driver.has_to_tick, now=driver.now)
+        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: runtime.commands, now=driver.now)
         if runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
@@ -125,7 +122,7 @@ class DynamicsNode(Node):
 
     def destroy_node(self) -> None:
         """End; what is commanded passes to the failsafe process first."""
-        for name in ("_driver", "_trajectories", "_retiming"):
+        for name in ("_driver", "_trajectories"):
             if (part := getattr(self, name, None)) is not None:  # rclpy also destroys nodes that could not be made
                 part.close()
         super().destroy_node()
@@ -272,17 +269,9 @@ class DynamicsNode(Node):
         self._loop.wake()
         if self.count_publishers(self._trajectory_topic) and self._runtime.robot is not None:
             self._trajectories.prepare(self._runtime.trajectory_task(self._driver.now()))
-        self._retiming.use(self._retime_task())
         self._refreshes += 1
         if self._refreshes % REFRESHES_PER_REPORT == 0:
             self._report()
-
-    def _retime_task(self) -> RetimeTask | None:
-        """Return what a timing depends on now; None where none is offered."""
-        robot = self._runtime.robot
-        if robot is None or not robot.settings.retime_service:
-            return None
-        return RetimeTask(self._runtime.trajectory_task(self._driver.now()), robot.settings.effort_scale)
 
     def _report(self) -> None:
         runtime, driver, now = self._runtime, self._driver, self._driver.now()

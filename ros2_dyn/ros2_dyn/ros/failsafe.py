@@ -3,8 +3,8 @@
 
 A forward_command_controller holds the last command for ever, and a node that is dead, stopped or held up cannot send
 another. So a process of its own waits beside the node with a runtime of its own: `failsafe_node.py` is that process,
-and `runtime/failsafe_runtime.py` decides for it. Each watches the other's heartbeat in memory that they share, and
-takes over from the other: `runtime/failsafe_watch.py` decides for the node.
+and `runtime/failsafe_runtime.py` decides for it. Each watches the other's heartbeat in memory that they share. The
+process replaces the node; the node stops its mode where the process is lost, and never replaces it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.shared_command import SharedCommand
-from ros2_dyn.runtime.failsafe_watch import FailsafeSigns, FailsafeWatch
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
 
 ARM_TIMEOUT = 30.0
@@ -75,8 +74,12 @@ class FailsafeProcess:
 
     def __init__(self) -> None:
         self._armed: ArmedProcess | None = None
-        self._watch = FailsafeWatch(0.0)
         self._seen = (0, 0.0)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the process has not ended."""
+        return self._armed is not None and self._armed.runs
 
     @property
     def alive(self) -> bool:
@@ -93,36 +96,6 @@ class FailsafeProcess:
     def commands(self) -> bool:
         """Whether the process has taken over, so that the node must be silent, also where it has ended since."""
         return self._armed is not None and self._armed.memory.taken
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether the process has taken over and its commands have not ended in order: `look` has to be called."""
-        return self.commands and self._armed is not None and self._armed.memory.failsafe.read() is not None
-
-    def look(self, now: float) -> tuple[LastCommand, str] | None:
-        """Look at a process that has taken over; to be called every `RAMP_DOWN_PERIOD`.
-
-        A process that is held up is killed: when it has ended, nobody commands beside the node.
-
-        Args:
-            now: time of the runtime, s.
-
-        Returns:
-            its last command, and why the node takes the arm back from it, which it may from now on.
-        """
-        armed = self._armed
-        if armed is None or not self.commands:
-            return None
-        memory = armed.memory
-        signs = FailsafeSigns(armed.runs, memory.failsafe_beats, memory.failsafe.read())
-        reason = self._watch.why_take_back(signs, now, time.monotonic())
-        if not reason or signs.command is None:
-            return None
-        if signs.alive:
-            armed.process.kill()
-            return None
-        memory.take_back()
-        return self._watch.last_command(signs.command, now), reason
 
     @property
     def gid(self) -> bytes:
@@ -149,14 +122,14 @@ class FailsafeProcess:
             end_process(armed)
             raise FailsafeError("the one before has taken over meanwhile")
         self._seen = 0, time.monotonic()
-        self._armed, self._watch = armed, FailsafeWatch(task.config.settings.state_timeout)
+        self._armed = armed
         if before is not None:
             end_process(before)
 
     def update(self, last: LastCommand) -> None:
         """Store the command that is about to be published."""
         if self._armed is not None:
-            self._armed.memory.node.update(last)
+            self._armed.memory.update(last)
             self._armed.memory.beat()
 
     def beat(self) -> None:
@@ -167,7 +140,7 @@ class FailsafeProcess:
     def clear(self) -> None:
         """Store that nothing is commanded."""
         if self._armed is not None:
-            self._armed.memory.node.clear()
+            self._armed.memory.clear()
 
     def trigger(self) -> None:
         """Let the process take over until the arm rests: the node is about to end."""

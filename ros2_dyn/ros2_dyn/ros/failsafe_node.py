@@ -136,26 +136,22 @@ class FailsafeNode(Node):
         if self._disarmed and not self._taken_over:
             self._end()
             return
-        signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.node.read(), self.ending)
+        signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.read(), self.ending)
         update = self._runtime.on_time(signs, self._now(), time.monotonic())
         if self._runtime.taken_over and not self._taken_over:
             self._taken_over = True
-            assert signs.command is not None
-            self._memory.failsafe.update(signs.command)  # what the node goes on with if this process ends now
             self._memory.take()  # before the first command, so that the node does not command beside it
             release = self.resolve_service_name("~/release")
             text = f"takes over: {self._runtime.reason}; it commands until the arm rests, states end or {release}"
             self.get_logger().warning(text)
         self._command(update)
         if self._runtime.ended:
-            self._memory.failsafe.clear()  # nothing is left that the node should take back
             self._end()
 
     def _command(self, update: Update | None) -> None:
         if update is None:
             return
         if update.command is not None:
-            self._memory.failsafe.update(update.command.as_last(self._now()))
             self._publisher.publish(Float64MultiArray(data=update.command.data.tolist()))
         self._log.add(update.events)
         if update.stop_failed:

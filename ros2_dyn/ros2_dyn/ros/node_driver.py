@@ -231,14 +231,7 @@ class NodeDriver:
         self._ticks += 1
         if self.runtime.commands and (self.commands.overruled or self._ticks % TICKS_PER_LOOK == 0):
             self.see_link()
-        if (left := self.commands.take_back(self.now())) is not None:
-            self.handle(self.runtime.take_over(*left, self.now()))
         self.handle(self.runtime.on_time(self.now()))
-
-    @property
-    def has_to_tick(self) -> bool:
-        """Whether `let_time_pass` has to be called every `RAMP_DOWN_PERIOD`."""
-        return self.runtime.commands or self.commands.watches
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""

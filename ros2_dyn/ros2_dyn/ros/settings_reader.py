@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
-from math import inf
 from typing import Any
 
 from rcl_interfaces.msg import ParameterEvent
@@ -23,8 +21,11 @@ SETTABLE = [name for name in ABOUT if not isinstance(getattr(Settings(), name), 
 LISTS = [name for name in ABOUT if name not in SETTABLE]
 """Parameters that may not be set. A node answers a question for one of them and others with nothing at all."""
 QUESTIONS = [SETTABLE, *([name] for name in LISTS)]
-PATIENCE = 3.0
-"""Time after which a question is asked again, s: an answer is lost where the asker was not discovered yet."""
+LOOKS = 4
+"""Number of looks after which a question is asked again: an answer is lost where the asker was not discovered yet.
+
+No time, because answers wait while the asker computes.
+"""
 
 
 class SettingsReader:
@@ -42,7 +43,7 @@ class SettingsReader:
         self._watched = node.resolve_service_name(watched)
         self._take, self._tell = take, tell
         self._client = node.create_client(GetParameters, f"{watched}/get_parameters")
-        self._asked_at = -inf
+        self._looks: int | None = None
         self._values: dict[str, Any] = {}
         self._waiting: set[Any] = set()
         self._settings: Settings | None = None
@@ -51,18 +52,18 @@ class SettingsReader:
     def look(self) -> bool:
         """Ask, where the node is there and was not asked; return whether it is there. To be called now and then."""
         if not self._client.service_is_ready():
-            self._asked_at = -inf
+            self._looks = None
             return False
-        now = time.monotonic()
-        if self._asked_at == -inf or (self._waiting and now - self._asked_at > PATIENCE):
-            self._ask(now)
+        if self._looks is None or (self._waiting and self._looks > LOOKS):
+            self._ask()
+        self._looks = 1 + (self._looks or 0)
         return True
 
-    def _ask(self, now: float) -> None:
+    def _ask(self) -> None:
         """Ask for all. Answers of a question before, which may have been lost, are not waited for any more."""
         for future in self._waiting:
             self._client.remove_pending_request(future)
-        self._asked_at, self._values, self._waiting = now, {}, set()
+        self._looks, self._values, self._waiting = 0, {}, set()
         asked = [(names, self._client.call_async(GetParameters.Request(names=names))) for names in QUESTIONS]
         self._waiting.update(future for _, future in asked)
         for names, future in asked:
@@ -70,7 +71,7 @@ class SettingsReader:
 
     def _on_event(self, message: ParameterEvent) -> None:
         if message.node == self._watched:
-            self._asked_at = -inf
+            self._looks = None
 
     def _on_answer(self, names: list[str], future: Any) -> None:
         if future not in self._waiting:

@@ -371,11 +371,7 @@ class ArmRuntime:
         return self._update(replies=tuple(self._enter(mode, request, now) for mode, request in waiting))
 
     def take_over(self, last: LastCommand, reason: str, now: float) -> Update:
-        """Go on as `stopped` from the newest command of another process that is gone or held up.
-
-        This is how a failsafe process replaces a node (`FailsafeRuntime`), and how a node takes the arm back from a
-        failsafe process (`FailsafeWatch`).
-        """
+        """Go on as `stopped` from the newest command of a node that is gone or held up; see `FailsafeRuntime`."""
         return self._update(command=self._modes.take_over(last, reason, now))
 
     def _check_no_load(self, mode: Mode) -> None:

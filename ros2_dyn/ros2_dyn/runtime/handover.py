@@ -1,36 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an arm passes from another controller to this node, and back: what is asked for, step by step, and who holds it.
+"""How an arm passes from another controller to this node, and back, step by step; and who holds it in the end.
 
-Each procedure is a generator. It yields what it asks for and is sent the answer, so that it knows neither ROS nor a
-clock. `HandoverRun` steps through it.
+`take_over` and `give_back` are coroutines that know neither ROS nor a clock: they await what the arm and the manager of
+its controllers answer (`handover_protocol.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from math import inf
-from typing import Any
 
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.handover_protocol import (
-    ArmView,
-    Ask,
-    Controller,
-    EnterMode,
-    ListControllers,
-    Look,
-    NoAnswer,
-    Outcome,
-    Procedure,
-    Stay,
-    Step,
-    SwitchControllers,
-)
+from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controller, Controllers, Outcome, Refused
 
-LOOK_PERIOD = 0.02
-"""Time between two looks at the arm while something is awaited, s."""
+VIEW_PERIOD = 0.02
+"""Time between two views of the arm while something is awaited, s."""
 REST_TIME = 0.1
 """Time for which the arm has to stand still, s."""
 REST_DISTANCE = 1e-3
@@ -45,122 +32,168 @@ WATCH_TIME = 0.5
 """Time for which the other controller has to hold the arm before this node lets it go, s."""
 NODE = "dynamics"
 """Who holds the arm while a mode commands."""
-UNTOLD = "whoever held it"
+UNKNOWN = "whoever held it"
 """Who holds the arm where the manager of the controllers does not answer."""
 
-Part = Generator[Ask, Any, Any]
+
+class _SwitchFailed(Refused):
+    """A switch that did not take place, as far as is known."""
+
+    def __init__(self, why: Refused, known: Sequence[Controller] | None) -> None:
+        super().__init__(f"the switch failed: {why}")
+        self.known = known
+        """The controllers after it; None: nobody tells who is active."""
 
 
-class Refused(Exception):
-    """A handover that was given up before anything changed hands."""
-
-
-def take_over(effort_controller: str, joints: Sequence[str]) -> Procedure:
+async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
     """Take the arm over from the controllers that command its joints, into mode gravity.
 
     The node commands before the switch, so that the effort controller's first message carries the arm. Afterwards a
     probe shows whether the joints obey.
-
-    Args:
-        effort_controller: name of the controller that takes the node's commands.
-        joints: joints of the commands, in their order.
     """
-    known = yield ListControllers()
-    if isinstance(known, NoAnswer):
-        return Outcome(False, f"nothing is switched: {known.why}", UNTOLD)
-    others = [each for each in _active(known, joints) if each.name != effort_controller]
-    holding = _holding(known, joints, effort_controller)
     try:
-        controller = _fitting(known, effort_controller, joints)
-        yield from _at_rest("take it over when it rests")
-        view = yield from _hold()
+        known = await controllers.list()
+    except Refused as refused:
+        return Outcome(False, f"nothing is switched: {refused}", UNKNOWN)
+    holding, others = _holding(known, arm), [each for each in _active(known, arm) if each.name != arm.effort_controller]
+    try:
+        controller = _fitting(known, arm)
+        await _at_rest(arm, "take it over when it rests")
+        before = (await _hold(arm)).q
     except Refused as refused:
         if holding != NODE:
-            yield EnterMode("monitor")
+            await arm.leave()
         return Outcome(False, f"nothing is switched: {refused}", holding)
-    before = view.q
     if others or not controller.active:
-        failure = yield SwitchControllers(() if controller.active else (effort_controller,), _tuple(others))
-        if failure and (outcome := (yield from _after_failed_switch(failure, others, effort_controller))):
-            return outcome
-    yield Step("probe")
-    view = yield from _watch(before, lambda view, waited: view.probe is not None or not _goes_on(view, waited))
+        try:
+            await _switch(controllers, () if controller.active else (controller.name,), _names(others))
+        except _SwitchFailed as failed:
+            if failed.known is None:  # the others hold the arm where it is, or the effort controller by these commands
+                text = f"{failed}; mode gravity goes on, since nobody tells who is active"
+                return Outcome(False, text, _text((*_names(others), NODE), " or "))
+            await arm.leave()
+            still = [each for each in _active(failed.known, arm) if each.name != arm.effort_controller]
+            return Outcome(False, str(failed), _text(_names(still)))
+    arm.step("probe")
+    view = await _watch(arm, before, lambda view, waited: view.probe is not None or not _goes_on(view, waited))
     if problem := _disobedience(view, before):
-        return (yield from _switch_back(problem, effort_controller, others))
-    told = _told(view, others)
-    yield from _come_to_rest()
-    yield Step("release")
-    return Outcome(True, told, NODE, _tuple(others))
+        return await _switch_back(problem, arm, controllers, others)
+    await _come_to_rest(arm)
+    arm.step("release")
+    return Outcome(True, _verified(view, others), NODE, _names(others))
 
 
-def give_back(effort_controller: str, controllers: Sequence[str], joints: Sequence[str]) -> Procedure:
-    """Give the arm back to other controllers, which are told to stay where it is.
-
-    The node goes on commanding until they have been seen to hold the arm.
-
-    Args:
-        effort_controller: name of the controller that takes the node's commands.
-        controllers: names of those that get the arm.
-        joints: joints of the commands, in their order.
-    """
-    known = yield ListControllers()
-    if isinstance(known, NoAnswer):
-        return Outcome(False, f"nothing is switched: {known.why}", UNTOLD)
-    holding = _holding(known, joints, effort_controller)
+async def _switch_back(problem: str, arm: CommandedArm, controllers: Controllers, others: list[Controller]) -> Outcome:
+    """Give the arm back to those that held it; without any, the node goes on as well as it can."""
+    if not others:
+        arm.step("release")
+        return Outcome(False, f"{problem}; nobody else held the arm, so mode gravity goes on", NODE)
+    view = await arm.view()
     try:
-        receivers = _receivers(known, controllers, joints)
-        for each in receivers:
-            if each.takes_trajectories and (deaf := (yield Stay(each, {}, {}))):
-                raise Refused(_text(deaf))
-        yield from _hold()
-        yield from _come_to_rest()
-        view = yield from _at_rest("let go of it")
+        await controllers.switch(_names(others), (arm.effort_controller,))
     except Refused as refused:
-        yield Step("release")
-        return Outcome(False, f"nothing is switched: {refused}", holding)
+        return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
+    await _stay(controllers, others, view)
+    await arm.leave()
+    return Outcome(False, f"{problem}; switched back", _text(_names(others)))
+
+
+async def give_back(arm: CommandedArm, controllers: Controllers, receivers: Sequence[str]) -> Outcome:
+    """Give the arm back to other controllers, by their names, and let them stay where it is.
+
+    The node goes on commanding until it has found that they hold the arm.
+    """
+    try:
+        known = await controllers.list()
+    except Refused as refused:
+        return Outcome(False, f"nothing is switched: {refused}", UNKNOWN)
+    try:
+        others = _receivers(known, receivers, arm.joints)
+        for each in others:
+            if each.takes_trajectories:
+                await controllers.connect(each)
+        await _hold(arm)
+        await _come_to_rest(arm)
+        view = await _at_rest(arm, "let go of it")
+    except Refused as refused:
+        arm.step("release")
+        return Outcome(False, f"nothing is switched: {refused}", _holding(known, arm))
+    try:
+        await _switch(controllers, _names(each for each in others if not each.active), (arm.effort_controller,))
+    except _SwitchFailed as failed:
+        arm.step("release")
+        either = _text((*_names(others), NODE), " or ")
+        holding = either if failed.known is None else _holding(failed.known, arm)
+        return Outcome(False, f"{failed}; mode gravity goes on", holding)
     before = view.q
-    failure = yield SwitchControllers(_tuple(each for each in receivers if not each.active), (effort_controller,))
-    if failure:
-        active = yield ListControllers()
-        unknown = isinstance(active, NoAnswer)
-        if unknown or {each.name for each in _active(active, joints)} != set(_tuple(receivers)):
-            yield Step("release")
-            holder = _names([*receivers, NODE], " or ") if unknown else _holding(active, joints, effort_controller)
-            return Outcome(False, f"the switch failed: {_text(failure)}; mode gravity goes on", holder)
-    yield from _let_stay(receivers, view)
-    view = yield from _watch(before, lambda view, waited: waited > WATCH_TIME)
+    await _stay(controllers, others, view)
+    view = await _watch(arm, before, lambda view, waited: waited > WATCH_TIME)
     if (moved := _motion(view, before)) > MAX_MOTION:
-        return (yield from _take_back(f"the arm moved by {moved:.3f} rad or m", effort_controller, receivers))
-    yield EnterMode("monitor")
-    return Outcome(True, f"{_names(receivers)} holds the arm", _names(receivers))
+        return await _take_back(f"the arm moved by {moved:.3f} rad or m", arm, controllers, others)
+    await arm.leave()
+    return Outcome(True, f"{_text(_names(others))} holds the arm", _text(_names(others)))
+
+
+async def _take_back(problem: str, arm: CommandedArm, controllers: Controllers, others: list[Controller]) -> Outcome:
+    """Take the arm back from those that do not hold it."""
+    try:
+        await controllers.switch((arm.effort_controller,), _names(others))
+    except Refused as refused:
+        return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
+    try:
+        if (await arm.view()).mode == "monitor":
+            await arm.enter_gravity()
+    except Refused as refused:
+        return Outcome(False, f"{problem}; the node cannot hold it: {refused}: brake the arm", "")
+    arm.step("release")
+    return Outcome(False, f"{problem}; '{arm.effort_controller}' was switched on again", NODE)
 
 
 # ---- the controllers
 
 
-def _tuple(controllers: Iterable[Controller]) -> tuple[str, ...]:
+def _names(controllers: Iterable[Controller]) -> tuple[str, ...]:
     return tuple(each.name for each in controllers)
 
 
-def _names(controllers: Iterable[Controller | str], between: str = ", ") -> str:
-    return between.join(each if isinstance(each, str) else each.name for each in controllers)
+def _text(names: Iterable[str], between: str = ", ") -> str:
+    return between.join(names)
 
 
-def _active(known: Sequence[Controller], joints: Sequence[str]) -> list[Controller]:
-    """Return the active controllers of the joints."""
-    return [each for each in known if each.active and set(each.joints) & set(joints)]
+def _active(known: Sequence[Controller], arm: CommandedArm) -> list[Controller]:
+    """Return the active controllers of the arm's joints."""
+    return [each for each in known if each.active and set(each.joints) & set(arm.joints)]
 
 
-def _holding(known: Sequence[Controller], joints: Sequence[str], effort_controller: str) -> str:
+def _holding(known: Sequence[Controller], arm: CommandedArm) -> str:
     """Return who holds the arm."""
-    return _names(NODE if each.name == effort_controller else each for each in _active(known, joints))
+    return _text(NODE if name == arm.effort_controller else name for name in _names(_active(known, arm)))
 
 
-def _fitting(known: Sequence[Controller], name: str, joints: Sequence[str]) -> Controller:
+async def _switch(controllers: Controllers, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+    """Switch controllers, all or none. A switch that is not answered counts if it took place.
+
+    Raises:
+        _SwitchFailed: it did not, or nobody tells.
+    """
+    try:
+        await controllers.switch(activate, deactivate)
+    except Refused as refused:
+        try:
+            known = await controllers.list()
+        except Refused:
+            raise _SwitchFailed(refused, None) from refused
+        active = {each.name for each in known if each.active}
+        if not active.issuperset(activate) or not active.isdisjoint(deactivate):
+            raise _SwitchFailed(refused, known) from refused
+
+
+def _fitting(known: Sequence[Controller], arm: CommandedArm) -> Controller:
     """Return the effort controller, if it commands efforts of the joints in their order."""
+    name, joints = arm.effort_controller, arm.joints
     found = [each for each in known if each.name == name]
     if not found:
-        raise Refused(f"there is no controller '{name}', but {_names(known) or 'none'}")
+        raise Refused(f"there is no controller '{name}', but {_text(_names(known)) or 'none'}")
     controller = found[0]
     if not controller.joints:
         raise Refused(f"controller '{name}' names no joints: configure it")
@@ -168,7 +201,7 @@ def _fitting(known: Sequence[Controller], name: str, joints: Sequence[str]) -> C
         raise Refused(f"controller '{name}' does not command efforts")
     if controller.joints != tuple(joints):
         raise Refused(
-            f"controller '{name}' commands {', '.join(controller.joints)}, the node {', '.join(joints)}: "
+            f"controller '{name}' commands {_text(controller.joints)}, the node {_text(joints)}: "
             "set command_joints to its joints in its order"
         )
     return controller
@@ -178,60 +211,68 @@ def _receivers(known: Sequence[Controller], names: Sequence[str], joints: Sequen
     """Return the controllers that get the arm, if they command all of its joints."""
     if not names:
         raise Refused("nothing was taken over before: name the controllers that get the arm in the request")
-    if missing := [name for name in names if name not in _tuple(known)]:
-        raise Refused(f"there is no controller '{missing[0]}', but {_names(known) or 'none'}")
+    if missing := [name for name in names if name not in _names(known)]:
+        raise Refused(f"there is no controller '{missing[0]}', but {_text(_names(known)) or 'none'}")
     receivers = [each for each in known if each.name in names]
     covered = [joint for each in receivers for joint in each.joints]
     if uncovered := [joint for joint in joints if joint not in covered]:
-        raise Refused(f"nobody would hold '{uncovered[0]}': {_names(receivers)} command {', '.join(covered)}")
+        commanded = f"{_text(_names(receivers))} command {_text(covered)}"
+        raise Refused(f"nobody would hold '{uncovered[0]}': {commanded}")
     return receivers
 
 
-def _let_stay(controllers: Iterable[Controller], view: ArmView) -> Part:
-    """Tell trajectory controllers to stay where the arm was seen, with the efforts that held it there."""
-    for each in controllers:
+async def _stay(controllers: Controllers, receivers: Iterable[Controller], view: ArmView) -> None:
+    """Let trajectory controllers stay where the arm is, with the efforts that hold it there.
+
+    Whether they do is found from the arm's motion.
+    """
+    for each in receivers:
         if each.takes_trajectories:
             efforts = view.command if each.takes_efforts else None
-            yield Stay(each, _of(each, view, view.q), {} if efforts is None else _of(each, view, efforts))
+            with suppress(Refused):
+                await controllers.stay(each, _of(each, view, view.q), _of(each, view, efforts))
 
 
-def _of(controller: Controller, view: ArmView, values: Array) -> dict[str, float]:
-    """Return the values of a controller's joints."""
+def _of(controller: Controller, view: ArmView, values: Array | None) -> dict[str, float]:
+    """Return the values of a controller's joints; none for None."""
+    if values is None:
+        return {}
     return {name: float(x) for name, x in zip(view.joint_names, values) if name in controller.joints}
 
 
 # ---- the arm
 
 
-def _at_rest(otherwise: str) -> Part:
-    """Return a view of the arm at rest."""
-    before = yield Look()
-    view = yield Look(REST_TIME)
-    if (moved := _motion(view, before.q)) == inf:
-        raise Refused("the robot is another one now")
-    if moved > REST_DISTANCE:
-        joint = view.joint_names[int(np.argmax(np.abs(view.q - before.q)))]
-        raise Refused(f"the arm moves: '{joint}' with {moved / REST_TIME:.3g} rad/s or m/s; {otherwise}")
+async def _at_rest(arm: CommandedArm, otherwise: str) -> ArmView:
+    """Return a view of the arm that has been at rest for a while."""
+    view = before = await arm.view()
+    for k in range(1, 1 + round(REST_TIME / VIEW_PERIOD)):
+        view = await arm.view(after=VIEW_PERIOD)
+        if (moved := _motion(view, before.q)) == inf:
+            raise Refused("the robot is another one now")
+        if moved > REST_DISTANCE:
+            joint = view.joint_names[int(np.argmax(np.abs(view.q - before.q)))]
+            speed = f"{moved / (k * VIEW_PERIOD):.3g} rad/s or m/s"
+            raise Refused(f"the arm moves: '{joint}' with {speed}; {otherwise}")
     return view
 
 
-def _come_to_rest() -> Part:
+async def _come_to_rest(arm: CommandedArm) -> None:
     """Wait until the arm stands still, or for as long as it may take to settle."""
-    waited, before, view = 0.0, (yield Look()), (yield Look(REST_TIME))
+    waited, before, view = 0.0, await arm.view(), await arm.view(after=REST_TIME)
     while _motion(view, before.q) > SETTLED_DISTANCE and waited < MAX_SETTLING:
-        waited, before, view = waited + REST_TIME, view, (yield Look(REST_TIME))
+        waited, before, view = waited + REST_TIME, view, await arm.view(after=REST_TIME)
 
 
-def _hold() -> Part:
+async def _hold(arm: CommandedArm) -> ArmView:
     """Let mode gravity hold the arm where it is; return a view of it when its ramps have ended."""
-    view = yield Look()
-    if view.mode != "gravity" and (problem := (yield EnterMode("gravity"))):
-        raise Refused(problem)
-    yield Step("hold")
-    before = yield Look()
-    view = yield from _watch(before.q, lambda view, waited: view.settled or not _goes_on(view, waited))
+    if (await arm.view()).mode != "gravity":
+        await arm.enter_gravity()
+    arm.step("hold")
+    before = await arm.view()
+    view = await _watch(arm, before.q, lambda view, waited: view.settled or not _goes_on(view, waited))
     if view.mode != "gravity":
-        raise Refused(_ended(view))
+        raise Refused(f"mode gravity ended: {view.reason}")
     if not view.settled:
         raise Refused(f"the arm does not come to rest: it moved by {_motion(view, before.q):.3f} rad or m")
     return view
@@ -242,11 +283,11 @@ def _goes_on(view: ArmView, waited: float) -> bool:
     return view.mode == "gravity" and waited <= MAX_SETTLING
 
 
-def _watch(before: Array, enough: Callable[[ArmView, float], bool]) -> Part:
-    """Return a view when enough was seen, given it and the time, s; or when the arm has moved."""
-    view, waited = (yield Look()), 0.0
+async def _watch(arm: CommandedArm, before: Array, enough: Callable[[ArmView, float], bool]) -> ArmView:
+    """Return a view when it is enough, given it and the time, s; or when the arm has moved."""
+    view, waited = await arm.view(), 0.0
     while _motion(view, before) <= MAX_MOTION and not enough(view, waited):
-        view, waited = (yield Look(LOOK_PERIOD)), waited + LOOK_PERIOD
+        view, waited = await arm.view(after=VIEW_PERIOD), waited + VIEW_PERIOD
     return view
 
 
@@ -257,16 +298,12 @@ def _motion(view: ArmView, before: Array) -> float:
     return float(np.max(np.abs(view.q - before), initial=0.0))
 
 
-def _ended(view: ArmView) -> str:
-    return f"mode gravity ended: {view.reason}"
-
-
 def _disobedience(view: ArmView, before: Array) -> str:
     """Return why the commands take no effect, or too much; empty if they do."""
     if (moved := _motion(view, before)) > MAX_MOTION:
         return f"the arm moved by {moved:.3f} rad or m after the switch"
     if view.mode != "gravity":
-        return _ended(view)
+        return f"mode gravity ended: {view.reason}"
     found, names = view.probe, view.joint_names
     if found is None:
         return "no state came after the switch"
@@ -276,58 +313,11 @@ def _disobedience(view: ArmView, before: Array) -> str:
     return ""
 
 
-def _told(view: ArmView, others: Sequence[Controller]) -> str:
+def _verified(view: ArmView, others: Sequence[Controller]) -> str:
     """Return what was verified, in words."""
     assert view.probe is not None
-    text = f"mode gravity holds the arm instead of {_names(others) or 'nobody'}"
+    text = f"mode gravity holds the arm instead of {_text(_names(others)) or 'nobody'}"
     coarse = [view.joint_names[i] for i in view.probe.unknown]
     if not coarse:
         return f"{text}; the measured effort of every joint follows"
-    return f"{text}; no measured efforts, or too coarse ones, to see whether these follow: {', '.join(coarse)}"
-
-
-# ---- what fails
-
-
-def _text(failure: str | NoAnswer) -> str:
-    return failure.why if isinstance(failure, NoAnswer) else failure
-
-
-def _after_failed_switch(failure: str | NoAnswer, others: Sequence[Controller], effort_controller: str) -> Part:
-    """Return how a take-over ends whose switch failed; None if it took place all the same."""
-    known, text = (yield ListControllers()), f"the switch failed: {_text(failure)}"
-    if isinstance(known, NoAnswer):
-        # Whoever is active holds the arm: the others where they are, or the effort controller by these commands.
-        goes_on = f"mode gravity goes on, since nobody tells who is active: {known.why}"
-        return Outcome(False, f"{text}; {goes_on}", _names([*others, NODE], " or "))
-    active = {each.name for each in known if each.active}
-    if effort_controller in active and not active & set(_tuple(others)):
-        return None
-    yield EnterMode("monitor")
-    return Outcome(False, text, _names(each for each in others if each.name in active))
-
-
-def _switch_back(problem: str, effort_controller: str, others: Sequence[Controller]) -> Part:
-    """Give the arm back to those that held it; without any, the node goes on as well as it can."""
-    if not others:
-        yield Step("release")
-        return Outcome(False, f"{problem}; nobody else held the arm, so mode gravity goes on", NODE)
-    view = yield Look()
-    failure = yield SwitchControllers(_tuple(others), (effort_controller,))
-    if failure:
-        return Outcome(False, f"{problem}; switching back failed, too: {_text(failure)}: brake the arm", "")
-    yield from _let_stay(others, view)
-    yield EnterMode("monitor")
-    return Outcome(False, f"{problem}; switched back", _names(others))
-
-
-def _take_back(problem: str, effort_controller: str, others: Sequence[Controller]) -> Part:
-    """Take the arm back from those that do not hold it."""
-    failure = yield SwitchControllers((effort_controller,), _tuple(others))
-    if failure:
-        return Outcome(False, f"{problem}; switching back failed, too: {_text(failure)}: brake the arm", "")
-    view = yield Look()
-    if view.mode == "monitor" and (refusal := (yield EnterMode("gravity"))):
-        return Outcome(False, f"{problem}; the node cannot hold it: {refusal}: brake the arm", "")
-    yield Step("release")
-    return Outcome(False, f"{problem}; '{effort_controller}' was switched on again", NODE)
+    return f"{text}; no measured efforts, or too coarse ones, to see whether these follow: {_text(coarse)}"

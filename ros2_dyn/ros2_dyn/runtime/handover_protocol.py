@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a handover asks for, the answers, and how it ends."""
+"""What a handover is between: the arm that the node commands, and the manager of its other controllers."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
 
 from ros2_dyn.control.controller_probe import ProbeFinding
 from ros2_dyn.model.spatial import Array
 
 HandoverStep = Literal["hold", "probe", "release"]
 """Hold the arm where it is, probe whether its controller obeys, let it go."""
+
+
+class Refused(Exception):
+    """Why something cannot be done: it was refused, or not answered in time."""
 
 
 class Controller(NamedTuple):
@@ -26,59 +30,8 @@ class Controller(NamedTuple):
     """Whether it follows trajectories."""
 
 
-class NoAnswer(NamedTuple):
-    """Why there is no answer, or none in time."""
-
-    why: str
-
-
-class ListControllers(NamedTuple):
-    """Asks for the controllers: a tuple of `Controller`, or `NoAnswer`."""
-
-
-class SwitchControllers(NamedTuple):
-    """Asks for a strict switch; the answer is why it was refused, empty if it was not, or `NoAnswer`."""
-
-    activate: tuple[str, ...]
-    deactivate: tuple[str, ...]
-
-
-class EnterMode(NamedTuple):
-    """Asks for a mode; the answer is why it was refused, empty if it was not."""
-
-    mode: str
-
-
-class Stay(NamedTuple):
-    """Tells a trajectory controller to stay at positions; the answer is empty, or why nobody hears it.
-
-    Without positions it only asks whether the controller hears.
-    """
-
-    controller: Controller
-    positions: dict[str, float]
-    """By joint, rad or m."""
-    efforts: dict[str, float]
-    """By joint, N m or N."""
-
-
-class Step(NamedTuple):
-    """Tells the runtime what a handover does, see `ArmRuntime.on_handover`; the answer is None."""
-
-    what: HandoverStep
-
-
-class Look(NamedTuple):
-    """Asks for an `ArmView`, after a time, s."""
-
-    after: float = 0.0
-
-
-Ask = ListControllers | SwitchControllers | EnterMode | Stay | Step | Look
-
-
 class ArmView(NamedTuple):
-    """What a handover sees of the arm."""
+    """The arm at one moment of a handover."""
 
     mode: str
     reason: str
@@ -105,5 +58,55 @@ class Outcome(NamedTuple):
     """Controllers that held it before, where the node took it over."""
 
 
-Procedure = Generator[Ask, Any, Outcome]
-"""A handover: it yields what it asks for, is sent the answers, and returns how it ended."""
+class CommandedArm(Protocol):
+    """The arm, as the node commands it."""
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joints of the commands, in their order."""
+
+    @property
+    def effort_controller(self) -> str:
+        """Name of the controller that takes the commands."""
+
+    async def view(self, after: float = 0.0) -> ArmView:
+        """Return the arm as it is after a time, s."""
+
+    async def enter_gravity(self) -> None:
+        """Enter mode gravity.
+
+        Raises:
+            Refused: the runtime refuses it.
+        """
+
+    async def leave(self) -> None:
+        """Return to monitor."""
+
+    def step(self, what: HandoverStep) -> None:
+        """Take a step in mode gravity, see `ArmRuntime.on_handover`."""
+
+
+class Controllers(Protocol):
+    """The manager of the arm's controllers. Each method raises `Refused` where it does not answer in time."""
+
+    async def list(self) -> Sequence[Controller]:
+        """Return the controllers."""
+
+    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+        """Switch controllers by their names, all or none.
+
+        Raises:
+            Refused: nothing is switched, or nobody answers and it is not known.
+        """
+
+    async def connect(self, controller: Controller) -> None:
+        """Wait until a trajectory controller is there to receive where it has to stay."""
+
+    async def stay(self, controller: Controller, positions: Mapping[str, float], efforts: Mapping[str, float]) -> None:
+        """Let a trajectory controller stay where the arm is.
+
+        Args:
+            controller: the controller.
+            positions: by joint, rad or m.
+            efforts: by joint, N m or N; none where it takes none.
+        """

@@ -377,11 +377,11 @@ class ModeManager:
         return FailsafeConfig(robot.description, robot.settings.of_a_stop(), robot.payload.link)
 
     def take_over(self, last: LastCommand, reason: str, now: float) -> Command | None:
-        """Go on as `stopped` from the newest command of another process; return the first command.
+        """Go on as `stopped` from the newest command of a node; return the first command.
 
         Args:
-            last: its newest command; its age is that of now.
-            reason: why it is replaced.
+            last: the node's newest command; its age is that of now.
+            reason: why the node is replaced.
             now: time, s.
         """
         robot, supervisor, latest = self._robot, self._supervisor, self._latest
@@ -393,11 +393,6 @@ class ModeManager:
             age = state_age(latest, now)
             hold = hold if last.stop.stage else self._as_commanded(arm.gravity, arm)
         limit = supervisor.limits.effort
-        if len(last.effort) != len(limit):
-            self._events.append(Event("takeover impossible", f"takeover: {reason}; the robot is another one", "error"))
-            return None
-        if supervisor.commands:  # of long ago: the other process has commanded since then
-            supervisor.abort("failsafe took over")
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
         self._monitor.begin(applied, now)
         self._loop.begin(False)

@@ -243,12 +243,6 @@ class Settings:
         "Folder of these files, which keeps the newest 20, 200 MB at most. Empty: `black_box` in the ROS log folder.",
         read_only=True,
     )
-    retime_service: bool = _output(
-        False,
-        "Whether ~/retime_trajectory is offered, by a process of its own: the fastest timing of a path within effort "
-        "limits. It needs toppra.",
-        locked=True,
-    )
     marker_scale: float = _output(
         0.002, "Length of the arrows of ~/wrench_markers, m/N; five times as long per N m.", low=0.0, high=10.0
     )

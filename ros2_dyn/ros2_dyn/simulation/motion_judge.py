@@ -173,22 +173,13 @@ class MotionJudge:
             self._stops.clear()
             self._begin_stop(now, q, qd)
 
-    def on_failsafe_lost(self, now: float, node_runs: bool = False) -> None:
-        """Take note of the death of the failsafe process; if it commands, and no node runs, nothing is left that does.
-
-        Args:
-            now: time, s.
-            node_runs: whether the node runs, which then takes the arm back.
-        """
+    def on_failsafe_lost(self, now: float) -> None:
+        """Take note of the death of the failsafe process at a time, s; if it commands, nothing is left that does."""
         self._failsafe_lost_at = now
-        if self._failsafe_commands and not node_runs:
+        if self._failsafe_commands:
             self._stops.clear()
             self._held_judged = self._silent = True
         self._failsafe_commands = False
-
-    def on_take_back(self, now: float, q: Array, qd: Array) -> None:
-        """Take note of a node that takes the arm back from a failsafe process at a time, s, which is a stop."""
-        self._begin_stop(now, q, qd)
 
     def on_stop_called(self) -> None:
         """Take note of a call of the robot's stop service, before the next instant."""

@@ -1,27 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manager of the controllers of a world: handovers between them and the node, and what fails there."""
+"""Handovers in a world: the manager of its controllers, the arm of its node, and what fails there."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ros2_dyn.runtime.handover import give_back, take_over
-from ros2_dyn.runtime.handover_protocol import (
-    ArmView,
-    Ask,
-    Controller,
-    EnterMode,
-    ListControllers,
-    Outcome,
-    Procedure,
-    Stay,
-    Step,
-    SwitchControllers,
-)
-from ros2_dyn.runtime.handover_run import HandoverRun
+from ros2_dyn.runtime.handover_protocol import ArmView, Controller, HandoverStep, Outcome, Refused
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
 from ros2_dyn.simulation.simulated_arm import HeldEffort
@@ -36,8 +24,17 @@ STAY_TIME = 0.002
 NODE_DIED = "the node died"
 
 
+class _Turn:
+    """Awaits the next turn of a handover."""
+
+    def __await__(self) -> Generator[None]:
+        yield
+
+
 class SimulatedManager:
-    """Lists and switches the two controllers of a world, and runs handovers of its node."""
+    """Runs handovers of a world's node; it is the `CommandedArm` and the `Controllers` of each."""
+
+    effort_controller = EFFORT
 
     def __init__(self, world: World, latency: float = 0.005) -> None:
         """Manage the controllers of a world, with answers after a time, s."""
@@ -45,13 +42,14 @@ class SimulatedManager:
         self.outcomes: list[Outcome] = []
         """How the handovers ended."""
         self.answers = self.tells = self.switches = True
-        """Whether it hears; whether it tells what it has switched; whether it switches."""
+        """Whether it answers; whether it tells what it has switched; whether it switches."""
         self.effort_works = self.trajectory_works = True
         """Whether these controllers work when they have been switched on."""
-        self.node_joints = tuple(world.options.settings.command_joints or world.description.joint_names)
-        self.effort_joints = self.node_joints
+        self.joints = tuple(world.options.settings.command_joints or world.description.joint_names)
+        """Joints of the node's commands, in their order."""
+        self.effort_joints = self.joints
         """Joints of the effort controller, in its order."""
-        self._run: HandoverRun | None = None
+        self._run: Coroutine[Any, None, Outcome] | None = None
 
     @property
     def busy(self) -> bool:
@@ -60,34 +58,47 @@ class SimulatedManager:
 
     def take_over(self) -> None:
         """Begin to take the arm over."""
-        self._begin(take_over(EFFORT, self.node_joints))
+        self._begin(take_over(self, self))
 
     def give_back(self) -> None:
         """Begin to give the arm back to the trajectory controller."""
-        self._begin(give_back(EFFORT, (TRAJECTORY,), self.node_joints))
+        self._begin(give_back(self, self, (TRAJECTORY,)))
 
     def repair(self) -> None:
         """Let everything work again."""
         self.answers = self.tells = self.switches = self.effort_works = self.trajectory_works = True
-        self.effort_joints = self.node_joints
+        self.effort_joints = self.joints
         self._listen(True)
 
-    def _begin(self, procedure: Procedure) -> None:
-        self._run = HandoverRun(procedure, self._ask, self._see, TIMEOUT)
+    # ---- the loop
+
+    def _begin(self, run: Coroutine[Any, None, Outcome]) -> None:
+        self._run = run
         self._tick()
 
     def _tick(self) -> None:
-        run, node = self._run, self.world.node
-        if run is None:
-            return
-        if node.runtime is None:
-            run.outcome = Outcome(False, NODE_DIED, "")
-        if node.state != "hanging":
-            run.on_time(self.world.now)
-        if run.outcome is not None:
-            self._end(run.outcome)
-        else:
+        """Let a handover go on every `PERIOD`, until it ends or its node dies."""
+        if self._run is not None and self.world.node.runtime is None:
+            self._run.close()
+            self._end(Outcome(False, NODE_DIED, ""))
+        self._go_on()
+        if self._run is not None:
             self.world.queue.after(PERIOD, self._tick)
+
+    def _go_on(self) -> None:
+        """Let a handover go on to what it awaits next, unless its node hangs or is dead."""
+        if self._run is None or self.world.node.state != "running":
+            return
+        try:
+            self._run.send(None)
+        except StopIteration as end:
+            self._end(end.value)
+
+    async def _until(self, condition: Callable[[], object], timeout: float = TIMEOUT) -> None:
+        """Wait until a condition holds, or for a time, s."""
+        deadline = self.world.now + timeout
+        while not condition() and self.world.now < deadline:
+            await _Turn()
 
     def _end(self, outcome: Outcome) -> None:
         """Take note of how a handover ended; an arm that nobody holds is braked by its node."""
@@ -102,70 +113,91 @@ class SimulatedManager:
         elif not outcome.held_by:
             self.world.node.call_stop_service("nobody is known to hold the arm")
 
-    def _see(self) -> ArmView:
+    # ---- the arm
+
+    async def view(self, after: float = 0.0) -> ArmView:
+        """Return the arm as it is after a time, s."""
+        await self._until(lambda: False, after)
         runtime = self.world.node.runtime
         assert runtime is not None  # a node that dies ends its handover
         return runtime.handover_view(self.world.now)
 
-    # ---- what a handover asks for
+    async def enter_gravity(self) -> None:
+        """Enter mode gravity."""
+        await self._request("gravity")
+        if self.world.node.mode != "gravity":
+            raise Refused("mode gravity was refused")
 
-    def _ask(self, asked: Ask) -> None:
-        if isinstance(asked, EnterMode):
-            self._enter(asked)
-        elif isinstance(asked, Step):
-            self.world.node.input(lambda runtime, now: runtime.on_handover(asked.what, now))
-            self._answer(asked, None)
-        elif self.answers:
-            self.world.queue.after(self.latency, partial(self._serve, asked))
+    async def leave(self) -> None:
+        """Return to monitor."""
+        await self._request("monitor")
 
-    def _answer(self, asked: Ask, value: Any) -> None:
-        if self._run is not None:
-            self._run.answer(asked, value, self.world.now)
+    async def _request(self, mode: str) -> None:
+        """Request a mode, and wait for the reply."""
+        node = self.world.node
+        self.world.wanted_mode = mode
+        node.request_mode(mode)
+        while node.awaits_reply:
+            await _Turn()
 
-    def _enter(self, asked: EnterMode) -> None:
-        """Request a mode, and pass on the reply when it comes."""
-        world = self.world
-        world.wanted_mode = asked.mode
+    def step(self, what: HandoverStep) -> None:
+        """Take a step in mode gravity."""
+        self.world.node.input(lambda runtime, now: runtime.on_handover(what, now))
 
-        def look() -> None:
-            if world.node.awaits_reply:
-                world.queue.after(PERIOD, look)
-            else:
-                entered = world.node.mode == asked.mode
-                self._answer(asked, "" if entered else f"mode {asked.mode} was refused")
+    # ---- the controllers
 
-        world.node.request_mode(asked.mode)
-        look()
+    async def _ask(self, serve: Callable[[], Any]) -> Any:
+        """Return what is served after the latency, whatever becomes of the node meanwhile; None is no answer."""
+        answers: list[Any] = []
 
-    def _serve(self, asked: Ask) -> None:
-        if isinstance(asked, ListControllers):
-            self._answer(asked, self._controllers())
-        elif isinstance(asked, SwitchControllers):
-            self._switch(asked)
-        elif isinstance(asked, Stay):
-            if asked.positions:
-                self._stay(asked)
-            self._answer(asked, "")
+        def answer() -> None:
+            if (value := serve()) is not None:
+                answers.append(value)
+                self._go_on()
+
+        if self.answers:
+            self.world.queue.after(self.latency, answer)
+        await self._until(lambda: answers)
+        if not answers:
+            raise Refused(f"no answer within {TIMEOUT:g} s")
+        return answers[0]
+
+    async def list(self) -> Sequence[Controller]:
+        """Return the controllers."""
+        found: Sequence[Controller] = await self._ask(self._controllers)
+        return found
+
+    async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
+        """Switch controllers by their names."""
+        if problem := await self._ask(lambda: self._switch(EFFORT in activate)):
+            raise Refused(problem)
+
+    async def connect(self, controller: Controller) -> None:
+        """Wait until a trajectory controller is there."""
+        await self._ask(lambda: "")
+
+    async def stay(self, controller: Controller, positions: Mapping[str, float], efforts: Mapping[str, float]) -> None:
+        """Let a trajectory controller stay where the arm is."""
+        await self._ask(lambda: self._stay(positions, efforts))
 
     def _controllers(self) -> tuple[Controller, ...]:
         listed = self.world.controllers.list()
         return tuple(each._replace(joints=self.effort_joints) if each.name == EFFORT else each for each in listed)
 
-    def _switch(self, asked: SwitchControllers) -> None:
+    def _switch(self, to_effort: bool) -> str | None:
+        """Switch, and return why that failed; empty if it did not, None where that is not told."""
         if not self.switches:
-            self._answer(asked, "the switch is refused")
-            return
+            return "the switch is refused"
         world, arm = self.world, self.world.arm
-        to_effort = EFFORT in asked.activate
         world.switch_controller(to_effort)
         self._listen(self.effort_works)
         if not self.trajectory_works and not to_effort:
             arm.law = HeldEffort(np.zeros(arm.model.n), arm.model.effort_limit)
         if not self.tells:
-            return
+            return None
         if self.effort_works if to_effort else self.trajectory_works:
             world.motion_judge.handover.on_switch(world.now, arm.q, arm.qd)
-        self._answer(asked, "")
+        return ""
 
     def _listen(self, listens: bool) -> None:
         """Let the effort controller work, or not."""
@@ -173,9 +205,10 @@ class SimulatedManager:
             self.world.motion_judge.suspend("dead controller", not listens)
         self.world.listening = listens
 
-    def _stay(self, asked: Stay) -> None:
+    def _stay(self, positions: Mapping[str, float], efforts: Mapping[str, float]) -> str:
         joints = self.world.arm_model.joint_names
-        q = np.array([asked.positions[name] for name in joints])
-        effort = np.array([asked.efforts.get(name, 0.0) for name in joints])
+        q = np.array([positions[name] for name in joints])
+        effort = np.array([efforts.get(name, 0.0) for name in joints])
         if self.world.controllers.active == TRAJECTORY and self.trajectory_works:
             self.world.controllers.follow([Waypoint(STAY_TIME, q, np.zeros_like(q), effort)])
+        return ""

@@ -15,7 +15,6 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
-from ros2_dyn.runtime.failsafe_watch import FailsafeSigns, FailsafeWatch
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
@@ -89,11 +88,9 @@ class SimulatedNode:
         self._waiting: deque[tuple[bool, Call]] = deque()
         self._unsent: deque[Command] = deque()
         self._failsafe: FailsafeRuntime | None = None
-        self._failsafe_watch = FailsafeWatch(settings.state_timeout)
-        self._guards = self._ending = self._failsafe_hangs = False
-        self._beats = self._failsafe_beats = 0
+        self._guards = self._ending = False
+        self._beats = 0
         self._last: LastCommand | None = None
-        self._failsafe_last: LastCommand | None = None
         self.start()
 
     # ---- the process
@@ -158,12 +155,6 @@ class SimulatedNode:
             self._record("failsafe", "killed")
             self._end_failsafe()
 
-    def hang_failsafe(self) -> None:
-        """Stop the failsafe process, as SIGSTOP does; joint states that come are lost."""
-        if self._failsafe is not None:
-            self._failsafe_hangs = True
-            self._record("failsafe", "hangs")
-
     def set_link(self, **changes: Any) -> None:
         """Change what the node finds on the other side of its commands: fields of `CommandLink`."""
         self.link = self.link._replace(**changes)
@@ -193,7 +184,7 @@ class SimulatedNode:
             note(arrived)
             return sample._replace(received=arrived)
 
-        if self._failsafe is not None and not self._failsafe_hangs:
+        if self._failsafe is not None:
             self._command_failsafe(self._failsafe.on_joint_state(read(), self._queue.now))
         self._input(lambda runtime, now: runtime.on_joint_state(read(), now), is_state=True)
 
@@ -222,8 +213,6 @@ class SimulatedNode:
             self._beats += 1
             self._call(lambda runtime, now: runtime.on_time(now))
         self._watch()
-        if self.can_take_back and self.link.failsafe_commands:
-            self._watch_failsafe()
 
     def _call(self, call: Call) -> None:
         assert self.runtime is not None
@@ -321,8 +310,6 @@ class SimulatedNode:
             problem = ProcessError("failsafe", "the one before has taken over meanwhile")
         else:
             self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
-            self._failsafe_watch, self._failsafe_hangs = FailsafeWatch(config.settings.state_timeout), False
-            self._failsafe_last = None
             self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
         self._call(lambda runtime, now: runtime.on_failsafe_armed(config, problem, now))
 
@@ -340,11 +327,6 @@ class SimulatedNode:
         return self._failsafe is not None and self._failsafe.taken_over
 
     @property
-    def can_take_back(self) -> bool:
-        """Whether the node runs and would take the arm back from the failsafe process."""
-        return self.state == "running" and self._guards
-
-    @property
     def failsafe_took_over_at(self) -> float:
         """Time at which the failsafe process took over, s."""
         return self._failsafe.taken_at if self._failsafe is not None else inf
@@ -357,9 +339,8 @@ class SimulatedNode:
     def _watch(self) -> None:
         """Let the failsafe process look at the node that it guards."""
         failsafe = self._failsafe
-        if failsafe is None or self._failsafe_hangs:
+        if failsafe is None:
             return
-        self._failsafe_beats += 1
         taken_over = failsafe.taken_over
         signs = NodeSigns(self._guards and self.runtime is not None, self._beats, self._last, self._ending)
         self._command_failsafe(failsafe.on_time(signs, self._queue.now))
@@ -367,24 +348,8 @@ class SimulatedNode:
             self._record("failsafe", "takes over", failsafe.reason)
             self.link = self.link._replace(failsafe_commands=True)  # which the node sees before it publishes
         if failsafe.ended:
-            self._failsafe_last = None
             self._record("failsafe", "ends")
             self._end_failsafe()
-
-    def _watch_failsafe(self) -> None:
-        """Let the node look at a failsafe process that has taken over, and take the arm back when that has ended."""
-        signs = FailsafeSigns(self._failsafe is not None, self._failsafe_beats, self._failsafe_last)
-        reason = self._failsafe_watch.why_take_back(signs, self._queue.now)
-        if not reason or signs.command is None:
-            return
-        if signs.alive:
-            self.lose_failsafe()
-            return
-        last = self._failsafe_watch.last_command(signs.command, self._queue.now)
-        self.link, self._failsafe_last = self.link._replace(failsafe_commands=False), None
-        self._record("node", "takes over", reason)
-        self._call(lambda runtime, now: runtime.take_over(last, reason, now))
-        self._tell_link()  # that nobody guards this node now
 
     def _end_failsafe(self) -> None:
         self._failsafe = None
@@ -394,5 +359,4 @@ class SimulatedNode:
         if update is not None and update.stop_failed:
             self.call_stop_service()
         if update is not None and update.command is not None:
-            self._failsafe_last = update.command.as_last(self._queue.now)
             self._publish("failsafe command", update.command.effort, update.command.data)

@@ -227,14 +227,11 @@ class World:
         if kind == "failsafe":
             commanded, self._failsafe_ramps = self._failsafe_ramps, details[0] == "takes over"
             if details[0] == "killed":
-                self.motion_judge.on_failsafe_lost(self.now, self.node.can_take_back)
-                if commanded and not self.node.can_take_back:
+                self.motion_judge.on_failsafe_lost(self.now)
+                if commanded:
                     self._begin_sequence()
             self._advance()
             self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)
-        if (kind, *details[:1]) == ("node", "takes over"):
-            self._advance()
-            self.motion_judge.on_take_back(self.now, self.arm.q, self.arm.qd)
         if (kind, *details) == ("stop_service",):
             self.motion_judge.on_stop_called()
         elif kind == "stop_service":  # for a reason that is no stop

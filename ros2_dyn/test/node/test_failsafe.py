@@ -71,14 +71,6 @@ def publishers(driver: Driver) -> set[bytes]:
     return {bytes(info.endpoint_gid) for info in infos}
 
 
-def guarded_by_another(node: int, failsafe: int) -> bool:
-    """Return whether a node has another failsafe process than this one."""
-    try:
-        return child_of(node) != failsafe
-    except ValueError:
-        return False
-
-
 def known(driver: Driver) -> int:
     """Return how many failsafe processes are known."""
     return driver.listener.known_failsafes("dynamics/command")
@@ -182,24 +174,30 @@ def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
     enter_force(driver)
 
 
-def test_node_takes_the_arm_back_when_the_process_dies_that_replaced_it(begin):
-    """And when the next one is stopped, which is killed first. Each time it goes on from the newest command."""
+def test_node_is_silent_when_the_process_dies_that_replaced_it_and_commands_again_when_it_is_asked(begin):
+    """The process is killed at once, or stopped first, as one that hangs and that a user has to kill."""
     driver = begin()
     node = driver.process.process.pid
-    for number, end in enumerate([signal.SIGKILL, signal.SIGSTOP], 1):
-        driver.barrier()
-        count, failsafe = len(driver.commands), child_of(node)
+    for number, hangs in enumerate([False, True], 1):
+        failsafe = child_of(node)
         os.kill(node, signal.SIGSTOP)
         feed(driver, lambda number=number: driver.process.printed.count("takes over") == number, "it is not replaced")
         os.kill(node, signal.SIGCONT)
         feed(driver, lambda: driver.mode == "monitor", "it goes on")
-        os.kill(failsafe, end)
-        feed(driver, lambda: driver.mode == "stopped", "it does not take the arm back")
-        assert driver.process.printed.count("takeover: the failsafe process has ended while it commanded") == number
-        driver.play(100)
-        check_ramp(driver.commands[count - 1 :], WEIGHT)
-        driver.until(lambda failsafe=failsafe: guarded_by_another(node, failsafe), "it is not guarded again")
+        if hangs:
+            os.kill(failsafe, signal.SIGSTOP)
+            driver.play(30)
+            assert (
+                "'/dynamics_failsafe' commands on /dynamics/command: it took over" in driver.set_mode("force").message
+            )
+        os.kill(failsafe, signal.SIGKILL)
+        feed(driver, lambda failsafe=failsafe: has_ended(failsafe), "it is not killed")
+        driver.play(30)
+        assert driver.play(30) == []
+        assert driver.mode == "monitor"
         enter_force(driver)
+        assert driver.play(5)
+        assert child_of(node) != failsafe
 
 
 def has_ended(pid: int) -> bool:

@@ -193,7 +193,6 @@ def test_tables_of_the_page_of_the_node_are_its_topics_and_services(driver):
     shown_services = {full_name(name): kind.replace("/", "/srv/") for name, kind in services}
     node = driver.listener.node
     shown.pop("/robot_description")  # the node of this test has it as a parameter
-    shown_services.pop("/dynamics/retime_trajectory")  # with `retime_service`
     driver.listener.until(lambda: "/dynamics/set_mode" in dict(node.get_service_names_and_types()), "no services")
     kinds = {name: kinds[0] for name, kinds in node.get_topic_names_and_types()}
     assert {name: kinds.get(name) for name in shown} == shown

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service that times trajectories: offered where it is wanted, by another process, with the node's robot."""
+"""The node that times trajectories, with the robot and the parameters of another node."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Inertia, Vector3
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
-from ros2_dyn_interfaces.srv import GetJacobian, RetimeTrajectory, SetPayload
+from ros2_dyn_interfaces.srv import RetimeTrajectory, SetPayload
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from driver import MODEL, NAMES, Driver
@@ -24,20 +24,33 @@ from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.model import Payload
 from ros_harness import Listener, Process, words
 
-NAME = "dynamics/retime_trajectory"
+NAME = "retiming/retime_trajectory"
 POSTURES = [[0.0, -1.2, 1.4, -1.8, -1.57, 0.3], [0.8, -0.8, 0.9, -1.5, -1.2, 0.0], [1.0, -1.2, 1.4, -1.8, -1.57, 1.0]]
 SCALE = 0.5
 
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
-    """A node that offers the service."""
+    """A node, and the one that times for it once it has its robot."""
     listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), retime_service=True, effort_scale=SCALE)
+    parameters = words(urdf_file=str(MOCK_ARM), effort_scale=SCALE)
     driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *parameters))
+    retiming = Process("ros2_dyn_tools.ros.retime_node")
+    wait_until(lambda: "no robot yet" not in listener.call(RetimeTrajectory, NAME).message, listener)
     yield driver
+    assert "Traceback" not in retiming.stop()
     driver.close()
     listener.close()
+
+
+def wait_until(condition: Callable[[], bool], listener: Listener) -> None:
+    """Wait until answers to requests are other ones."""
+
+    def holds() -> bool:
+        listener.spin(0.2)
+        return condition()
+
+    listener.until(holds, "the answers remain the same")
 
 
 def path(names=NAMES[::-1], postures=POSTURES) -> JointTrajectory:
@@ -73,20 +86,13 @@ def test_path_is_timed_with_the_payload_within_what_commands_may_use(driver):
     assert free.duration_before == 8.0
     assert free.duration < 4.0
     assert len(free.trajectory.points) == int(np.ceil(free.duration * 250)) + 1
-    driver.begin()
     box = Inertia(m=3.0, com=Vector3(z=0.1))
-    assert driver.listener.call(SetPayload, "dynamics/set_payload", inertia=box).success
+    assert driver.listener.call(SetPayload, "retiming/set_payload", inertia=box).success
     loaded = MODEL.carrying(Payload(3.0, (0, 0, 0.1)))
-
-    def is_told() -> bool:  # the process is told twice a second
-        answer = driver.listener.call(RetimeTrajectory, NAME, trajectory=path())
-        q = table(answer, "positions")
-        still = 0 * q[-1]
-        return np.allclose(table(answer, "effort")[-1], rnea(loaded, q[-1], still, still))
-
-    driver.listener.until(is_told, "the payload is not used")
     check(loaded, driver.listener.call(RetimeTrajectory, NAME, trajectory=path()))
-    assert driver.listener.call(SetPayload, "dynamics/set_payload").success
+    answer = driver.listener.call(SetPayload, "retiming/set_payload", link="nowhere")
+    assert "nowhere" in answer.message
+    assert driver.listener.call(SetPayload, "retiming/set_payload").success
 
 
 def test_limits_are_by_the_names_of_the_request(driver):
@@ -114,19 +120,18 @@ def test_wrong_requests_are_answered_with_the_reason(driver):
     assert f"joint '{NAMES[5]}' at " in message(path(postures=far))
 
 
-def test_service_is_another_process_which_a_parameter_ends_and_starts(driver):
-    def set_service(value: bool) -> None:
-        parameter = Parameter("retime_service", value=value).to_parameter_msg()
-        answer = driver.listener.call(SetParameters, "dynamics/set_parameters", parameters=[parameter])
-        assert answer.results[0].successful, answer.results[0].reason
+def test_parameters_of_the_other_node_are_followed(driver):
+    """With a twentieth of its efforts the arm cannot even stand still."""
 
-    def offered() -> bool:
-        return "dynamics_retiming" in driver.listener.node.get_node_names()
+    def answer() -> RetimeTrajectory.Response:
+        return driver.listener.call(RetimeTrajectory, NAME, trajectory=path())
 
-    driver.listener.until(offered, "it is not offered")
-    set_service(False)
-    driver.listener.until(lambda: not offered(), "it is still offered")
-    driver.listener.call(GetJacobian, "dynamics/get_jacobian")  # the node itself goes on
-    set_service(True)
-    driver.listener.until(offered, "it is not offered again")
-    assert driver.listener.call(RetimeTrajectory, NAME, trajectory=path()).success
+    def set_scale(scale: float) -> None:
+        parameter = Parameter("effort_scale", value=scale).to_parameter_msg()
+        result = driver.listener.call(SetParameters, "dynamics/set_parameters", parameters=[parameter])
+        assert result.results[0].successful, result.results[0].reason
+
+    set_scale(0.05)
+    wait_until(lambda: "so no speed is slow enough" in answer().message, driver.listener)
+    set_scale(SCALE)
+    wait_until(lambda: bool(answer().success), driver.listener)
