@@ -44,8 +44,8 @@ class CommandConversion:
 
         Args:
             effort: N m or N, shape (n,).
-            q: newest measured positions that are believed, rad or m, shape (n,); None: there are none. A servo then stays
-                where it is: None.
+            q: newest measured positions that are believed, rad or m, shape (n,); None: there are none, and a servo
+                stays where it is.
         """
         converted = effort * self._factor
         if self._interface != "position_offset":

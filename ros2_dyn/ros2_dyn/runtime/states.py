@@ -26,7 +26,7 @@ class MeasuredState(NamedTuple):
     velocity_problem: str = ""
     """Why its velocities do not fit, so that a mode has to stop; while one commands, they are rates of positions."""
     believed_q: list[float] | None = None
-    """Positions of the newest state up to this one that fits the states before, rad or m, shape (n,); None: none did."""
+    """Positions of the newest state that fits the states before it, rad or m, shape (n,); None: none did."""
 
 
 class DesiredState(NamedTuple):
