@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertial import rounded
 from ros2_dyn.model.plain_yaml import read_yaml
 from ros2_dyn.runtime.settings import FRICTION, Settings
 
@@ -19,6 +18,8 @@ EVERY_NODE = ("*", "**")
 """Last part of names that stand for any node."""
 OF_EVERY_NODE = ("use_sim_time",)
 """Parameters that every node has."""
+DIGITS = 6
+"""Significant digits of numbers that are written."""
 PARAMETERS = "parameter file of the node, as `ros2_dyn identify` writes it: friction, rotors, gains, filter, gravity"
 """What the argument `--parameters` of commands is."""
 
@@ -68,16 +69,15 @@ def read_parameter_file(path: str | Path) -> Settings:
 
 
 def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: str) -> None:
-    """Write parameters for every node of this kind, with a comment of one line above them.
+    """Write parameters for every node, with a comment of one line above them. Numbers have `DIGITS` digits.
 
     Raises:
         InputError: the file cannot be written.
     """
     import yaml  # here, because it takes 20 ms
 
-    text = yaml.safe_dump(
-        {"/**": {"ros__parameters": dict(values)}}, default_flow_style=None, sort_keys=False, width=110
-    )
+    section = {"ros__parameters": {name: _rounded(value) for name, value in values.items()}}
+    text = yaml.safe_dump({"/**": section}, default_flow_style=None, sort_keys=False, width=110)
     try:
         Path(path).write_text(f"# {comment}\n{text}", encoding="utf-8")
     except OSError as error:
@@ -87,13 +87,13 @@ def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: s
 def friction_parameters(model: RobotModel) -> dict[str, list[Any]]:
     """Return the parameters that give a robot of the same joints the friction and the rotors of this one.
 
-    Numbers have six digits. `transition_velocity`, which is one for all joints, is not among them.
+    `transition_velocity`, which is one for all joints, is not among them.
     """
     joints = [joint for joint in model.joints if joint.mimics is None and joint.dof == 1]
     values: dict[str, list[Any]] = {"joints": [joint.name for joint in joints]}
     for name, parameter in FRICTION.items():
         numbers = [joint.dynamics.breakaway if name == "static" else getattr(joint.dynamics, name) for joint in joints]
-        values[parameter] = [rounded(x) for x in numbers]
+        values[parameter] = numbers
     if all(joint.dynamics.static is None for joint in joints):
         del values["static_friction"], values["stribeck_velocity"]
     for parameter in ("load_friction", "friction_offset"):
@@ -102,8 +102,15 @@ def friction_parameters(model: RobotModel) -> dict[str, list[Any]]:
     elements = [dict(joint.dynamics.presliding) for joint in joints]
     if distances := sorted({distance for each in elements for distance in each}):
         values["presliding_distance"] = distances
-        values["presliding_effort"] = [rounded(each.get(distance, 0.0)) for each in elements for distance in distances]
+        values["presliding_effort"] = [each.get(distance, 0.0) for each in elements for distance in distances]
     return values
+
+
+def _rounded(value: Any) -> Any:
+    """Return a number, or those of a list, with `DIGITS` significant digits; without a sign where it is zero."""
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") + 0.0 if isinstance(value, float) else value
 
 
 def _sections(tree: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
