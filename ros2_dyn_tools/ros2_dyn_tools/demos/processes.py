@@ -9,40 +9,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import IO, NamedTuple
-
-from ament_index_python.packages import get_package_share_directory
 
 from ros2_dyn.errors import ProcessError
 
-OLD_FAST_DDS = "humble", "iron", "jazzy"
-"""Distributions whose Fast DDS reads its profiles from the old variable; since Kilted it warns where that is set."""
 SHUTDOWN_TIMEOUT = 5.0
 """Wall time that a process has to end after SIGINT, s."""
-
-
-def use_localhost_only(shared_memory: bool = False) -> None:
-    """Limit the discovery of ROS 2 to this machine, unless the user's environment says otherwise.
-
-    Fast DDS's shared memory is off by default. Where processes come and go it may block all of them for a third of a
-    second (its issue 6535), which is longer than commands can wait for states, and a process that starts after another
-    was killed may receive nothing (5469). ROS's own variables for this machine turn shared memory on, so a profile sets
-    both.
-
-    Args:
-        shared_memory: whether Fast DDS may use it.
-    """
-    fast_dds = os.environ.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
-    distribution = os.environ.get("ROS_DISTRO")
-    if fast_dds and not shared_memory:
-        profile = Path(get_package_share_directory("ros2_dyn"), "config", "loopback.xml")
-        library = "FASTRTPS" if distribution in OLD_FAST_DDS else "FASTDDS"
-        os.environ.setdefault(f"{library}_DEFAULT_PROFILES_FILE", str(profile))
-    elif distribution == "humble":
-        os.environ.setdefault("ROS_LOCALHOST_ONLY", "1")
-    else:
-        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 
 
 class _Child(NamedTuple):
@@ -107,9 +79,8 @@ class Processes:
     def printed(self, name: str) -> str:
         """Return what a process has printed so far."""
         file = self._running[name].printed.fileno()
-        return (
-            os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace").strip()
-        )  # the process's own offset stays
+        printed = os.pread(file, os.fstat(file).st_size, 0)  # the process's own offset stays
+        return printed.decode(errors="replace").strip()
 
 
 def _start(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
