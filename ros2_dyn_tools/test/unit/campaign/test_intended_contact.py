@@ -4,7 +4,7 @@
 import pytest
 
 from arm_world import FRICTIONLESS, ArmWorld
-from ros2_dyn.estimation.intended_contact import LASTING_TIME, IntendedContact
+from ros2_dyn.estimation.collision import LASTING_TIME, IntendedContact
 from ros2_dyn.simulation.applied_force import AppliedForce
 
 
