@@ -62,6 +62,7 @@ def compile_kernel(
     backend: Backend = "auto",
     inputs: Sequence[str] = DEFAULT_INPUTS,
     link: str | None = None,
+    *,
     threads: int | None = None,
 ) -> Kernel:
     """Trace and compile the named outputs for one robot.
@@ -99,7 +100,7 @@ def compile_kernel(
     else:
         made = {"python": _python, "numpy": _numpy, "jax": _jax}[backend](program)
     recipe = compile_kernel, (model, tuple(outputs), backend, tuple(inputs), link, threads)
-    return _finish(program, backend, made, model, link, recipe)
+    return _finish(program, backend, made, model, link, recipe=recipe)
 
 
 def compile_scalar_kernel(
@@ -123,7 +124,8 @@ def compile_scalar_kernel(
     """
     program = trace(model, outputs, inputs, link)
     recipe = compile_scalar_kernel, (model, tuple(outputs), tuple(inputs), link)
-    return _finish(program, *_scalar(program), model, link, recipe)
+    backend, made = _scalar(program)
+    return _finish(program, backend, made, model, link, recipe=recipe)
 
 
 def compile_in_time(
@@ -156,7 +158,7 @@ def compile_program(program: Program) -> Callable[..., tuple[Any, ...]]:
     return function
 
 
-def _finish(program: Program, backend: str, made: Made, model: RobotModel, link: str | None, recipe: Any) -> Kernel:
+def _finish(program: Program, backend: str, made: Made, model: RobotModel, link: str | None, *, recipe: Any) -> Kernel:
     """Return a kernel with its attributes."""
     source, function = made
     about = {
