@@ -7,7 +7,6 @@ package_name = "ros2_dyn_tools"
 
 COMMANDS = (
     "campaign",
-    "card",
     "collision-report",
     "doctor",
     "excite",
@@ -32,12 +31,13 @@ setup(
     python_requires=">=3.10",
     install_requires=["numpy", "pyyaml", "rich", "ros2_dyn", "scipy"],
     extras_require={
-        "report": ["matplotlib", "plotly>=6", "rosbags"],
+        "report": ["plotly>=6", "rosbags"],
         "black_box": ["mcap"],
+        "campaign": ["matplotlib"],
         "cluster": ["distributed"],
         "excite": ["pin"],
         "retime": ["toppra"],
-        "view": ["mcap", "pycollada", "rosbags", "trimesh", "viser>=1.1"],
+        "view": ["mcap", "pycollada", "rosbags", "trimesh", "viser>=1.1", "websockets"],
         "test": ["pytest"],
     },
     zip_safe=False,

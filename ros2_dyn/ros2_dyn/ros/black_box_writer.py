@@ -14,7 +14,7 @@ from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from ros2_dyn.errors import Ros2DynError
-from ros2_dyn.model import RobotCard, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings, black_box_file
 from ros2_dyn.runtime.black_box import BlackBox, RecordingRuntime
 from ros2_dyn.runtime.decision_record import Recording
@@ -118,20 +118,18 @@ class NodeBlackBox:
             self._writer.close()
 
 
-def make_runtime(
-    model: RobotModel | None, settings: Settings, logger: RcutilsLogger, card: RobotCard | None = None
-) -> ArmRuntime:
+def make_runtime(model: RobotModel | None, settings: Settings, logger: RcutilsLogger) -> ArmRuntime:
     """Return the runtime of a node, with a black box where that is wanted and can be written.
 
     Raises:
         Ros2DynError: as `ArmRuntime`.
     """
     if not settings.black_box:
-        return ArmRuntime(model, settings, card)
+        return ArmRuntime(model, settings)
     if not black_box_file.is_available():
         logger.warning(f"stops are not recorded: {black_box_file.MISSING}, or set black_box to false")
-        return ArmRuntime(model, settings, card)
-    return RecordingRuntime(model, settings, card=card)
+        return ArmRuntime(model, settings)
+    return RecordingRuntime(model, settings)
 
 
 def file_name(recording: Recording, offset: float) -> str:

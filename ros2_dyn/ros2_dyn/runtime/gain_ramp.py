@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.settings import ABOUT, MODE_GROUP, TYPES, Settings
 
 
@@ -18,20 +19,20 @@ class GainRamp:
     def __init__(self) -> None:
         self._before: Settings | None = None
         self._changed: list[str] = []
-        self._start = self._end = 0.0
+        self._ramp = Ramp()
 
     def change(self, before: Settings, settings: Settings, now: float) -> None:
         """Begin the ramp from what is in use to other settings, at a time, s."""
         self._before = before
         self._changed = [name for name in GAINS if getattr(before, name) != getattr(settings, name)]
-        self._start, self._end = now, now + settings.ramp_time
+        self._ramp = Ramp(now, settings.ramp_time)
 
     def at(self, settings: Settings, now: float) -> Settings:
         """Return the settings with the gains of a time, s."""
-        if self._before is None or now >= self._end:
+        s, before = self._ramp.share(now), self._before
+        if before is None or s == 1:
             self._before = None
             return settings
-        s, before = (now - self._start) / (self._end - self._start), self._before
         return replace(settings, **{name: _between(before, settings, name, s) for name in self._changed})
 
 

@@ -30,6 +30,16 @@ _command = partial(parameter, group="Commands: limits, ramps and stops")
 MODE_GROUP = "Modes"
 """Heading of the parameters of the control laws."""
 _mode = partial(parameter, group=MODE_GROUP)
+FRICTION = {
+    "viscous": "viscous_friction",
+    "coulomb": "coulomb_friction",
+    "static": "static_friction",
+    "stribeck_velocity": "stribeck_velocity",
+    "load": "load_friction",
+    "offset": "friction_offset",
+    "armature": "armature",
+}
+"""Parameters with one number for each joint, by the name in `JointDynamics`."""
 MIN_TORQUE_RATE = 1.0
 """Smallest `torque_rate`, N m/s or N/s: with 0 a stop would change no command."""
 
@@ -47,13 +57,7 @@ class Settings:
     )
     urdf_file: str = _robot(
         "",
-        "Path of a URDF file, of a xacro file (.xacro), or of a robot card (.yaml) that names its URDF. Empty: none.",
-        read_only=True,
-    )
-    robot_card: str = _robot(
-        "",
-        "Path of a robot card: inertias, friction, rotors and `effort_gain` that were identified of the arm. They "
-        "replace the description's; parameters that are set replace the card's. Empty: none.",
+        "Path of a URDF file, or of a xacro file (.xacro). Empty: none.",
         read_only=True,
     )
     joints: tuple[str, ...] = _robot(
@@ -69,8 +73,7 @@ class Settings:
     )
     gravity: tuple[float, ...] = _robot(
         STANDARD_GRAVITY,
-        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling. "
-        "That of a `robot_card` is not taken, since it is the mounting's: a warning tells the difference.",
+        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling.",
         locked=True,
     )
     viscous_friction: tuple[float, ...] = _robot(
@@ -87,18 +90,67 @@ class Settings:
         example=[2.0, 2.0],
         locked=True,
     )
+    static_friction: tuple[float, ...] = _robot(
+        (),
+        "Friction of each joint in `joints` at low speed, N m or N. Not set: as `coulomb_friction`.",
+        per_joint=True,
+        example=[2.5, 2.0],
+        locked=True,
+    )
+    stribeck_velocity: tuple[float, ...] = _robot(
+        (),
+        "Velocity at which the excess of static friction has decayed, of each joint in `joints`, rad/s or m/s. Not "
+        "set: 0.1.",
+        per_joint=True,
+        low=1e-6,
+        high=10.0,
+        example=[0.1, 0.1],
+        locked=True,
+    )
+    load_friction: tuple[float, ...] = _robot(
+        (),
+        "Coulomb friction that the load adds in each joint in `joints`, as a share of the effort of gravity. Not set: "
+        "none.",
+        per_joint=True,
+        example=[0.0, 0.08],
+        locked=True,
+    )
+    friction_offset: tuple[float, ...] = _robot(
+        (),
+        "Effort of each joint in `joints` that is always there, as of friction that differs by direction, N m or N. "
+        "Not set: none.",
+        per_joint=True,
+        signed=True,
+        example=[0.5, -0.5],
+        locked=True,
+    )
+    presliding_distance: tuple[float, ...] = _robot(
+        (),
+        "Displacements at which the springs slip that friction is before a joint slides, rad or m. Not set: none.",
+        low=1e-6,
+        high=1.0,
+        example=[0.01, 0.03],
+        locked=True,
+    )
+    presliding_effort: tuple[float, ...] = _robot(
+        (),
+        "Efforts of these springs when they slip, N m or N: one for each of `presliding_distance`, joint after joint "
+        "in `joints`. Observers follow them; commands do not include them.",
+        low=0.0,
+        high=1000.0,
+        example=[1.0, 0.5, 2.0, 0.0],
+        locked=True,
+    )
     armature: tuple[float, ...] = _robot(
         (),
-        "Rotor inertia times the gear ratio squared of each joint in `joints`, kg m^2 or kg. Not set: that of the "
-        "`robot_card`, or 0.",
+        "Rotor inertia times the gear ratio squared of each joint in `joints`, kg m^2 or kg. Not set: 0.",
         per_joint=True,
         example=[1.2, 1.2],
         locked=True,
     )
     transition_velocity: float = _robot(
         0.01,
-        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise. "
-        "Joints of a `robot_card` have that of the card.",
+        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise.",
         low=1e-6,
         high=10.0,
         locked=True,
@@ -128,8 +180,7 @@ class Settings:
     )
     effort_gain: tuple[float, ...] = _states(
         (),
-        "Factor from the driver's unit of effort to N m or N of each joint in `joints`, for example N m/A. Not set: "
-        "that of the `robot_card`, or 1.",
+        "Factor from the driver's unit of effort to N m or N of each joint in `joints`, for example N m/A. Not set: 1.",
         per_joint=True,
         signed=True,
         example=[10.3, 10.3],
@@ -138,7 +189,7 @@ class Settings:
     effort_filter_cutoff: float = _states(
         0.0,
         "Cut-off, Hz, of the first-order low-pass that the driver puts on efforts before it publishes them. Observers "
-        "of external effort put the same on the model. 0: that of the `robot_card`, or none.",
+        "of external effort put the same on the model. 0: none.",
         low=0.0,
         high=1000.0,
         locked=True,
@@ -572,6 +623,10 @@ class Settings:
             numbers = getattr(self, name)
             if about.per_joint and numbers and len(numbers) != len(self.joints):
                 raise InputError(name, f"expected {len(self.joints)} numbers as `joints` has, got {len(numbers)}")
+        elements = len(self.joints) * len(self.presliding_distance)
+        if len(self.presliding_effort) != elements:
+            problem = f"expected {elements} numbers, as many as `joints` times `presliding_distance`"
+            raise InputError("presliding_effort", f"{problem}, got {len(self.presliding_effort)}")
         if len(self.gravity) != 3:
             raise InputError("gravity", f"expected 3 numbers, got {list(self.gravity)}")
         for name in ("impedance_stiffness", "impedance_damping_ratio"):
@@ -605,18 +660,30 @@ class Settings:
         model = description.reduced(self.joints) if self.joints else description
         model.link_frame(self.tip_link or None)
         model.link_frame(self.impedance_frame or None)
-        lists = {"viscous": self.viscous_friction, "coulomb": self.coulomb_friction, "armature": self.armature}
-        given = {key: dict(zip(self.joints, numbers)) for key, numbers in lists.items() if numbers}
-        drives = {}
-        for joint in model.joints:
-            if joint.mimics is None and joint.dof == 1:
-                own: dict[str, Any] = {
-                    key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name
-                }
-                if description.card is None or joint.name not in description.card.joints:
-                    own["transition_velocity"] = self.transition_velocity
-                drives[joint.name] = replace(joint.dynamics, **own)
-        return model.with_joint_dynamics(drives)
+        free = [joint for joint in model.joints if joint.mimics is None and joint.dof == 1]
+        return model.with_joint_dynamics(
+            {
+                joint.name: replace(
+                    joint.dynamics, transition_velocity=self.transition_velocity, **self._friction(joint.name)
+                )
+                for joint in free
+            }
+        )
+
+    def _friction(self, joint: str) -> dict[str, Any]:
+        """Return the numbers of `JointDynamics` that the parameters give for a joint, by name."""
+        if joint not in self.joints:
+            return {}
+        i = self.joints.index(joint)
+        own: dict[str, Any] = {
+            name: numbers[i] for name, parameter in FRICTION.items() if (numbers := getattr(self, parameter))
+        }
+        if own.get("static") is not None and own["static"] == own.get("coulomb"):
+            own["static"] = None  # no excess: kernels are spared it
+        if count := len(self.presliding_distance):
+            efforts = self.presliding_effort[count * i : count * (i + 1)]
+            own["presliding"] = tuple(each for each in zip(self.presliding_distance, efforts) if each[1] > 0)
+        return own
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
         """Return numbers given in the order of `joints` in the model's order; the default for the other joints."""
@@ -626,7 +693,7 @@ class Settings:
     def of_a_stop(self) -> Settings:
         """Return the parameters that a stop depends on; the others have their defaults."""
         kept = {name: getattr(self, name) for name, about in ABOUT.items() if about.group in STOP_GROUPS}
-        dropped = {"robot_description": "", "urdf_file": "", "robot_card": "", "detect_collisions": False}
+        dropped = {"robot_description": "", "urdf_file": "", "detect_collisions": False}
         return Settings(**kept | dropped)
 
     def check_unlocked(self, new: Settings, mode: str) -> None:

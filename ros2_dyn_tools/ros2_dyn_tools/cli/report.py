@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2_dyn report`: efforts of a recorded motion against the model's, part by part, as an HTML page and a PDF."""
+"""`ros2_dyn report`: efforts of a recorded motion against the model's, part by part, as an HTML page."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from rich.markup import escape
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn_tools.cli.node_parameters import with_node_parameters
+from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recording_arguments import (
     add_recording_arguments,
-    read_conditions,
+    conditions_of,
     read_motion,
     read_robot,
     recording_began,
 )
-from ros2_dyn_tools.recording.conditions import Conditions
 from ros2_dyn_tools.report.effort_report import Options, effort_report
 from ros2_dyn_tools.report.page import write_page
-from ros2_dyn_tools.report.pdf import write_pdf
 from ros2_dyn_tools.report.tables import Table, contact_tables, effort_tables
 from ros2_dyn_tools.report.text import contact_notes, heading
 
@@ -32,13 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     usual = Options()
     add_recording_arguments(parser)
-    parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified: card or URDF")
-    parser.add_argument(
-        "--parameters",
-        type=Path,
-        metavar="YAML",
-        help="parameter file of the node with identified friction and armature, which a URDF cannot hold",
-    )
+    parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified, as URDF")
     parser.add_argument(
         "--calibrate-on",
         type=float,
@@ -51,24 +43,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cutoff", type=float, default=usual.cutoff, help="of velocities, Hz; default: %(default)s")
     parser.add_argument("--low-pass", type=float, metavar="HZ", help="filter the measured effort and all parts alike")
-    parser.add_argument("--output", type=Path, default=Path("report.html"), help="the page; the PDF lies beside it")
+    parser.add_argument("--output", type=Path, default=Path("report.html"), help="the page; default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, compare, print, and write the page and the PDF.
+    """Read, compare, print, and write the page.
 
     Raises:
-        InputError: what `read_motion`, `effort_report`, `write_page` and `write_pdf` raise.
+        InputError: what `read_motion`, `effort_report` and `write_page` raise.
         ModelError: a URDF is wrong.
     """
     page = arguments.output
     if page.suffix != ".html":
         raise InputError("output", f"expected a name that ends in .html, got '{page}'")
-    model = read_robot(arguments.urdf, arguments)
-    recording = read_motion(model, arguments)
+    arm = read_robot(arguments)
+    recording = read_motion(arm, arguments)
     options = Options(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
-    conditions = read_conditions(arguments.identified) if arguments.identified else Conditions()
-    report = effort_report(model, recording, _identified(arguments), options, conditions)
+    described, identified = arm.model, None
+    if arguments.identified or arguments.parameters:
+        described = RobotModel.from_urdf_file(arguments.urdf).reduced(arm.model.joint_names)
+        identified = read_arm(arguments.identified or arguments.urdf, arguments.parameters).model
+        identified = identified.reduced(arm.model.joint_names)
+    conditions = conditions_of(arm.settings, arguments.zero_phase)
+    report = effort_report(described, recording, identified, options, conditions)
     console = Console()
     for table in (*effort_tables(report), *contact_tables(report)):
         console.print(_drawn(table))
@@ -76,15 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
         console.print(note, markup=False, soft_wrap=True)
     told = heading(report, arguments.recording, recording, recording_began(arguments.recording))
     write_page(report, told, page)
-    write_pdf(report, told, page.with_suffix(".pdf"))
-    console.print(f"written: {page}, {page.with_suffix('.pdf')}", markup=False, soft_wrap=True)
-
-
-def _identified(arguments: argparse.Namespace) -> RobotModel | None:
-    if not (arguments.identified or arguments.parameters):
-        return None
-    model = read_robot(arguments.identified or arguments.urdf, arguments)
-    return with_node_parameters(model, arguments.parameters) if arguments.parameters else model
+    console.print(f"written: {page}", markup=False, soft_wrap=True)
 
 
 def _drawn(table: Table) -> rich_table.Table:

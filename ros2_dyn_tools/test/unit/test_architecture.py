@@ -23,7 +23,7 @@ DATA_FLOW = {
         "cli",
     ],
     "ros2_dyn_tools": [
-        "layouts",
+        "campaign",
         "timing",
         "recording",
         "identification",

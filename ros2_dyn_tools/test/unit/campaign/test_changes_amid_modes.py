@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may change underneath a mode, and what the arm does then."""
+
+import numpy as np
+import pytest
+
+from arm_world import ARM, SETTINGS, ArmWorld
+from ros2_dyn.errors import InputError
+from ros2_dyn.runtime import PayloadRequest, Settings
+from ros2_dyn.runtime.gain_ramp import GAINS, GainRamp
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+
+LOCKED = {
+    "tip_link": "forearm_link",
+    "gravity": (0.0, 0.0, 9.81),
+    "viscous_friction": (9.0,) * 6,
+    "coulomb_friction": (50.0,) * 6,
+    "armature": (3.0,) * 6,
+    "transition_velocity": 0.001,
+    "merge_timeout": 5.0,
+    "estimate_velocity": True,
+    "velocity_cutoff": 1.0,
+    "measured_effort": "external",
+    "effort_gain": (10.0,) * 6,
+    "desired_timeout": 5.0,
+    "default_acceleration": "estimated",
+    "acceleration_cutoff": 1.0,
+    "detect_collisions": True,
+    "observer": "direct",
+    "observer_bandwidth": 1.0,
+    "wrench_damping": 1.0,
+    "clock_timeout": 100.0,
+    "tracking_law": "computed_torque",
+}
+
+
+def box(mass: float) -> tuple[float, ...]:
+    """Return the inertial parameters of a box, kg, 0.1 m before the tip."""
+    return (mass, 0.0, 0.0, 0.1 * mass, 0.02 * mass, 0.0, 0.0, 0.02 * mass, 0.0, 0.01 * mass)
+
+
+def carry(world: ArmWorld, mass: float, ramp_time: float = 0.0) -> None:
+    """Tell the node of a payload, kg."""
+    request = PayloadRequest("", box(mass), ramp_time)
+    world.node.input(lambda runtime, now: runtime.set_payload(request, now))
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_a_parameter_that_the_model_or_the_states_depend_on_is_locked_while_a_mode_commands(name):
+    before = Settings(**SETTINGS)
+    changed = Settings(**(SETTINGS | {name: LOCKED[name]}))
+    with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands"):
+        before.check_unlocked(changed, "gravity")
+
+
+def test_gravity_turned_over_amid_a_mode_is_refused_and_the_arm_stays():
+    world = ArmWorld()
+    world.at(1.0, lambda: world.set(gravity=(0.0, 0.0, 9.81)))
+    world.play("gravity", 2.0)
+    assert world.modes() == ["monitor", "gravity"]
+    assert any("gravity: cannot be changed" in text for (text,) in world.details("refused"))
+    assert world.travel() < 0.01
+
+
+@pytest.mark.parametrize("home", [None, [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]], ids=["bent", "upright"])
+def test_a_payload_that_the_limits_cannot_carry_is_refused_amid_a_mode_and_the_arm_stays(home):
+    """An arm that stands upright needs no effort for any payload, until it tilts."""
+    world = ArmWorld(**({} if home is None else {"home": home}))
+    world.at(1.0, lambda: carry(world, 200.0))
+    world.play("gravity", 2.0)
+    assert world.modes() == ["monitor", "gravity"]
+    assert any("with a payload of 200 kg joint" in text for (text,) in world.details("refused"))
+    assert world.travel() < 0.01
+
+
+def test_a_payload_amid_a_mode_is_ramped_even_where_no_ramp_is_asked_for():
+    """The arm lacks the payload that is declared: its command rises over half a second, not at once."""
+    world = ArmWorld(slew_rate=100.0)
+    world.at(1.0, lambda: carry(world, 3.0))
+    world.play("gravity", 1.1)
+    before = np.array(next(r[2:] for r in world.records if r[1] == "command" and r[0] > 0.9e9))
+    after = np.array(next(r[2:] for r in world.records[::-1] if r[1] == "command"))
+    full = 3.0 * 9.81 * 0.9  # of the shoulder, at most
+    assert 1.0 < np.max(np.abs(after - before)) < 0.3 * full
+
+
+def test_a_payload_on_another_link_is_refused_amid_a_mode():
+    world = ArmWorld()
+    request = PayloadRequest("forearm_link", box(1.0))
+    world.at(1.0, lambda: world.node.input(lambda runtime, now: runtime.set_payload(request, now)))
+    world.play("gravity", 1.5)
+    assert any("cannot be changed while mode gravity commands" in text for (text,) in world.details("refused"))
+
+
+def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
+    world = ArmWorld()
+    carry(world, 60.0, ramp_time=10.0)
+    world.play("gravity", 1.0)
+    assert world.modes() == ["monitor"]
+    assert "with a payload of 60 kg" in world.details("refused")[-1][0]
+
+
+def test_gains_changed_amid_feed_forward_do_not_stop_it():
+    """The desired states come just within their timeout, and are kept over the change."""
+    world = ArmWorld(targets=TargetQuality(period=0.09))
+    for i in range(20):
+        damping = tuple(float(x) for x in (45.0 + i) * np.ones(6))
+        world.at(1.0 + 0.047 * i, lambda damping=damping: world.set(tracking_damping=damping))
+    world.play("feed_forward", 2.5)
+    assert world.modes() == ["monitor", "feed_forward"]
+
+
+def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
+    """Half of the weight, some 20 N m, is taken from the shoulder within the ramp of 0.2 s."""
+    world = ArmWorld(slew_rate=100.0)
+    world.at(1.0, lambda: world.set(feed_forward_gain=0.5))
+    world.play("feed_forward", 1.4)
+    sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
+    assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
+    assert np.max(np.abs(np.diff(sent, axis=0))) < 3.0
+
+
+def test_gains_are_ramped_linearly_and_a_list_that_is_not_set_counts_as_zeros():
+    before, after = Settings(**SETTINGS), Settings(**(SETTINGS | {"guiding_hold_force": 100.0, "tracking_damping": ()}))
+    ramp = GainRamp()
+    ramp.change(before, after, 10.0)
+    halfway = ramp.at(after, 10.1)
+    assert halfway.guiding_hold_force == pytest.approx((before.guiding_hold_force + 100.0) / 2)
+    assert halfway.tracking_damping == pytest.approx([0.5 * x for x in before.tracking_damping])
+    assert ramp.at(after, 10.2) is after
+
+
+def test_the_gains_are_the_numbers_of_the_modes():
+    assert {"gravity_damping", "tracking_stiffness", "guiding_hold_force", "force_damping"} <= set(GAINS)
+    assert not {"tracking_law", "tracking_tolerance", "gravity"} & set(GAINS)
+    assert ARM.n == 6

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts of RViz, Foxglove and PlotJuggler: made for any arm, and of topics that the node has."""
+
+import ast
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from layout_contents import SCRIPTS, foxglove_contents, plotjuggler_contents, rviz_topics
+from robots import MOCK_ARM, joint, link, mock_arm, robot
+from ros2_dyn.cli.main import main
+from ros2_dyn.model import RobotModel
+from ros2_dyn_tools import palette
+from ros2_dyn_tools.cli.layouts import LAYOUTS, layout, template
+
+MOCK = mock_arm()
+CONFIG = MOCK_ARM.parent
+REPOSITORY = Path(__file__).parents[4]
+
+
+def arm(n: int) -> RobotModel:
+    """Return an arm of n joints and a finger that mimics the last one."""
+    links = [link("root"), *(link(f"l{i}", 1.0, (0, 0, 0.1), (1, 0, 0, 1, 0, 1)) for i in range(n + 1))]
+    joints = [joint(f"j{i}", "revolute", "root" if i == 0 else f"l{i - 1}", f"l{i}") for i in range(n + 1)]
+    joints[n] = joints[n].replace("</joint>", f'<mimic joint="j{n - 1}"/></joint>')
+    return RobotModel.from_urdf(robot(*links, *joints))
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layout_of_the_mock_arm_is_the_file_that_it_is_made_from(name):
+    assert layout(name, MOCK) == template(name) == (CONFIG / name).read_text(encoding="utf-8")
+
+
+def test_command_writes_the_files_of_a_namespace_and_of_the_joints_of_the_parameters(tmp_path, capsys):
+    parameters = tmp_path / "parameters.yaml"
+    joints = list(MOCK.joint_names[:4])
+    parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"joints": joints}}}))
+    words = ["layouts", str(MOCK_ARM), "--output", str(tmp_path / "new"), "--namespace", "/left/"]
+    assert main([*words, "--parameters", str(parameters)]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"written: {tmp_path / 'new' / name}" for name in LAYOUTS]
+    texts = {name: (tmp_path / "new" / name).read_text() for name in LAYOUTS}
+    assert all(MOCK.joint_names[3] in text and MOCK.joint_names[4] not in text for text in texts.values())
+    foxglove, plotjuggler = foxglove_contents(texts["foxglove.json"]), plotjuggler_contents(texts["plotjuggler.xml"])
+    topics = foxglove.topics | plotjuggler.topics | set(rviz_topics(texts["dynamics.rviz"])) | foxglove.services
+    assert "/left/joint_states" in topics
+    assert {topic for topic in topics if not topic.startswith("/left/")} == {"/diagnostics"}
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_foxglove_places_each_panel_once_and_plots_each_joint(n):
+    tree = json.loads(layout("foxglove.json", arm(n)))
+    panels, placed = tree["configById"], []
+
+    def place(part):
+        if isinstance(part, str):
+            placed.append(part)
+            for tab in panels[part].get("tabs", []):
+                place(tab["layout"])
+        else:
+            assert set(part) == {"first", "second", "direction", "splitPercentage"}
+            place(part["first"])
+            place(part["second"])
+
+    place(tree["layout"])
+    assert sorted(placed) == sorted(panels)
+    plots = {panels[name]["foxglovePanelTitle"]: panels[name] for name in placed if name.startswith("Plot!effort")}
+    assert [title.split(",")[0] for title in plots] == [f"j{i}" for i in range(n)]
+    for i, plot in enumerate(plots.values()):
+        assert {path["value"].partition("[")[2] for path in plot["paths"]} == {f"{i}]"}
+        assert len(plot["paths"]) == 5
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_plotjuggler_has_as_many_parts_as_its_splitters_count_and_plots_each_joint(n):
+    root = ET.fromstring(layout("plotjuggler.xml", arm(n)))
+    for splitter in root.iter("DockSplitter"):
+        assert len(splitter) == int(splitter.get("count")) == len(splitter.get("sizes").split(";"))
+    efforts, external, _ = root.iter("Tab")
+    assert [area.get("name") for area in efforts.iter("DockArea")] == [f"j{i}" for i in range(n)]
+    for i, area in enumerate(external.iter("DockArea")):
+        curves = [curve.get("name") for curve in area.iter("curve")]
+        lower = root.find(f".//snippet[@name='{curves[2]}']")
+        assert curves[:2] == [f"/dynamics/external_effort/j{i}/effort", f"/dynamics/collision/threshold[{i}]"]
+        assert (lower.findtext("function"), lower.findtext("linked_source")) == ("return -value", curves[1])
+
+
+def test_rviz_shows_the_wrench_of_each_joint_and_also_of_one_that_mimics_another():
+    text = layout("dynamics.rviz", arm(2))
+    topics = rviz_topics(text)
+    assert {f"/dynamics/joint_wrench/j{i}" for i in range(3)} == {name for name in topics if "joint_wrench" in name}
+    config = yaml.safe_load(text)
+    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "root"
+
+
+def test_all_tools_show_the_same_efforts_in_the_colours_of_the_palette():
+    """Those of the model, the measured and the external one; a colour stands for one effort."""
+    tree = json.loads(template("foxglove.json"))
+    foxglove = {
+        path["value"].split("[")[0].removesuffix(".effort"): path["color"]
+        for name, panel in tree["configById"].items()
+        if name in ("Plot!effort0", "Plot!external0")
+        for path in panel["paths"]
+        if path["value"].endswith("effort[0]")
+    }
+    foxglove["/joint_states"] = foxglove.pop(f"{SCRIPTS}measured_effort")
+    curves = ET.fromstring(template("plotjuggler.xml")).iter("curve")
+    suffix = f"/{MOCK.joint_names[0]}/effort"
+    plotjuggler = {c.get("name").removesuffix(suffix): c.get("color") for c in curves if c.get("name").endswith(suffix)}
+    assert foxglove == plotjuggler
+    displays = yaml.safe_load(template("dynamics.rviz"))["Visualization Manager"]["Displays"]
+    circles = {each["Topic"]["Value"] for each in displays if each["Class"].endswith("Effort")}
+    assert circles == set(foxglove)
+    names = {"external_effort": palette.EXTERNAL, "joint_states": palette.MEASURED}
+    names |= {term: getattr(palette, term.upper()) for term in ("inverse_dynamics", "gravity", "coriolis", "friction")}
+    assert {topic.rpartition("/")[2]: colour for topic, colour in foxglove.items()} == names
+
+
+def test_launch_file_puts_each_topic_of_rviz_into_the_namespace_but_those_of_single_joints():
+    tree = ast.parse((CONFIG.parent / "launch" / "dynamics.launch.py").read_text(encoding="utf-8"))
+    found = [each for each in tree.body if isinstance(each, ast.Assign) and each.targets[0].id == "RVIZ_TOPICS"]
+    remapped = eval(compile(ast.Expression(found[0].value), "launch file", "eval"))
+    topics = rviz_topics(template("dynamics.rviz"))
+    assert {f"/{topic}" for topic in remapped} == {topic for topic in topics if "joint_wrench" not in topic}
+
+
+@pytest.mark.skipif(not (REPOSITORY / "docs").is_dir(), reason="the package is tested outside of a checkout")
+def test_every_topic_and_service_is_in_the_tables_of_the_nodes_page():
+    page = (REPOSITORY / "docs" / "node.md").read_text() + (REPOSITORY / "docs" / "mock_arm.md").read_text()
+    rows = dict(re.findall(r"^\| (?:in|out) \| `([\w~/<>]+)` \| ([\w/]+) \|", page, re.MULTILINE))
+    known = {name.replace("~", "/dynamics") if name[0] in "~/" else f"/{name}": kind for name, kind in rows.items()}
+    services = {f"/dynamics/{name}" for name in re.findall(r"^\| `~/(\w+)` \|", page, re.MULTILINE)}
+    generic = lambda topic: re.sub(r"(joint_wrench)/\w+", r"\1/<joint>", topic)  # noqa: E731
+    for topic, kind in rviz_topics(template("dynamics.rviz")).items():
+        assert known[generic(topic)] == kind.replace("/msg", "")
+    foxglove = foxglove_contents(template("foxglove.json"))
+    assert foxglove.topics | plotjuggler_contents(template("plotjuggler.xml")).topics <= set(known)
+    assert foxglove.services <= services
