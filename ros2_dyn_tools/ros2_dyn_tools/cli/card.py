@@ -84,8 +84,8 @@ def _made(arguments: argparse.Namespace, output: Path) -> RobotCard:
         values = _parameters(arguments.parameters)
         settings = Settings.from_values(values)
         identified = settings.apply(identified)
-        gains = dict(zip(settings.joints, settings.effort_gain))
-        gravity = settings.gravity if "gravity" in values else None
+        gains = dict(zip(settings.robot.joints, settings.states.effort_gain))
+        gravity = settings.robot.gravity if "gravity" in values.get("robot", {}) or "robot.gravity" in values else None
     about = CardAbout(
         serial=arguments.serial,
         date=arguments.date,

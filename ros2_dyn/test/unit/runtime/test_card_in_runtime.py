@@ -18,7 +18,7 @@ from ros2_dyn.runtime import ArmRuntime, CommandLink, JointSample, Settings, run
 from runtime_rig import DRIVES, NAMES, SETTINGS, URDF, RuntimeRig, description
 
 Q, QD, NOW = [0.3, -1.2, 1.4], [0.2, -0.1, 0.4], 100.0
-JOINTS = Settings(joints=NAMES)
+JOINTS = Settings.from_values({"robot.joints": NAMES})
 IDENTIFIED = (
     mock_arm()
     .with_inertia([SpatialInertia.from_parameters(1.3 * I.parameters) for I in mock_arm().inertia])
@@ -52,14 +52,19 @@ def test_terms_are_those_of_the_identified_arm(make):
 
 
 def test_card_stays_when_joints_are_locked_and_released():
-    runtime = described(CARD, Settings(joints=NAMES[:2]))
+    runtime = described(CARD, Settings.from_values({"robot.joints": NAMES[:2]}))
     run_work(runtime, runtime.change_settings(JOINTS, NOW), NOW)
     (step,) = runtime.on_joint_state(state(), NOW).steps
     assert_allclose(step.terms.gravity, gravity(SMALL, Q), rtol=1e-5, atol=1e-4)
 
 
 def test_parameters_that_are_set_replace_those_of_the_card():
-    runtime = described(CARD, Settings(joints=NAMES, viscous_friction=(1.0, 2.0, 3.0), transition_velocity=1.0))
+    runtime = described(
+        CARD,
+        Settings.from_values(
+            {"robot.joints": NAMES, "robot.viscous_friction": (1.0, 2.0, 3.0), "robot.transition_velocity": 1.0}
+        ),
+    )
     dynamics = [each.dynamics for each in runtime.robot.model.joints]
     assert [each.viscous for each in dynamics] == [1.0, 2.0, 3.0]
     assert [(each.coulomb, each.armature, each.transition_velocity) for each in dynamics] == [(12.0, 0.5, 0.05)] * 3
@@ -72,7 +77,7 @@ def test_measured_efforts_are_in_the_cards_unit_unless_a_parameter_says_otherwis
     assert_allclose(step.state.effort, effort)
     assert_allclose(step.collision.residual, 0, atol=1e-3)
     (step,) = (
-        described(CARD, Settings(joints=NAMES, effort_gain=(1.0, 2.0, 3.0)))
+        described(CARD, Settings.from_values({"robot.joints": NAMES, "states.effort_gain": (1.0, 2.0, 3.0)}))
         .on_joint_state(state(effort=current), NOW)
         .steps
     )
@@ -86,14 +91,16 @@ def test_gravity_of_the_card_is_told_and_not_taken():
     assert "the card found [0.171, 0.0, -9.8085], 1 degrees off" in warning
     (step,) = runtime.on_joint_state(state(), NOW).steps
     assert_allclose(step.terms.gravity, gravity(SMALL, Q), rtol=1e-5, atol=1e-4)
-    taken = described(tilted, Settings(joints=NAMES, gravity=tilted.gravity))
+    taken = described(tilted, Settings.from_values({"robot.joints": NAMES, "robot.gravity": tilted.gravity}))
     assert not [each for each in taken.warnings if "gravity" in each]
     assert not [each for each in described(replace(CARD, gravity=(0.0, 0.0, -9.8066))).warnings if "gravity" in each]
 
 
 def rig(card) -> RuntimeRig:
     """Return a rig whose friction is in the card alone."""
-    made = RuntimeRig(replace(SETTINGS, viscous_friction=(), coulomb_friction=(), armature=()))
+    made = RuntimeRig(
+        SETTINGS.with_values({"robot.viscous_friction": (), "robot.coulomb_friction": (), "robot.armature": ()})
+    )
     made.runtime = ArmRuntime(description(), made.settings, card)
     made.take(made.runtime.on_command_link(made.link._replace(failsafe_alive=False), made.now))
     made.step(100)
@@ -101,7 +108,7 @@ def rig(card) -> RuntimeRig:
 
 
 def test_mode_is_entered_with_a_card_that_fits_and_refused_with_one_that_does_not():
-    numbers = zip(NAMES, DRIVES["viscous_friction"], DRIVES["coulomb_friction"], DRIVES["armature"])
+    numbers = zip(NAMES, *(DRIVES[f"robot.{each}"] for each in ("viscous_friction", "coulomb_friction", "armature")))
     drives = {name: JointDynamics(v, c, transition_velocity=0.05, armature=a) for name, v, c, a in numbers}
     card = RobotCard.of(mock_arm().with_joint_dynamics(drives), mock_arm())
     rig(card).enter("gravity")
@@ -144,7 +151,7 @@ def test_black_box_replays_a_runtime_with_a_card():
     ],
 )
 def test_observer_knows_the_drivers_filter_from_the_parameter_or_else_the_card(card, parameter, cutoff):
-    runtime = described(card, Settings(joints=NAMES, effort_filter_cutoff=parameter))
+    runtime = described(card, Settings.from_values({"robot.joints": NAMES, "states.effort_filter_cutoff": parameter}))
     assert runtime.robot.effort_cutoff == cutoff
     assert not [finding for finding in runtime.robot.findings if finding.code == "card_effort_filter"]
     made, driver = MomentumObserver(25.0, cutoff), LowPass(cutoff)

@@ -18,11 +18,11 @@ for library in ("rosbags", "plotly", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not installed")
 
 PARAMETERS = {
-    "joints": list(MODEL.joint_names),
-    "viscous_friction": [each.viscous for each in DRIVES.values()],
-    "coulomb_friction": [each.coulomb for each in DRIVES.values()],
-    "armature": [each.armature for each in DRIVES.values()],
-    "transition_velocity": 0.05,
+    "robot.joints": list(MODEL.joint_names),
+    "robot.viscous_friction": [each.viscous for each in DRIVES.values()],
+    "robot.coulomb_friction": [each.coulomb for each in DRIVES.values()],
+    "robot.armature": [each.armature for each in DRIVES.values()],
+    "robot.transition_velocity": 0.05,
 }
 NOVEMBER = 1_794_000_000
 """Some time in November 2026, s."""
