@@ -7,7 +7,6 @@ package_name = "ros2_dyn_tools"
 
 COMMANDS = (
     "campaign",
-    "card",
     "collision-report",
     "doctor",
     "excite",

@@ -25,7 +25,6 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "urdf_file", default_value="", description="Robot as a URDF or xacro file, instead of the topic."
     ),
-    DeclareLaunchArgument("robot_card", default_value="", description="Robot card: what was identified of the arm."),
     DeclareLaunchArgument(
         "joint_states", default_value="joint_states", description="Topic of the measured joint states."
     ),
@@ -83,7 +82,7 @@ REMAPPED = ("desired", "desired_wrench", "command", "trajectory_with_effort")
 
 def nodes(context: LaunchContext) -> list[Node]:
     """Return the requested nodes. A robot description that is no launch argument is left to the parameter file."""
-    names = ("robot_description", "urdf_file", "robot_card")
+    names = ("robot_description", "urdf_file")
     texts = {name: LaunchConfiguration(name).perform(context) for name in names}
     sim_time = {"use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool)}
     namespace, joint_states = LaunchConfiguration("namespace"), ("joint_states", LaunchConfiguration("joint_states"))

@@ -112,18 +112,43 @@ def _mesh_box(mesh: Element, folder: Path | None) -> Box:
 
 
 def find_mesh(filename: str, folder: Path | None) -> Path:
-    """Return the file of a mesh: below the URDF's folder or one above it, or in a package.
+    """Return the file of a mesh: in the package that its address names, or in the folder or package of the URDF.
+
+    A description may come from the network, so an address cannot lead out of these. Links are followed, because a
+    description makes none, and packages are often installed as links.
+
+    Args:
+        filename: as in the URDF: ``package://PACKAGE/PATH``, ``file://PATH`` or a path.
+        folder: where the URDF lies; None: it came from the network, and has packages alone.
 
     Raises:
-        FileNotFoundError: it is not there.
+        FileNotFoundError: it is not there, or lies elsewhere.
     """
-    path = Path(filename.split("://", 1)[-1])
-    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
-    places = [Path(prefix, "share") for prefix in prefixes if prefix]
-    places += [Path(place) for place in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if place]
-    if folder is not None:
-        places = [folder, *folder.parents, *places]
-    for place in places:
-        if (place / path).is_file():
-            return place / path
+    scheme, _, path = filename.rpartition("://")
+    folder = None if folder is None else Path(os.path.abspath(folder))
+    for root, place in _mesh_places(scheme, path, folder):
+        file = Path(os.path.normpath(place / path))
+        if file.is_relative_to(root) and file != root and file.is_file():
+            return file
     raise FileNotFoundError(filename)
+
+
+def _mesh_places(scheme: str, path: str, folder: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Yield folders that a mesh must lie in, and what its path is relative to."""
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    shares = [Path(prefix, "share") for prefix in prefixes if prefix]
+    shares += [Path(place) for place in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if place]
+    if scheme == "package":
+        package = path.split("/")[0]
+        above = [] if folder is None else [folder, *list(folder.parents)[:-1]]
+        yield from ((place / package, place) for place in (*above, *shares) if package not in ("", ".", ".."))
+        return
+    if folder is not None:
+        package_files = (place for place in (folder, *folder.parents) if (place / "package.xml").is_file())
+        root = next(package_files, folder.parent if folder.name == "urdf" else folder)
+        yield from ((root, place) for place in (folder, *folder.parents) if place.is_relative_to(root))
+    if os.path.isabs(path):
+        for share in shares:
+            package = os.path.relpath(path, share).split(os.sep)[0]
+            if package not in (".", ".."):
+                yield share / package, share

@@ -14,8 +14,15 @@ from ros2_dyn.errors import Ros2DynError
 
 def commands() -> dict[str, ModuleType]:
     """Return the commands by name: modules with a docstring, `add_arguments` and `run`."""
-    added = {each.name: each.load() for each in entry_points(group="ros2_dyn.commands")}
-    return dict(sorted({"audit": audit, "export": export, "parameters": parameters, **added}.items()))
+    found = {"audit": audit, "export": export, "parameters": parameters}
+    for each in entry_points(group="ros2_dyn.commands"):
+        try:
+            found[each.name] = each.load()
+        except ModuleNotFoundError as error:
+            if error.name != each.module:
+                raise
+            # The package that is installed has the command, and the one that is imported has it not any more.
+    return dict(sorted(found.items()))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -129,11 +129,11 @@ def export_c(
     unused = "".join(f"    (void){each};\n" for each in program.inputs if each not in body.inputs)
     calls = sorted({value.op for value in program.values()}.intersection(FUNCTIONS))
     header = HEADER.format(
-        about=f"{', '.join(outputs)} of the robot '{model.name}', by ros2_dyn.",
-        robot=f"'{model.name}'",
+        about=f"{', '.join(outputs)} of the robot '{comment_text(model.name)}', by ros2_dyn.",
+        robot=f"'{comment_text(model.name)}'",
         hash=digest,
-        joints=", ".join(f"{i} {joint}" for i, joint in enumerate(model.joint_names)),
-        link=link or model.default_tip,
+        joints=", ".join(f"{i} {comment_text(joint)}" for i, joint in enumerate(model.joint_names)),
+        link=comment_text(link or model.default_tip),
         functions=" and ".join(calls) or "nothing",
         operations=operations(program),
         guard=f"{name.upper()}_H",
@@ -164,6 +164,12 @@ def identifier(name: str) -> str:
     """Return a name as a C identifier in lower case."""
     text = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
     return text if text[:1].isalpha() else f"robot_{text}".rstrip("_")
+
+
+def comment_text(name: str) -> str:
+    """Return a name as it can stand in a comment of C: on one line, without characters that begin or end a comment."""
+    text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
+    return re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", text)
 
 
 def _example(program: Program, name: str) -> str:

@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot as frozen data, made from a URDF or a table of Denavit-Hartenberg parameters."""
 
-from ros2_dyn.model.card import CardAbout as CardAbout
-from ros2_dyn.model.card import RobotCard as RobotCard
-from ros2_dyn.model.card_file import read_card as read_card
-from ros2_dyn.model.card_file import write_card as write_card
-from ros2_dyn.model.card_merge import merge_cards as merge_cards
 from ros2_dyn.model.dh import DHRow as DHRow
-from ros2_dyn.model.effort_filter import EffortFilter as EffortFilter
 from ros2_dyn.model.finding import Finding as Finding
 from ros2_dyn.model.joint_dynamics import JointDynamics as JointDynamics
 from ros2_dyn.model.payload import Payload as Payload

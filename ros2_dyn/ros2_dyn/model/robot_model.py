@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import chain, dh, urdf
-from ros2_dyn.model.card import RobotCard
-from ros2_dyn.model.card_file import described_by, is_card, read_card
 from ros2_dyn.model.description_bounds import MAX_LINKS, read_text
 from ros2_dyn.model.dh import DHRow
 from ros2_dyn.model.finding import Finding
@@ -73,45 +71,29 @@ class RobotModel:
     """Links and joints that the model was made from, the root first, parents before children."""
     findings: tuple[Finding, ...] = ()
     """What was odd in the URDF that it was made from, and how that was read; see `ros2_dyn.audit` for more."""
-    card: RobotCard | None = None
-    """The robot card that was applied to it last; None for models that others are made into."""
 
     @classmethod
-    def from_file(cls, path: str | Path) -> RobotModel:
-        """Load a URDF file, or a robot card (a name that ends in .yaml or .yml) with the URDF that it names.
-
-        Raises:
-            ModelError: as `from_urdf_file`; or the card names no URDF.
-            InputError: the card is wrong.
-        """
-        if not is_card(path):
-            return cls.from_urdf_file(path)
-        card = read_card(path)
-        return cls.from_urdf_file(described_by(card, path), card)
-
-    @classmethod
-    def from_urdf_file(cls, path: str | Path, card: RobotCard | None = None) -> RobotModel:
-        """Load a URDF file, and apply a robot card to it if one is given.
+    def from_urdf_file(cls, path: str | Path) -> RobotModel:
+        """Load a URDF file.
 
         Raises:
             ModelError: the file cannot be read, or its content is wrong; see `from_urdf`.
         """
         try:
-            return cls.from_urdf(read_text(path), card)
+            return cls.from_urdf(read_text(path))
         except (OSError, UnicodeDecodeError) as error:
             raise ModelError(f"file '{path}'", f"cannot be read: {error}") from error
 
     @classmethod
-    def from_urdf(cls, xml: str, card: RobotCard | None = None) -> RobotModel:
-        """Make the model from the text of a URDF, and apply a robot card to it if one is given.
+    def from_urdf(cls, xml: str) -> RobotModel:
+        """Make the model from the text of a URDF.
 
         What other parsers accept is accepted, such as limits that are upside down; `findings` name it.
 
         Raises:
-            ModelError: the URDF is wrong, or the card is of another robot; the error names the link or joint.
+            ModelError: the URDF is wrong; the error names the link or joint.
         """
-        model = cls.from_links(*urdf.read(xml))
-        return model if card is None else card.apply(model)
+        return cls.from_links(*urdf.read(xml))
 
     @classmethod
     def from_dh(cls, rows: Sequence[DHRow], modified: bool = True, name: str = "robot") -> RobotModel:
@@ -128,16 +110,13 @@ class RobotModel:
         return cls.from_links(name, dh.read(rows, modified))
 
     @classmethod
-    def from_links(
-        cls, name: str, specs: Iterable[LinkSpec], findings: Iterable[Finding] = (), card: RobotCard | None = None
-    ) -> RobotModel:
+    def from_links(cls, name: str, specs: Iterable[LinkSpec], findings: Iterable[Finding] = ()) -> RobotModel:
         """Make the model from its links: number the bodies, and lump links behind fixed joints into them.
 
         Args:
             name: name of the robot.
             specs: the links, the root first, parents before children; joints are numbered in this order.
             findings: what was odd in their source.
-            card: the robot card that is in them.
 
         Raises:
             ModelError: there is no movable joint, a joint mimics one that it cannot mimic, or there are too many links.
@@ -179,7 +158,6 @@ class RobotModel:
             MappingProxyType(links),
             specs,
             tuple(findings),
-            card,
         )
 
     def chain(self, base: str, tip: str, positions: Mapping[str, ArrayLike] | None = None) -> RobotModel:
@@ -305,7 +283,7 @@ class RobotModel:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Support copies, and transfer to other processes."""
-        return RobotModel.from_links, (self.name, self.link_specs, self.findings, self.card)
+        return RobotModel.from_links, (self.name, self.link_specs, self.findings)
 
     @cached_property
     def n(self) -> int:

@@ -14,7 +14,7 @@ from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from ros2_dyn.errors import Ros2DynError
-from ros2_dyn.model import RobotCard, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings, black_box_file
 from ros2_dyn.runtime.black_box import BlackBox, RecordingRuntime
 from ros2_dyn.runtime.decision_record import Recording
@@ -23,6 +23,8 @@ MAX_FILES, MAX_BYTES = 20, 200_000_000
 """Number and size of the files in a folder; the oldest are deleted. One of a six-axis arm at 500 Hz is 3 MB."""
 MESSAGES_AT_ONCE, PAUSE = 5, 5e-4
 """Messages that are written between two pauses, and a pause, s: the thread holds the interpreter for some 0.2 ms."""
+OWN_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}_[a-z0-9-]+\.mcap")
+"""Names of the files; a file of another name, or by another program, is not counted and never deleted."""
 ABANDONED = 3600.0
 """Age of an unfinished file, s, above which nobody is writing it."""
 PATIENCE = 5.0
@@ -32,14 +34,15 @@ PATIENCE = 5.0
 class BlackBoxWriter:
     """Writes recordings, one after the other."""
 
-    def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, report: Callable[[str], None], warn: Callable[[str], None]) -> None:
         """Create it.
 
         Args:
             folder: of the files; made when the first one is written.
-            report: takes the name of each file that is written, or why it is not, in the thread that writes.
+            report: takes the name of each file that is written, in the thread that writes.
+            warn: takes why one is not written, in that thread.
         """
-        self._folder, self._report = folder, report
+        self._folder, self._report, self._warn = folder, report, warn
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="black box")
         self._running: Future[None] | None = None
         self._gives_way = True
@@ -62,7 +65,7 @@ class BlackBoxWriter:
         """Wait for the newest recording, for a bounded time, and end."""
         self._gives_way = False
         if self._running is not None and wait([self._running], PATIENCE).not_done:
-            self._report(f"the black box is not written within {PATIENCE} s")
+            self._warn(f"the black box is not written within {PATIENCE} s")
         self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, recording: Recording, offset: float) -> None:
@@ -81,7 +84,7 @@ class BlackBoxWriter:
             delete_oldest(self._folder)
             self._report(f"black box written: {path}")
         except (OSError, Ros2DynError) as error:
-            self._report(f"the black box is not written: {error}")
+            self._warn(f"the black box is not written: {error}")
 
 
 class NodeBlackBox:
@@ -94,7 +97,7 @@ class NodeBlackBox:
         if isinstance(runtime, RecordingRuntime):
             self._box = runtime.box
             folder = runtime.settings.outputs.black_box_dir or Path(get_logging_directory()) / "black_box"
-            self._writer = BlackBoxWriter(Path(folder), self._logger.info)
+            self._writer = BlackBoxWriter(Path(folder), self._logger.info, self._logger.warning)
 
     def write_stop(self, now: float) -> None:
         """Write the recording of a stop some time after it, at a time in s."""
@@ -115,20 +118,18 @@ class NodeBlackBox:
             self._writer.close()
 
 
-def make_runtime(
-    model: RobotModel | None, settings: Settings, logger: RcutilsLogger, card: RobotCard | None = None
-) -> ArmRuntime:
+def make_runtime(model: RobotModel | None, settings: Settings, logger: RcutilsLogger) -> ArmRuntime:
     """Return the runtime of a node, with a black box where that is wanted and can be written.
 
     Raises:
         Ros2DynError: as `ArmRuntime`.
     """
     if not settings.outputs.black_box:
-        return ArmRuntime(model, settings, card)
+        return ArmRuntime(model, settings)
     if not black_box_file.is_available():
         logger.warning(f"stops are not recorded: {black_box_file.MISSING}, or set black_box to false")
-        return ArmRuntime(model, settings, card)
-    return RecordingRuntime(model, settings, card=card)
+        return ArmRuntime(model, settings)
+    return RecordingRuntime(model, settings)
 
 
 def file_name(recording: Recording, offset: float) -> str:
@@ -145,13 +146,18 @@ def file_name(recording: Recording, offset: float) -> str:
 
 
 def delete_oldest(folder: Path) -> None:
-    """Delete the oldest files of a folder until no more than `MAX_FILES` and `MAX_BYTES` are left."""
-    files = sorted(folder.glob("*.mcap"), key=lambda file: (file.stat().st_mtime_ns, file.name), reverse=True)
+    """Delete the oldest black boxes of a folder until no more than `MAX_FILES` and `MAX_BYTES` of them are left.
+
+    The folder may hold recordings of the user: a file is deleted only if its name and its metadata are a black box's.
+    """
+    own = [file for file in folder.glob("*.mcap") if OWN_NAME.fullmatch(file.name)]
+    files = sorted(own, key=lambda file: (file.stat().st_mtime_ns, file.name), reverse=True)
     total = 0
     for number, file in enumerate(files):
         total += file.stat().st_size
-        if number >= MAX_FILES or (total > MAX_BYTES and number > 0):
+        if (number >= MAX_FILES or (total > MAX_BYTES and number > 0)) and black_box_file.is_black_box(file):
             file.unlink(missing_ok=True)
     for unfinished in folder.glob(".*.mcap.part"):
-        if unfinished.stat().st_mtime < time.time() - ABANDONED:  # of a process that was killed
+        own_name = OWN_NAME.fullmatch(unfinished.name[1 : -len(".part")])
+        if own_name and unfinished.stat().st_mtime < time.time() - ABANDONED:  # of a process that was killed
             unfinished.unlink(missing_ok=True)

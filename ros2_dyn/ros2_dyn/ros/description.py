@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read a robot description from a file: URDF, xacro that is expanded first, or a robot card that names a URDF."""
+"""Read a robot description from a file: URDF, or xacro that is expanded first."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from ros2_dyn.model import RobotModel
 
 
 def load_file(path: str) -> RobotModel:
-    """The model of a URDF file, of a file whose name ends in .xacro, or of a robot card.
+    """The model of a URDF file, or of a file whose name ends in .xacro.
 
     Raises:
         ModelError: the file cannot be read or expanded, or the description is wrong.
-        InputError: the robot card is wrong.
     """
-    return RobotModel.from_urdf(expand(path)) if path.endswith(".xacro") else RobotModel.from_file(path)
+    return RobotModel.from_urdf(expand(path)) if path.endswith(".xacro") else RobotModel.from_urdf_file(path)
 
 
 def expand(path: str) -> str:

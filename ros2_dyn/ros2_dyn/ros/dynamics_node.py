@@ -36,7 +36,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.events import rejection
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
-from ros2_dyn.model import RobotModel, read_card
+from ros2_dyn.model import RobotModel
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
@@ -69,8 +69,7 @@ class DynamicsNode(Node):
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._payload = self.create_publisher(PayloadMessage, "~/payload", LATCHED)
-        card = read_card(settings.description.robot_card) if settings.description.robot_card else None
-        self._runtime = make_runtime(_load(settings), settings, self.get_logger(), card)
+        self._runtime = make_runtime(_load(settings), settings, self.get_logger())
         self._driver = NodeDriver(self, self._runtime)
         self._trajectories, self._trajectory_topic = TrajectoryProcess(), self.resolve_topic_name(TRAJECTORIES)
         self._description = ""
@@ -254,11 +253,11 @@ class DynamicsNode(Node):
         if reply.error is not None:
             return _filled(response, reply)
         names = list(runtime.require_robot("joints").model.joint_names)
-        parameters = [Parameter("robot.joints", value=names), Parameter("collision.threshold", value=reply.value)]
+        parameters = [Parameter("joints", value=names), Parameter("collision.threshold", value=reply.value)]
         result = self.set_parameters_atomically(parameters)
         response.success, response.message = result.successful, result.reason
         if result.successful:
-            response.message = f"robot.joints: {names}, collision.threshold: {reply.value}".replace("'", '"')
+            response.message = f"joints: {names}, collision_threshold: {reply.value}".replace("'", '"')
         return response
 
     # ---- now and then

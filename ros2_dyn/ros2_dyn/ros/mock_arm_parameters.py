@@ -13,9 +13,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel, read_card
+from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import declare
 from ros2_dyn.runtime.effort_convention import NUMBERS_NEEDED, CommandInterface
+from ros2_dyn.runtime.parameter_files import read_parameter_file
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES
@@ -35,7 +36,8 @@ class MockArmSettings:
     """All parameters; `config/mock_arm.yaml` explains them."""
 
     urdf_file: str = _parameter("", "URDF of the arm to simulate; empty: the six-axis mock arm.")
-    robot_card: str = _parameter("", "Robot card of the arm as it really is; empty: as its URDF says.")
+    real_urdf: str = _parameter("", "URDF of the arm as it really is, which nobody else knows; empty: urdf_file.")
+    real_parameters: str = _parameter("", "Parameter file of `dynamics` with the friction that the arm really has.")
     publish_rate: float = _parameter(250.0, "Rate of joint_states and ~/reference, Hz.", 1000.0, 1.0)
     home: tuple[float, ...] | None = _parameter(None, "Joint positions at the start, rad or m.")
     seed: int = _parameter(1, "Seed of all random numbers.")
@@ -91,15 +93,20 @@ class MockArmSettings:
         return with_armature(with_friction(model, self.viscous_friction, self.coulomb_friction), self.armature)
 
     def true_model(self, model: RobotModel) -> RobotModel:
-        """Return the robot that is simulated: with the robot card, the parameters, and random errors.
+        """Return the robot that is simulated: as it really is, with the parameters, and random errors.
 
         Raises:
-            InputError: the card cannot be read.
-            ModelError: the card is of another robot.
+            InputError: the parameter file cannot be read, or the joints are not those of the URDF.
+            ModelError: the other URDF is wrong.
         """
-        carded = read_card(self.robot_card).apply(model) if self.robot_card else model
+        real = RobotModel.from_urdf_file(self.real_urdf) if self.real_urdf else model
+        if self.real_parameters:
+            real = read_parameter_file(self.real_parameters).apply(real)
+        if real.joint_names != model.joint_names:
+            expected = f"expected the joints of the URDF, {', '.join(model.joint_names)}"
+            raise InputError("real_urdf, real_parameters", f"{expected}; got {', '.join(real.joint_names)}")
         rng = np.random.default_rng([self.seed, 2])
-        return perturbed(self.known_model(carded), rng, self.inertia_error, self.friction_error)
+        return perturbed(self.known_model(real), rng, self.inertia_error, self.friction_error)
 
     def drive(self, model: RobotModel) -> Drive:
         """Return what the motors make of a command.

@@ -17,8 +17,7 @@ from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
-from ros2_dyn.model import RobotCard, RobotModel
-from ros2_dyn.model.card import with_card
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.calibration_run import CalibrationRun
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
@@ -64,15 +63,12 @@ class ArmRuntime:
     may name themselves (`request`), so that their `Reply` can be told from others.
     """
 
-    def __init__(
-        self, model: RobotModel | None = None, settings: Settings | None = None, card: RobotCard | None = None
-    ) -> None:
+    def __init__(self, model: RobotModel | None = None, settings: Settings | None = None) -> None:
         """Create it, and compile the kernels of a model in this thread.
 
         Args:
             model: the robot; None: it comes later, through `use_description`.
             settings: all parameters; the defaults for None.
-            card: what was identified of the arm, applied to this description and those that come later.
 
         Raises:
             ModelError: a joint is planar or floating.
@@ -83,7 +79,7 @@ class ArmRuntime:
         """What looks wrong in the robot description."""
         self._pipeline: StatePipeline | None = None
         self._modes = ModeManager()
-        self._loader = RobotLoader(self._on_loaded, card)
+        self._loader = RobotLoader(self._on_loaded)
         self._description: RobotModel | str | None = None
         self._calibration: CalibrationRun | None = None
         self._payload_runs = PayloadRuns()
@@ -93,7 +89,7 @@ class ArmRuntime:
         self._rearms, self._armed_at = False, -inf
         self._events: list[Event] = []
         if model is not None:
-            self._install(RobotDynamics(with_card(model, card), self.settings), 0.0)
+            self._install(RobotDynamics(model, self.settings), 0.0)
 
     # ---- what services and diagnostics read
 

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from ros2_dyn.errors import Ros2DynError
-from ros2_dyn.model import RobotCard, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import checkpoint
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.checkpoint import Checkpoint
@@ -157,10 +157,9 @@ class RecordingRuntime(ArmRuntime):
         model: RobotModel | None = None,
         settings: Settings | None = None,
         box: BlackBox | None = None,
-        card: RobotCard | None = None,
     ) -> None:
         """Create it as an `ArmRuntime`, with an empty black box, or a given one."""
-        super().__init__(model, settings, card)
+        super().__init__(model, settings)
         self.box = box or BlackBox()
 
 

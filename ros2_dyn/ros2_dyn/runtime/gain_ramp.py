@@ -49,4 +49,4 @@ def _between(before: Group, after: Group, s: float, n: int) -> Group:
             changed[key] = tuple(a + s * (b - a) for a, b in zip(old or (0.0,) * n, new or (0.0,) * n))
         elif old != new:
             changed[key] = old + s * (new - old)
-    return after.with_values(changed) if changed else after
+    return replace(after, **changed) if changed else after

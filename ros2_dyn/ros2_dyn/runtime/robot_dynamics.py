@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
-from ros2_dyn.runtime.card_settings import check_effort_filter, check_mounting, effort_cutoff, effort_gains
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.link_frame import link_frame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
@@ -66,15 +65,13 @@ class RobotDynamics:
         """
         self.description, self.settings = description, settings
         self.model = model = checked_model(description, settings)
-        card = description.card
-        told = (*check_mounting(card, settings), *check_effort_filter(card, settings))
-        self.findings = [*description.findings, *audit_model(model), *told]
+        self.findings = [*description.findings, *audit_model(model)]
         """What is odd in the description."""
         self.lower, self.upper = model.lower, model.upper
         """Position limits, rad or m, shape (n,)."""
-        self.effort_gain = effort_gains(card, settings, model)
+        self.effort_gain = tuple(settings.in_order(settings.states.effort_gain, model, 1.0))
         """Factor from the driver's unit of effort to N m or N, shape (n,)."""
-        self.effort_cutoff = effort_cutoff(card, settings)
+        self.effort_cutoff = settings.states.effort_filter_cutoff or inf
         """Cut-off of the driver's low-pass of efforts, Hz; infinite: none."""
         self.effort_limit = settings.commands.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""

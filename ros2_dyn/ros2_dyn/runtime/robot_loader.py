@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event
-from ros2_dyn.model import RobotCard, RobotModel
-from ros2_dyn.model.card import with_card
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.settings import Settings
@@ -28,14 +27,13 @@ class Loaded(NamedTuple):
 class RobotLoader:
     """Makes robots, one after the other."""
 
-    def __init__(self, then: Callable[[WorkDone, float], Update], card: RobotCard | None = None) -> None:
+    def __init__(self, then: Callable[[WorkDone, float], Update]) -> None:
         """Create it.
 
         Args:
             then: how the runtime goes on with a robot.
-            card: the robot card that is applied to each description; None: none.
         """
-        self._then, self._card = then, card
+        self._then = then
         self._newest: Work | None = None
 
     @property
@@ -51,8 +49,7 @@ class RobotLoader:
             settings: all parameters.
             payload: what it carries, if it can.
         """
-        card = self._card
-        self._newest = Work("robot", lambda: load_robot(description, settings, payload, card), self._then)
+        self._newest = Work("robot", lambda: load_robot(description, settings, payload), self._then)
         return self._newest
 
     def finish(self, done: WorkDone, current: RobotDynamics | None, settings: Settings) -> Loaded:
@@ -80,18 +77,13 @@ class RobotLoader:
         return Loaded(robot)
 
 
-def load_robot(
-    description: RobotModel | str, settings: Settings, payload: PayloadRamp | None, card: RobotCard | None = None
-) -> RobotDynamics:
+def load_robot(description: RobotModel | str, settings: Settings, payload: PayloadRamp | None) -> RobotDynamics:
     """Return a robot, with its payload where it can carry that.
-
-    A card that does not fit is an error among the robot's findings, which refuses every mode.
 
     Raises:
         Ros2DynError: as `RobotDynamics`, or the URDF is wrong.
     """
     model = RobotModel.from_urdf(description) if isinstance(description, str) else description
-    model = with_card(model, card)
     robot = RobotDynamics(model, settings)
     carries = payload is not None and _carries(robot, payload)
     return RobotDynamics(model, settings, payload) if carries else robot

@@ -7,7 +7,7 @@ Those of a mode stand beside its law. The node declares its parameters from here
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -21,6 +21,8 @@ from ros2_dyn.runtime.effort_convention import CommandEffort, MeasuredEffort
 
 MIN_TORQUE_RATE = 1.0
 """Smallest `commands.torque_rate`, N m/s or N/s: with 0 a stop would change no command."""
+OF_EACH_JOINT = ("viscous", "coulomb", "static", "stribeck_velocity", "load", "offset")
+"""Parameters of the friction with one number for each joint."""
 M = TypeVar("M", bound=Group)
 
 
@@ -33,13 +35,7 @@ class DescriptionSettings(Group, name="", title="Description"):
     )
     urdf_file: str = parameter(
         "",
-        "Path of a URDF file, of a xacro file (.xacro), or of a robot card (.yaml) that names its URDF. Empty: none.",
-        read_only=True,
-    )
-    robot_card: str = parameter(
-        "",
-        "Path of a robot card: inertias, friction, rotors and gains that were identified of the arm. They "
-        "replace the description's; parameters that are set replace the card's. Empty: none.",
+        "Path of a URDF file, or of a xacro file (.xacro). Empty: none.",
         read_only=True,
     )
 
@@ -61,41 +57,102 @@ class RobotSettings(Group, name="robot", title="Robot"):
     )
     gravity: tuple[float, ...] = parameter(
         STANDARD_GRAVITY,
-        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling. "
-        "That of a `robot_card` is not taken, since it is the mounting's: a warning tells the difference.",
+        "Acceleration of free fall in the base frame, m/s^2. [0.0, 0.0, 9.81] for a robot that hangs from the ceiling.",
         size=3,
         locked=True,
     )
-    viscous_friction: tuple[float, ...] = parameter(
+    armature: tuple[float, ...] = parameter(
+        (),
+        "Rotor inertia times the gear ratio squared of each joint, kg m^2 or kg. Not set: 0.",
+        per_joint=True,
+        example=[1.2, 1.2],
+        locked=True,
+    )
+
+
+@dataclass(frozen=True)
+class FrictionSettings(Group, name="friction", title="Friction of the joints"):
+    """The friction of each joint, as `JointDynamics` has it."""
+
+    viscous: tuple[float, ...] = parameter(
         (),
         "Viscous friction of each joint, N m s/rad or N s/m. Not set: the URDF's.",
         per_joint=True,
         example=[5.0, 5.0],
         locked=True,
     )
-    coulomb_friction: tuple[float, ...] = parameter(
+    coulomb: tuple[float, ...] = parameter(
         (),
         "Coulomb friction of each joint, N m or N. Not set: the URDF's.",
         per_joint=True,
         example=[2.0, 2.0],
         locked=True,
     )
-    armature: tuple[float, ...] = parameter(
+    static: tuple[float, ...] = parameter(
         (),
-        "Rotor inertia times the gear ratio squared of each joint, kg m^2 or kg. Not set: that of the "
-        "`robot_card`, or 0.",
+        "Friction of each joint at low speed, N m or N. Not set: as `friction.coulomb`.",
         per_joint=True,
-        example=[1.2, 1.2],
+        example=[2.5, 2.0],
+        locked=True,
+    )
+    stribeck_velocity: tuple[float, ...] = parameter(
+        (),
+        "Velocity at which the excess of static friction has decayed, of each joint, rad/s or m/s. Not set: 0.1.",
+        per_joint=True,
+        low=1e-6,
+        high=10.0,
+        example=[0.1, 0.1],
+        locked=True,
+    )
+    load: tuple[float, ...] = parameter(
+        (),
+        "Coulomb friction that the load adds in each joint, as a share of the effort of gravity. Not set: none.",
+        per_joint=True,
+        example=[0.0, 0.08],
+        locked=True,
+    )
+    offset: tuple[float, ...] = parameter(
+        (),
+        "Effort of each joint that is always there, as of friction that differs by direction, N m or N. Not set: none.",
+        per_joint=True,
+        signed=True,
+        example=[0.5, -0.5],
+        locked=True,
+    )
+    presliding_distance: tuple[float, ...] = parameter(
+        (),
+        "Displacements at which the springs slip that friction is before a joint slides, rad or m. Not set: none.",
+        low=1e-6,
+        high=1.0,
+        example=[0.01, 0.03],
+        locked=True,
+    )
+    presliding_effort: tuple[float, ...] = parameter(
+        (),
+        "Efforts of these springs when they slip, N m or N: one for each of `presliding_distance`, joint after "
+        "joint. Observers follow them; commands do not include them.",
+        low=0.0,
+        high=1000.0,
+        example=[1.0, 0.5, 2.0, 0.0],
         locked=True,
     )
     transition_velocity: float = parameter(
         0.01,
-        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise. "
-        "Joints of a `robot_card` have that of the card.",
+        "Velocity over which Coulomb friction changes its sign, rad/s or m/s. It should exceed the velocity noise.",
         low=1e-6,
         high=10.0,
         locked=True,
     )
+
+    def of_joint(self, i: int) -> dict[str, Any]:
+        """Return the numbers of `JointDynamics` that are given for a joint of `robot.joints`, by name."""
+        own = {key: numbers[i] for key in OF_EACH_JOINT if (numbers := getattr(self, key))}
+        if own.get("static") is not None and own["static"] == own.get("coulomb"):
+            own["static"] = None  # no excess: kernels are spared it
+        if count := len(self.presliding_distance):
+            efforts = self.presliding_effort[count * i : count * (i + 1)]
+            own["presliding"] = tuple(each for each in zip(self.presliding_distance, efforts) if each[1] > 0)
+        return own
 
 
 @dataclass(frozen=True)
@@ -125,8 +182,7 @@ class StateSettings(Group, name="states", title="Measured and desired states"):
     )
     effort_gain: tuple[float, ...] = parameter(
         (),
-        "Factor from the driver's unit of effort to N m or N of each joint, for example N m/A. Not set: "
-        "that of the `robot_card`, or 1.",
+        "Factor from the driver's unit of effort to N m or N of each joint, for example N m/A. Not set: 1.",
         per_joint=True,
         signed=True,
         example=[10.3, 10.3],
@@ -135,7 +191,7 @@ class StateSettings(Group, name="states", title="Measured and desired states"):
     effort_filter_cutoff: float = parameter(
         0.0,
         "Cut-off, Hz, of the first-order low-pass that the driver puts on efforts before it publishes them. Observers "
-        "of external effort put the same on the model. 0: that of the `robot_card`, or none.",
+        "of external effort put the same on the model. 0: none.",
         low=0.0,
         high=1000.0,
         locked=True,
@@ -466,13 +522,14 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
 CORE: dict[str, type[Group]] = {
     "description": DescriptionSettings,
     "robot": RobotSettings,
+    "friction": FrictionSettings,
     "states": StateSettings,
     "collision": CollisionSettings,
     "outputs": OutputSettings,
     "commands": CommandSettings,
 }
 """The groups that are no mode's, by their fields in `Settings`."""
-PARTS_OF_A_STOP = (RobotSettings, StateSettings, OutputSettings, CommandSettings)
+PARTS_OF_A_STOP = (RobotSettings, FrictionSettings, StateSettings, OutputSettings, CommandSettings)
 """The groups that a stop depends on."""
 
 
@@ -496,6 +553,7 @@ class Settings:
 
     description: DescriptionSettings = DescriptionSettings()
     robot: RobotSettings = RobotSettings()
+    friction: FrictionSettings = FrictionSettings()
     states: StateSettings = StateSettings()
     collision: CollisionSettings = CollisionSettings()
     outputs: OutputSettings = OutputSettings()
@@ -511,6 +569,10 @@ class Settings:
                 numbers = getattr(group, key)
                 if each.per_joint and numbers and len(numbers) != n:
                     raise InputError(each.name, f"expected {n} numbers as `robot.joints` has, got {len(numbers)}")
+        elements, given = n * len(self.friction.presliding_distance), len(self.friction.presliding_effort)
+        if given != elements:
+            problem = f"expected {elements} numbers, as many as `robot.joints` times `friction.presliding_distance`"
+            raise InputError("friction.presliding_effort", f"{problem}, got {given}")
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Settings:
@@ -530,7 +592,7 @@ class Settings:
         Raises:
             InputError: as `from_values`.
         """
-        given = dict(_flat(values))
+        given = flat(values)
         if unknown := sorted(given.keys() - declared().keys()):
             raise InputError(unknown[0], "there is no such parameter")
 
@@ -564,18 +626,20 @@ class Settings:
         model.link_frame(robot.tip_link or None)
         for each in self.modes:
             each.check(model)
-        lists = {"viscous": robot.viscous_friction, "coulomb": robot.coulomb_friction, "armature": robot.armature}
-        given = {key: dict(zip(robot.joints, numbers)) for key, numbers in lists.items() if numbers}
-        drives = {}
-        for joint in model.joints:
-            if joint.mimics is None and joint.dof == 1:
-                own: dict[str, Any] = {
-                    key: by_name[joint.name] for key, by_name in given.items() if joint.name in by_name
-                }
-                if description.card is None or joint.name not in description.card.joints:
-                    own["transition_velocity"] = robot.transition_velocity
-                drives[joint.name] = replace(joint.dynamics, **own)
-        return model.with_joint_dynamics(drives)
+        free = [joint for joint in model.joints if joint.mimics is None and joint.dof == 1]
+        return model.with_joint_dynamics(
+            {joint.name: replace(joint.dynamics, **self._own(joint.name)) for joint in free}
+        )
+
+    def _own(self, joint: str) -> dict[str, Any]:
+        """Return the numbers of `JointDynamics` that the parameters give for a joint, by name."""
+        own: dict[str, Any] = {"transition_velocity": self.friction.transition_velocity}
+        if joint in self.robot.joints:
+            i = self.robot.joints.index(joint)
+            own |= self.friction.of_joint(i)
+            if self.robot.armature:
+                own["armature"] = self.robot.armature[i]
+        return own
 
     def in_order(self, numbers: Sequence[float], model: RobotModel, default: float) -> list[float]:
         """Return numbers given in the order of `robot.joints` in the model's; the default for the other joints."""
@@ -599,10 +663,9 @@ class Settings:
                 raise InputError(name, f"cannot be changed while mode {mode} commands: enter monitor first")
 
 
-def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield names and values of a mapping that may be nested."""
+def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Return the values of a mapping that may be nested, by their names with those of their groups."""
+    found: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{name}.")
-        else:
-            yield f"{above}{name}", value
+        found |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {f"{above}{name}": value}
+    return found

@@ -132,7 +132,7 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
     return Settings.from_values(
         {
             "robot.joints": model.joint_names,
-            "robot.transition_velocity": 0.05,
+            "friction.transition_velocity": 0.05,
             "states.merge_timeout": float(rng.choice([0.02, 0.1])),
             "states.estimate_velocity": bool(rng.random() < 0.3),
             "states.measured_effort": "gravity_compensated" if rng.random() < 0.2 else "raw",

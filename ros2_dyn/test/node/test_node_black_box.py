@@ -73,28 +73,30 @@ def test_node_without_mcap_says_so_once_and_commands(listener, start, tmp_path):
     assert printed.count("mcap is not installed: pip install mcap") == 1
 
 
-def test_oldest_files_are_deleted_by_number_and_by_size(tmp_path, monkeypatch):
-    for number in range(30):
-        path = tmp_path / f"{number:02d}.mcap"
-        path.write_bytes(bytes(1000))
+def test_oldest_black_boxes_are_deleted_and_no_other_file(tmp_path, monkeypatch):
+    runtime = RecordingRuntime()
+    runtime.on_time(0.0)
+    recording = runtime.box.take("x", 0.0)
+    own = [tmp_path / f"2026-01-01T00-00-{number:02d}-000_too-fast.mcap" for number in range(30)]
+    others = [tmp_path / "a.mcap", own[0].with_name(own[0].name.replace("01-01", "01-02")), tmp_path / ".x.mcap.part"]
+    part = tmp_path / f".{own[0].name}.part"
+    for path in own:
+        black_box_file.write(recording, path)
+    for path in (*others, part):
+        path.write_bytes(b"of the user")
+    for number, path in enumerate((part, *others, *own)):
         os.utime(path, (number, number))
-    other, part = tmp_path / "other.txt", tmp_path / ".x.mcap.part"
-    other.touch()
-    part.touch()
     delete_oldest(tmp_path)
-    assert sorted(file.name for file in tmp_path.glob("*.mcap")) == [f"{number:02d}.mcap" for number in range(10, 30)]
-    monkeypatch.setattr(black_box_writer, "MAX_BYTES", 4500)
-    os.utime(part, (0, 0))
+    assert sorted(tmp_path.iterdir()) == sorted([*others, *own[-black_box_writer.MAX_FILES :]])
+    monkeypatch.setattr(black_box_writer, "MAX_BYTES", 2 * own[-1].stat().st_size)
     delete_oldest(tmp_path)
-    assert sorted(file.name for file in tmp_path.glob("*.mcap")) == [f"{number:02d}.mcap" for number in range(26, 30)]
-    assert other.exists()
-    assert not part.exists()
+    assert sorted(tmp_path.iterdir()) == sorted([*others, *own[-2:]])
 
 
 def test_stops_without_end_take_a_bounded_space(tmp_path):
     runtime, reports = RecordingRuntime(), []
     runtime.on_time(0.0)
-    writer = BlackBoxWriter(tmp_path, reports.append)
+    writer = BlackBoxWriter(tmp_path, reports.append, reports.append)
     for number in range(black_box_writer.MAX_FILES + 5):
         writer.write(runtime.box.take("too fast: 7 rad/s", float(number)), 0.0)
     writer.close()
@@ -103,15 +105,17 @@ def test_stops_without_end_take_a_bounded_space(tmp_path):
     assert read_record(black_box_file.read(next(tmp_path.iterdir()))[0].records[0]).method == "on_time"
 
 
-def test_folder_that_cannot_be_written_is_reported(tmp_path):
+def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
     (tmp_path / "file").touch()
     reports: list[str] = []
+    warnings: list[str] = []
     runtime = RecordingRuntime()
     runtime.on_time(0.0)
-    writer = BlackBoxWriter(tmp_path / "file" / "folder", reports.append)
+    writer = BlackBoxWriter(tmp_path / "file" / "folder", reports.append, warnings.append)
     writer.write(runtime.box.take("x", 0.0), 0.0)
     writer.close()
-    assert "the black box is not written" in reports[0]
+    assert "the black box is not written" in warnings[0]
+    assert not reports
 
 
 def test_file_is_named_by_time_and_reason():

@@ -42,7 +42,7 @@ def driver() -> Iterator[Driver]:
     listener = Listener()
     parameters = words(
         urdf_file=str(MOCK_ARM),
-        **{"robot.joints": NAMES, "robot.viscous_friction": VISCOUS, "robot.coulomb_friction": [1.0] * 6},
+        **{"robot.joints": NAMES, "friction.viscous": VISCOUS, "friction.coulomb": [1.0] * 6},
     )
     process = Process(
         "ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, **{"commands.clock_timeout": 3600.0})

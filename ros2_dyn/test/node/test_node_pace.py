@@ -21,8 +21,8 @@ STATES = 30
 """States for which each mode is to command at each pace."""
 FRICTION = {
     "robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
-    "robot.viscous_friction": [5.0, 5.0, 4.0, 1.0, 1.0, 1.0],
-    "robot.coulomb_friction": [12.0, 12.0, 9.0, 2.4, 2.4, 2.4],
+    "friction.viscous": [5.0, 5.0, 4.0, 1.0, 1.0, 1.0],
+    "friction.coulomb": [12.0, 12.0, 9.0, 2.4, 2.4, 2.4],
 }
 
 
@@ -80,7 +80,7 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
                 "commands.clock_timeout": 3600.0,
                 "robot.joints": NAMES,
                 "commands.ramp_time": 0.02,
-                "robot.transition_velocity": 0.05,
+                "friction.transition_velocity": 0.05,
             },
         ),
         *words(**{"states.timeout": max(0.1, pace)}),

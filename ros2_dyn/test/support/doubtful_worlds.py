@@ -48,7 +48,7 @@ def arm_settings(**changes: Any) -> Settings:
     stiffness, damping = (400.0, 400.0, 300.0, 40.0, 30.0, 20.0), (40.0, 40.0, 30.0, 4.0, 3.0, 2.0)
     given: dict[str, Any] = {
         "robot.joints": model.joint_names,
-        "robot.transition_velocity": 0.05,
+        "friction.transition_velocity": 0.05,
         "commands.ramp_time": 0.1,
     }
     given |= {"commands.target_timeout": 0.2, "commands.max_tip_speed": 10.0}  # what is tested here is the doubt

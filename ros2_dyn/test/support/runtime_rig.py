@@ -41,10 +41,10 @@ NAMES = mock_arm().joint_names[:3]
 """The joints of the small arm: the others are locked."""
 HOME = np.array([0.3, -1.2, 1.4])
 DRIVES = {
-    "robot.viscous_friction": (5.0, 5.0, 4.0),
-    "robot.coulomb_friction": (12.0, 12.0, 9.0),
+    "friction.viscous": (5.0, 5.0, 4.0),
+    "friction.coulomb": (12.0, 12.0, 9.0),
     "robot.armature": (0.5, 0.5, 0.4),
-    "robot.transition_velocity": 0.05,
+    "friction.transition_velocity": 0.05,
 }
 SETTINGS = Settings.from_values(
     {

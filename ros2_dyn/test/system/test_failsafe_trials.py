@@ -38,7 +38,7 @@ from ros_harness import PATIENCE, Listener, Process, words
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
-ARM = {"robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "robot.coulomb_friction": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
+ARM = {"robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "friction.coulomb": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
 """What arm and node know: friction of 2 % of the effort limits, less than recordings of real arms show."""
 GAINS = {
     "feed_forward.stiffness": [460.0, 640.0, 250.0, 26.0, 23.0, 22.0],

@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ros2_dyn_tools.cli.recording_arguments import add_recording_arguments, read_conditions, read_motion, read_robot
+from ros2_dyn_tools.cli.recording_arguments import add_recording_arguments, conditions_of, read_motion, read_robot
 from ros2_dyn_tools.report.collision_report import CollisionReport, Step, collision_report
 
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibrate-on", type=float, default=0.5, help="share of the recording; default: %(default)s")
     parser.add_argument("--bandwidth", type=float, default=25.0, help="of the observer, 1/s; default: %(default)s")
     parser.add_argument("--observer", choices=["momentum", "direct"], default="momentum", help="default: %(default)s")
-    parser.add_argument("--no-fit", action="store_true", help="take friction from the URDF instead of fitting it")
+    parser.add_argument("--no-fit", action="store_true", help="take the friction that is given, fit none")
     parser.add_argument(
         "--inject",
         nargs=3,
@@ -80,18 +80,18 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: what `read_motion` and `collision_report` raise.
         ModelError: the URDF is wrong.
     """
-    model = read_robot(arguments.urdf, arguments)
-    recording = read_motion(model, arguments)
+    arm = read_robot(arguments)
+    recording = read_motion(arm, arguments)
     steps = [Step(joint, float(effort), float(start)) for joint, effort, start in arguments.inject]
     report = collision_report(
-        model,
+        arm.model,
         recording,
         arguments.calibrate_on,
         arguments.bandwidth,
         arguments.observer,
         not arguments.no_fit,
         steps,
-        conditions=read_conditions(arguments.urdf),
+        conditions=conditions_of(arm.settings, arguments.zero_phase),
     )
     console = Console()
     show(report, console)

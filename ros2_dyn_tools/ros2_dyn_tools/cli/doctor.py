@@ -12,17 +12,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel, read_card
-from ros2_dyn.model.card_file import is_card
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument
 from ros2_dyn_tools.doctor import Report, diagnose
 from ros2_dyn_tools.recording.recording import read_recording
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot, or a robot card")
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="rosbag2 folder, .db3, .mcap or .csv file")
+    add_parameters_argument(parser)
     parser.add_argument("--joints", nargs="+", help="joints of the arm; default: those that are recorded")
     parser.add_argument(
         "--recorded-joints", nargs="+", help="what the recording calls them, in the same order, if otherwise"
@@ -35,13 +37,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Print what is wrong.
 
     Raises:
-        InputError: the recording cannot be read or is too short, or joints do not match.
-        ModelError: the URDF or the card is wrong.
+        InputError: a file cannot be read or is too short, or joints do not match.
+        ModelError: the URDF is wrong.
     """
-    model, names = _arm(RobotModel.from_file(arguments.urdf), arguments)
+    arm = read_arm(arguments.urdf, arguments.parameters)
+    model, names = _arm(arm.model, arguments)
     recording = read_recording(arguments.recording, names, arguments.topic, partial=True)
-    gain = read_card(arguments.urdf).gains(model.joint_names) if is_card(arguments.urdf) else 1.0
-    report = diagnose(model, recording, gain)
+    report = diagnose(model, recording, arm.settings.in_order(arm.settings.states.effort_gain, model, 1.0))
     if arguments.json:
         print(json.dumps(as_json(report), indent=2))
     else:

@@ -11,6 +11,8 @@ from rich.console import Console
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.parameter_files import read_arm
+from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument
 from ros2_dyn_tools.identification.excitation_collision import SelfCollision
 from ros2_dyn_tools.identification.excitation_design import CHECK_RATE, Excitation, excite
 from ros2_dyn_tools.identification.excitation_files import write_csv, write_trajectory
@@ -26,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     default = ExcitationOptions()
     add = parser.add_argument
     add("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
+    add_parameters_argument(parser)
     add("--output", type=Path, default=Path("excitation"), metavar="NAME", help="NAME.yaml, NAME.csv (excitation)")
     add("--joints", nargs="+", metavar="JOINT", help="the joints that move; the others are locked at 0 (all)")
     add("--posture", type=float, nargs="+", metavar="Q", help="start and end, rad or m (the middle of the limits)")
@@ -51,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: an option is wrong for this robot.
     """
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    model = RobotModel.from_urdf_file(arguments.urdf)
+    model = read_arm(arguments.urdf, arguments.parameters).model
     if arguments.joints:
         model = model.reduced(arguments.joints)
     options = _options(arguments)

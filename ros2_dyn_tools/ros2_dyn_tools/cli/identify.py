@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2_dyn identify`: bodies, friction and motors of a robot from recordings of its motion, as URDF and robot card."""
+"""`ros2_dyn identify`: bodies, friction and motors from recorded motions, as URDF and parameter file."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from math import isfinite
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import CardAbout, RobotCard, RobotModel, read_card, write_card
-from ros2_dyn.model.card_file import described_by, hash_recording, is_card
 from ros2_dyn.model.description_bounds import read_text
-from ros2_dyn_tools.cli.card import path_from
-from ros2_dyn_tools.cli.recording_arguments import in_newtons, read_conditions, recorded_names
+from ros2_dyn.model.inertial import rounded
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, in_newtons, read_robot, recorded_names
 from ros2_dyn_tools.identification.identification import Identification, Options
 from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.identification.parts import Split
 from ros2_dyn_tools.identification.report import report
-from ros2_dyn_tools.identification.urdf_output import identified_urdf
+from ros2_dyn_tools.identification.urdf_output import write_arm
 from ros2_dyn_tools.recording.recording import read_recording
 
 SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0)}
@@ -31,19 +32,15 @@ SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "urdf",
-        type=Path,
-        metavar="ROBOT.urdf",
-        help="the robot as it is described, or its robot card, to begin from that",
-    )
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the robot as it is described")
+    add_parameters_argument(parser)
     parser.add_argument("recordings", type=Path, nargs="+", metavar="RECORDING", help="rosbag2 folder or file, or CSV")
     parser.add_argument(
         "--output",
         type=Path,
         required=True,
         metavar="IDENTIFIED.urdf",
-        help="the robot as found; its robot card is written beside it, as .card.yaml",
+        help="the robot as found; the node's parameter file is written beside it, as .yaml",
     )
     parser.add_argument("--report", type=Path, help="text in Markdown; default: beside the output, as .md")
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
@@ -58,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         nargs=3,
         metavar=("X", "Y", "Z"),
-        help="in the base, m/s^2; default: 0 0 -9.81, or the card's",
+        help="in the base, m/s^2; default: as in --parameters, or 0 0 -9.81",
     )
     parser.add_argument("--no-tilt", action="store_true", help="take the base to be mounted as gravity says")
     parser.add_argument("--test", choices=SPLITS, default="last", help="third that is kept for the test; default: last")
@@ -71,17 +68,18 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: an argument is wrong, or what `read_recording` and `identify` raise.
         ModelError: the URDF is wrong.
     """
+    if arguments.output.suffix == ".yaml":
+        raise InputError("output", "expected the name of a URDF: the parameter file is written beside it, as .yaml")
     for name in ("cutoff", "band"):
         value = getattr(arguments, name)
         if value is not None and not value > 0:
             raise InputError(name, f"expected a positive frequency, got {value}")
-    whole, described = RobotModel.from_file(arguments.urdf), _description(arguments.urdf)
-    model = whole.reduced(arguments.joints) if arguments.joints else whole
-    names = recorded_names(model, arguments)
+    arm = read_robot(arguments)
+    model, names = arm.model, recorded_names(arm.model, arguments)
     options = Options(
         cutoff=arguments.cutoff,
         band=arguments.band,
-        gravity=tuple(arguments.gravity or read_conditions(arguments.urdf).gravity),
+        gravity=tuple(arguments.gravity or arm.settings.robot.gravity),
         split=SPLITS[arguments.test],
         tilt=not arguments.no_tilt,
     )
@@ -91,49 +89,35 @@ def run(arguments: argparse.Namespace) -> None:
         task = progress.add_task("reading", total=1.0)
         found = identify(
             model,
-            (
-                in_newtons(model, read_recording(path, names, arguments.topic), arguments.urdf)
-                for path in arguments.recordings
-            ),
+            (in_newtons(arm, read_recording(path, names, arguments.topic)) for path in arguments.recordings),
             options,
             lambda step, share: progress.update(task, description=step, completed=share),
         )
-    urdf = identified_urdf(read_text(described), model, found.model)
-    _write(arguments.output, urdf)
+    recordings = ", ".join(path.name for path in arguments.recordings)
+    write_arm(
+        arguments.output,
+        read_text(arguments.urdf),
+        model,
+        found.model,
+        others=_other_parameters(found, arm.settings),
+        comment=f"Identified with {arguments.output.name} from {recordings}, {date.today().isoformat()}.",
+    )
     text = arguments.report or arguments.output.with_suffix(".md")
     _write(text, "\n".join(report(found)) + "\n")
-    card = arguments.output.with_suffix(".card.yaml")
-    write_card(_card(found, described, urdf, card, arguments), card)
     _show(found, console)
-    console.print(f"written: {arguments.output}, {card}, {text}", soft_wrap=True)
+    console.print(f"written: {arguments.output}, {arguments.output.with_suffix('.yaml')}, {text}", soft_wrap=True)
 
 
-def _card(found: Identification, described: Path, urdf: str, path: Path, arguments: argparse.Namespace) -> RobotCard:
-    """Return the card: it has the friction and the rotors that a URDF has no place for."""
-    identified = RobotModel.from_urdf(urdf)
-    identified = identified.with_joint_dynamics({joint.name: joint.dynamics for joint in found.model.joints})
-    tested = zip(found.model.joint_names, found.tested.tolist())
-    about = CardAbout(
-        method="weighted least squares with consistent bodies, ros2_dyn identify",
-        data=tuple(hash_recording(recording) for recording in arguments.recordings),
-        held_out_rms={name: error for name, error in tested if isfinite(error)},
-    )
-    whole = RobotModel.from_urdf_file(described)
-    gains = read_card(arguments.urdf).effort_gain if is_card(arguments.urdf) else {}
-    return RobotCard.of(
-        identified,
-        whole,
-        about,
-        gains,
-        gravity=found.gravity.tolist(),
-        urdf=path_from(path, described),
-        effort_filter=found.settings.effort_filter,
-    )
-
-
-def _description(path: Path) -> Path:
-    """Return the URDF, which a robot card names."""
-    return described_by(read_card(path), path) if is_card(path) else path
+def _other_parameters(found: Identification, given: Settings) -> dict[str, Any]:
+    """Return what was found or given besides friction and rotors; a filter without delay is none of a driver."""
+    values: dict[str, Any] = {}
+    if given.states.effort_gain:
+        values["states.effort_gain"] = given.in_order(given.states.effort_gain, found.model, 1.0)
+    if found.settings.effort_filter.kind == "first_order":
+        values["states.effort_filter_cutoff"] = found.settings.effort_filter.cutoff
+    if tuple(found.gravity) != STANDARD_GRAVITY:
+        values["robot.gravity"] = [rounded(x) for x in found.gravity.tolist()]
+    return values
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,14 +6,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ros2_dyn.model import RobotModel
-from ros2_dyn_tools.cli.node_parameters import with_node_parameters
+from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.layouts import Shown, write_layouts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot, or a robot card")
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder that is written to")
     parser.add_argument(
         "--parameters", type=Path, metavar="FILE", help="parameter file of the node, if it names joints"
@@ -28,8 +27,6 @@ def run(arguments: argparse.Namespace) -> None:
         ModelError: the description is no robot.
         InputError: the parameter file is wrong.
     """
-    model = RobotModel.from_file(arguments.urdf)
-    if arguments.parameters is not None:
-        model = with_node_parameters(model, arguments.parameters)
+    model = read_arm(arguments.urdf, arguments.parameters).model
     for path in write_layouts(Shown.of(model, arguments.namespace), arguments.output):
         print(path)

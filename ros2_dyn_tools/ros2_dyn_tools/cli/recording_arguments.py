@@ -8,9 +8,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel, read_card
-from ros2_dyn.model.card_file import is_card
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.parameter_files import PARAMETERS, Arm, read_arm
+from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.recording.conditions import Conditions
+from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording, read_recording
 
 FIRST_YEAR = 2000
@@ -22,39 +24,52 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "recording", type=Path, help="rosbag2 folder, or .db3 or .mcap file, with sensor_msgs/JointState"
     )
-    parser.add_argument("--urdf", type=Path, required=True, help="the robot, as URDF or robot card")
+    parser.add_argument("--urdf", type=Path, required=True, help="the robot as URDF")
+    add_parameters_argument(parser)
+    add_filter_argument(parser)
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
     parser.add_argument("--recorded-joints", nargs="+", help="what the recording calls them, in this order")
     parser.add_argument("--bag-joints", dest="recorded_joints", nargs="+", help=argparse.SUPPRESS)  # until 0.2.0
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
 
 
-def read_robot(path: Path, arguments: argparse.Namespace) -> RobotModel:
-    """Return the robot of a URDF or a robot card, reduced to the joints that the arguments name.
+def add_parameters_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the parameter file of the node, which has what a URDF cannot hold."""
+    parser.add_argument("--parameters", type=Path, metavar="ARM.yaml", help=PARAMETERS)
+
+
+def add_filter_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the filter that only a recording can have; that of the driver is a parameter of the node."""
+    parser.add_argument(
+        "--zero-phase", type=float, metavar="HZ", help="cut-off with which the efforts were filtered afterwards"
+    )
+
+
+def read_robot(arguments: argparse.Namespace) -> Arm:
+    """Return the arm of the URDF and the parameter file, reduced to the joints that the arguments name.
 
     Raises:
-        InputError: the robot lacks a joint.
-        ModelError: the URDF or the card is wrong.
+        InputError: the robot lacks a joint, or the parameter file is wrong.
+        ModelError: the URDF is wrong.
     """
-    model = RobotModel.from_file(path)
-    return model.reduced(arguments.joints) if arguments.joints else model
+    arm = read_arm(arguments.urdf, arguments.parameters)
+    return arm._replace(model=arm.model.reduced(arguments.joints)) if arguments.joints else arm
 
 
-def read_motion(model: RobotModel, arguments: argparse.Namespace) -> Recording:
-    """Return the recording in the order of the model's joints, its efforts times the gains of a robot card.
+def read_motion(arm: Arm, arguments: argparse.Namespace) -> Recording:
+    """Return the recording in the order of the arm's joints, with efforts in N m or N.
 
     Raises:
         InputError: the lists of joints differ in length, or as `read_recording`.
     """
-    recording = read_recording(arguments.recording, recorded_names(model, arguments), arguments.topic)
-    return in_newtons(model, recording, arguments.urdf)
+    recording = read_recording(arguments.recording, recorded_names(arm.model, arguments), arguments.topic)
+    return in_newtons(arm, recording)
 
 
-def in_newtons(model: RobotModel, recording: Recording, path: Path) -> Recording:
-    """Return a recording with its efforts times the gains of a robot card; as it is for the path of a URDF."""
-    if not is_card(path):
-        return recording
-    return recording._replace(effort=recording.effort * read_card(path).gains(model.joint_names))
+def in_newtons(arm: Arm, recording: Recording) -> Recording:
+    """Return a recording with its efforts times `effort_gain`."""
+    gain = arm.settings.in_order(arm.settings.states.effort_gain, arm.model, 1.0)
+    return recording._replace(effort=recording.effort * gain)
 
 
 def recorded_names(model: RobotModel, arguments: argparse.Namespace) -> list[str]:
@@ -72,9 +87,24 @@ def recorded_names(model: RobotModel, arguments: argparse.Namespace) -> list[str
     return [in_recording[name] for name in model.joint_names]
 
 
-def read_conditions(path: Path) -> Conditions:
-    """Return how the robot of a robot card stands, and what its driver does to efforts; the usual ones for a URDF."""
-    return Conditions.of(read_card(path) if is_card(path) else None)
+def conditions_of(settings: Settings, zero_phase: float | None = None) -> Conditions:
+    """Return how the arm of a recording stands, and what was done to its efforts.
+
+    Args:
+        settings: parameters of the node.
+        zero_phase: cut-off of a filter that the efforts passed after they were recorded, Hz; None for none.
+
+    Raises:
+        InputError: the cut-off is not positive.
+    """
+    if zero_phase is not None and not zero_phase > 0:
+        raise InputError("zero-phase", f"expected a positive frequency, got {zero_phase}")
+    cutoff, effort_filter = settings.states.effort_filter_cutoff, NO_FILTER
+    if zero_phase is not None:
+        effort_filter = EffortFilter("zero_phase", zero_phase)
+    elif cutoff > 0:
+        effort_filter = EffortFilter("first_order", cutoff)
+    return Conditions(settings.robot.gravity, effort_filter)
 
 
 def recording_began(path: Path) -> datetime | None:

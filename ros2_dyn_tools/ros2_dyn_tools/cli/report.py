@@ -12,15 +12,14 @@ from rich.markup import escape
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn_tools.cli.node_parameters import with_node_parameters
+from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recording_arguments import (
     add_recording_arguments,
-    read_conditions,
+    conditions_of,
     read_motion,
     read_robot,
     recording_began,
 )
-from ros2_dyn_tools.recording.conditions import Conditions
 from ros2_dyn_tools.report.effort_report import Options, effort_report
 from ros2_dyn_tools.report.page import write_page
 from ros2_dyn_tools.report.pdf import write_pdf
@@ -32,13 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     usual = Options()
     add_recording_arguments(parser)
-    parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified: card or URDF")
-    parser.add_argument(
-        "--parameters",
-        type=Path,
-        metavar="YAML",
-        help="parameter file of the node with identified friction and armature, which a URDF cannot hold",
-    )
+    parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified, as URDF")
     parser.add_argument(
         "--calibrate-on",
         type=float,
@@ -64,11 +57,16 @@ def run(arguments: argparse.Namespace) -> None:
     page = arguments.output
     if page.suffix != ".html":
         raise InputError("output", f"expected a name that ends in .html, got '{page}'")
-    model = read_robot(arguments.urdf, arguments)
-    recording = read_motion(model, arguments)
+    arm = read_robot(arguments)
+    recording = read_motion(arm, arguments)
     options = Options(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
-    conditions = read_conditions(arguments.identified) if arguments.identified else Conditions()
-    report = effort_report(model, recording, _identified(arguments), options, conditions)
+    described, identified = arm.model, None
+    if arguments.identified or arguments.parameters:
+        described = RobotModel.from_urdf_file(arguments.urdf).reduced(arm.model.joint_names)
+        identified = read_arm(arguments.identified or arguments.urdf, arguments.parameters).model
+        identified = identified.reduced(arm.model.joint_names)
+    conditions = conditions_of(arm.settings, arguments.zero_phase)
+    report = effort_report(described, recording, identified, options, conditions)
     console = Console()
     for table in (*effort_tables(report), *contact_tables(report)):
         console.print(_drawn(table))
@@ -78,13 +76,6 @@ def run(arguments: argparse.Namespace) -> None:
     write_page(report, told, page)
     write_pdf(report, told, page.with_suffix(".pdf"))
     console.print(f"written: {page}, {page.with_suffix('.pdf')}", markup=False, soft_wrap=True)
-
-
-def _identified(arguments: argparse.Namespace) -> RobotModel | None:
-    if not (arguments.identified or arguments.parameters):
-        return None
-    model = read_robot(arguments.identified or arguments.urdf, arguments)
-    return with_node_parameters(model, arguments.parameters) if arguments.parameters else model
 
 
 def _drawn(table: Table) -> rich_table.Table:

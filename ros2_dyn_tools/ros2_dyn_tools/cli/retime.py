@@ -12,6 +12,8 @@ from rich.console import Console
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.runtime.parameter_files import read_arm
+from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument
 from ros2_dyn_tools.timing.limit_use import AT_LIMIT
 from ros2_dyn_tools.timing.motion_bounds import MotionBounds
 from ros2_dyn_tools.timing.retiming import RATE, Retimed, retime
@@ -22,12 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add = parser.add_argument
     add("trajectory", type=Path, metavar="TRAJECTORY", help="JointTrajectory as .yaml, or .csv, as excite writes them")
-    add("--urdf", type=Path, required=True, help="the robot, as URDF or robot card")
+    add("--urdf", type=Path, required=True, help="the robot as URDF")
+    add_parameters_argument(parser)
     add("--output", type=Path, metavar="FILE", help="the timed trajectory, .yaml or .csv (only printed)")
     add("--joints", nargs="+", metavar="JOINT", help="the joints that move; the others are locked at 0 (all)")
     add("--payload", type=float, nargs="+", metavar="NUMBER", help="mass, kg, and centre X Y Z in its link, m (none)")
     add("--payload-link", metavar="LINK", help="the link that carries the payload (the farthest)")
-    add("--gravity", type=float, nargs=3, metavar=("X", "Y", "Z"), help="in the base frame, m/s^2 (0 0 -9.81)")
+    add("--gravity", type=float, nargs=3, metavar=("X", "Y", "Z"), help="in the base frame, m/s^2 (as in --parameters)")
     add("--limits", type=Path, metavar="FILE", help="joint_limits.yaml, as of MoveIt, instead of the description's")
     add("--acceleration", type=float, nargs="+", metavar="A", help="limits, rad/s^2 or m/s^2, one or by joint (none)")
     add("--jerk", type=float, nargs="+", metavar="J", help="limits, rad/s^3 or m/s^3, one or by joint (none)")
@@ -44,14 +47,15 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: a file or an option is wrong, toppra is not installed, or no speed keeps the limits.
     """
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    model = RobotModel.from_file(arguments.urdf)
+    arm = read_arm(arguments.urdf, arguments.parameters)
+    model = arm.model
     if arguments.joints:
         model = model.reduced(arguments.joints)
     model = model.carrying(_payload(arguments))
     bounds = _bounds(arguments, model)
     trajectory = read_trajectory(arguments.trajectory)
     started = time.perf_counter()
-    timed = retime(model, trajectory, bounds, arguments.gravity, arguments.rate)
+    timed = retime(model, trajectory, bounds, arguments.gravity or arm.settings.robot.gravity, arguments.rate)
     elapsed = time.perf_counter() - started
     console.print(
         f"duration: {timed.duration_before:.3f} s given, {timed.duration:.3f} s now; "

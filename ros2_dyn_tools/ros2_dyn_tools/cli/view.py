@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.black_box_file import is_black_box
+from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
-from ros2_dyn_tools.cli.recording_arguments import in_newtons, read_conditions
+from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, conditions_of, in_newtons
 from ros2_dyn_tools.recording.recording import read_recording
 from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.page import Page
@@ -26,9 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="a recording or a black box; left out: the live robot"
     )
-    parser.add_argument(
-        "--urdf", default="", help="the robot, as URDF or robot card; live: that of the node where it is left out"
-    )
+    parser.add_argument("--urdf", default="", help="the robot; live: that of the node where it is left out")
+    add_parameters_argument(parser)
     parser.add_argument("--topic", default="joint_states", help="topic of the joint states; default: %(default)s")
     parser.add_argument(
         "--threshold", type=float, nargs="+", help="thresholds of collisions in a recording, N m or N, one a joint"
@@ -71,14 +71,16 @@ def open_file(arguments: argparse.Namespace) -> Timeline:
     if not arguments.urdf:
         raise InputError("urdf", "a recording does not hold the robot: give --urdf")
     robot, names = read_robot(arguments.urdf), None
+    arm = read_arm(arguments.urdf, arguments.parameters)
+    robot = robot._replace(model=arm.model)
     try:
         recording = read_recording(path, robot.model.joint_names, arguments.topic)
     except InputError:  # the joints may be called otherwise, or be some of the robot's
         model, names = recorded_arm(robot.model, recorded_names(path, arguments.topic))
         robot = robot._replace(model=model)
         recording = read_recording(path, names, arguments.topic)
-    recording = in_newtons(robot.model, recording, Path(arguments.urdf))
-    conditions = read_conditions(Path(arguments.urdf))
+    recording = in_newtons(arm._replace(model=robot.model), recording)
+    conditions = conditions_of(arm.settings)
     timeline = recorded_motion(robot, recording, path.name, arguments.threshold or (), conditions)
     observe_aside(timeline, recording, conditions)
     return timeline

@@ -15,7 +15,6 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import InputError, ProcessError
-from ros2_dyn.model import RobotCard, write_card
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.controllers import gains_of_inertia
 from ros2_dyn_tools.demos.arm_demo import CLOCK_TIMEOUT, HOME, arguments
@@ -27,6 +26,7 @@ from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
 from ros2_dyn_tools.demos.runner import DemoRunner
 from ros2_dyn_tools.demos.sampled_motion import SampledMotion
 from ros2_dyn_tools.demos.status_table import Row, status_table
+from ros2_dyn_tools.identification.urdf_output import write_arm
 from ros2_dyn_tools.recording.bag_writer import JointStateBag
 from ros2_dyn_tools.report.effort_picture import draw_efforts
 
@@ -44,7 +44,7 @@ UNKNOWN = 1 / 8
 """First share of the second motion that is not counted: how friction was stretched at rest is not known."""
 START = 60.0
 """Simulated time that a node may take at least to begin, s."""
-BEFORE, AFTER = "URDF", "URDF and card"
+BEFORE, AFTER = "URDF", "identified"
 """Names of the two models."""
 TITLE = "Efforts in a motion that was not used to identify the arm"
 """Of the picture."""
@@ -58,11 +58,11 @@ MAX_NOISE_RATIO = 1.5
 class IdentifyDemo(Demo):
     """Two motions of one arm. The first is recorded and identified; in the second, two nodes predict the efforts.
 
-    One node knows the URDF, the other one also the robot card that the identification has written.
+    One node knows the URDF, the other one the URDF and the parameter file that the identification has written.
     """
 
     def __init__(self, duration: float, pace: float) -> None:
-        """Subscribe, and write the card of the arm as it is.
+        """Subscribe, and write the files of the arm as it is.
 
         Args:
             duration: duration of the exciting motion, s; the second motion takes half of it.
@@ -77,7 +77,7 @@ class IdentifyDemo(Demo):
         self._urdf = Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.urdf")
         self._folder = Path(tempfile.mkdtemp(prefix="ros2_dyn_identify_"))
         self._real = deviating_arm(self._arm.model)
-        write_card(RobotCard.of(self._real, self._arm.model), self._folder / "real_arm.card.yaml")
+        write_arm(self._folder / "real_arm.urdf", self._urdf.read_text(encoding="utf-8"), self._arm.model, self._real)
         self._picture = self._folder / "efforts.png"
         self._status = "Waiting for the arm and the node."
         self._motion = (0.0, 0.0)  # beginning and end of the last one, s
@@ -85,7 +85,8 @@ class IdentifyDemo(Demo):
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
         p, d = gains_of_inertia(self._real, HOME)  # the arm's own controllers are tuned to the arm as it is
-        arm = {"robot_card": self._folder / "real_arm.card.yaml", "home": HOME, "controller": "trajectory_controller"}
+        arm: dict[str, object] = {"home": HOME, "controller": "trajectory_controller"}
+        arm |= {"real_urdf": self._folder / "real_arm.urdf", "real_parameters": self._folder / "real_arm.yaml"}
         arm |= {"trajectory_p": p.tolist(), "trajectory_d": d.tolist(), "publish_rate": RATE}
         arm |= {"publish_clock": True, "pace": self._pace, "lockstep": True, **NOISE}  # in lockstep, 1 is the fastest
         return {"dynamics": _node(), "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm)]}
@@ -120,12 +121,12 @@ class IdentifyDemo(Demo):
         self.node.destroy_subscription(recording)
 
     def _identify(self, runner: DemoRunner) -> None:
-        """Identify the arm, and start a node with the robot card that comes of it."""
+        """Identify the arm, and start a node with the URDF and the parameter file that come of it."""
         self._status = "3 of 4: ros2_dyn identify finds bodies, friction and rotors; the arm waits."
         out = self._folder / "identified.urdf"
         command = ["ros2_dyn", "identify", self._urdf, self._folder / "recording", "--output", out, "--test", "none"]
         runner.run_command("identify", list(map(str, command)))
-        runner.processes.start("identified", _node("identified", robot_card=out.with_suffix(".card.yaml")))
+        runner.processes.start("identified", _node("identified", out.with_suffix(".yaml"), urdf_file=out))
         runner.wait_until(lambda: AFTER in self._efforts.latest, "identified/inverse_dynamics", START)
 
     def _compare(self, runner: DemoRunner) -> None:
@@ -189,11 +190,12 @@ class IdentifyDemo(Demo):
         return None
 
 
-def _node(name: str = "dynamics", **parameters: object) -> list[str]:
+def _node(name: str = "dynamics", parameter_file: Path | None = None, **parameters: object) -> list[str]:
     """Return the command of a node that takes accelerations from the simulation: what remains is the model's error."""
+    files = ["--params-file", str(parameter_file)] if parameter_file else []
     parameters |= {"use_sim_time": True, "commands.clock_timeout": CLOCK_TIMEOUT}
     remap = ["-r", f"__node:={name}", "-r", "~/desired:=/mock_arm/reference"]
-    return ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(parameters)]
+    return ["ros2_dyn.ros.dynamics_node", "--ros-args", *files, *remap, *arguments(parameters)]
 
 
 def _numbers(values: Array) -> list[float | None]:

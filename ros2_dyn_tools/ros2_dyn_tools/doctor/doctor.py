@@ -41,8 +41,8 @@ def diagnose(model: RobotModel, recording: Recording, effort_gain: ArrayLike = 1
     Args:
         model: the robot; all joints have one degree of freedom.
         recording: of its motion; velocities may be NaN, and so may the efforts of some joints.
-        effort_gain: what the efforts have to be multiplied with as far as that is known, such as a robot card's, shape
-            (n,) or (); what is told of gains is about the product.
+        effort_gain: what the efforts have to be multiplied with as far as that is known, shape (n,) or ();
+            what is told of gains is about the product.
 
     Raises:
         InputError: the recording is too short, hardly moves, lacks efforts or has other joints, or a joint has several

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.model import EffortFilter
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.identification.columns import DISTANCES, STRIBECK_VELOCITIES, TRANSITION_VELOCITIES
 from ros2_dyn_tools.identification.normal_equations import Equations, JointEquations
 from ros2_dyn_tools.identification.parts import FOLDS
 from ros2_dyn_tools.identification.settings import FitSettings
 from ros2_dyn_tools.identification.weighted_fit import Fit, Problem
+from ros2_dyn_tools.recording.effort_filter import EffortFilter
 
 BODY_WEIGHTS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 3e-2)
 FRICTION_WEIGHTS = (1e-5, 1e-4, 1e-3, 1e-2)

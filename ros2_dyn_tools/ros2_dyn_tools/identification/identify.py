@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_dyn.dynamics import inertial_parameters
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import EffortFilter, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import PARAMETERS, nearest_consistent
 from ros2_dyn.model.spatial import Array
@@ -21,7 +21,7 @@ from ros2_dyn_tools.identification.normal_equations import Equations, normal_equ
 from ros2_dyn_tools.identification.parts import GAP, NONE, TEST, excerpts, parts_of
 from ros2_dyn_tools.identification.settings import FitSettings, JointTerms
 from ros2_dyn_tools.identification.weighted_fit import Fit, Problem
-from ros2_dyn_tools.recording.effort_filter import candidates
+from ros2_dyn_tools.recording.effort_filter import EffortFilter, candidates
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import Motion, even_motion, unbroken
 

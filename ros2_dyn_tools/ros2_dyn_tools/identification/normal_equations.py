@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.dynamics.presliding import stretches
-from ros2_dyn.model import EffortFilter, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.identification.columns import (
     DISTANCES,
@@ -20,7 +20,7 @@ from ros2_dyn_tools.identification.columns import (
     supported,
 )
 from ros2_dyn_tools.identification.parts import TEST
-from ros2_dyn_tools.recording.effort_filter import through
+from ros2_dyn_tools.recording.effort_filter import EffortFilter
 from ros2_dyn_tools.recording.signals import Motion, zero_phase
 
 BLOCK = 4096
@@ -97,7 +97,7 @@ def normal_equations(
                 if band:
                     raw = zero_phase(raw, band, motion.step)
                 for equations, effort_filter in zip(total, filters):
-                    columns = through(effort_filter, raw, motion.step)[core]
+                    columns = effort_filter.apply(raw, motion.step)[core]
                     _add(equations, joint, np.column_stack([columns, effort[start:end, joint]]), part[start:end])
             done += end - start
             progress(done / states)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from ros2_dyn.model import EffortFilter
 from ros2_dyn_tools.identification.columns import TERMS, Term
+from ros2_dyn_tools.recording.effort_filter import EffortFilter
 
 
 class JointTerms(NamedTuple):

@@ -1,14 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot description with other inertias and friction, and all else as it was."""
+"""An arm as files: its description with other inertias and friction, all else as it was, and a parameter file."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 from xml.dom import minidom
 
+from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import is_consistent
+from ros2_dyn.runtime.parameter_files import friction_parameters, write_parameter_file
+
+
+def write_arm(
+    path: Path,
+    xml: str,
+    told: RobotModel,
+    found: RobotModel,
+    others: Mapping[str, Any] | None = None,
+    comment: str = "",
+) -> None:
+    """Write an arm as a URDF and, beside it as .yaml, a parameter file with the friction and rotors.
+
+    Args:
+        path: of the URDF.
+        xml: the description.
+        told: the robot that was made from it, perhaps with some joints locked.
+        found: the same robot with the parameters that were found.
+        others: further parameters, by name.
+        comment: that stands above them.
+
+    Raises:
+        InputError: a file cannot be written.
+    """
+    try:
+        path.write_text(identified_urdf(xml, told, found), encoding="utf-8")
+    except OSError as error:
+        raise InputError("output", f"'{path}' cannot be written: {os.strerror(error.errno or 0)}") from error
+    values = friction_parameters(found) | {"transition_velocity": found.joints[0].dynamics.transition_velocity}
+    comment = comment or f"What {path.name} cannot hold."
+    write_parameter_file(path.with_suffix(".yaml"), values | dict(others or {}), comment)
 
 
 def identified_urdf(xml: str, told: RobotModel, found: RobotModel) -> str:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
-from ros2_dyn.model import EffortFilter, RobotCard
-from ros2_dyn.model.effort_filter import NO_FILTER
+from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
 
 
 class Conditions(NamedTuple):
@@ -17,10 +16,3 @@ class Conditions(NamedTuple):
     """Acceleration of free fall in the base frame, m/s^2."""
     effort_filter: EffortFilter = NO_FILTER
     """Filter that the driver puts on the efforts."""
-
-    @classmethod
-    def of(cls, card: RobotCard | None) -> Conditions:
-        """Return those that a robot card tells."""
-        if card is None:
-            return cls()
-        return cls(STANDARD_GRAVITY if card.gravity is None else card.gravity, card.effort_filter)

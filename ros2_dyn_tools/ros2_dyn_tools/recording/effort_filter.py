@@ -1,25 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's low-pass filter of efforts, applied to a model's efforts, and the candidates for it."""
+"""The low-pass filter that a driver puts on the efforts before it publishes them, and the candidates for it."""
 
 from __future__ import annotations
 
+from math import inf
+from typing import NamedTuple
+
 import numpy as np
 
-from ros2_dyn.model import EffortFilter
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.signals import zero_phase
 
+KINDS = {
+    "none": "none",
+    "first_order": "first order, with its delay",
+    "zero_phase": "second order, zero phase",
+}
+"""Kinds of filters, in words."""
 
-def through(effort_filter: EffortFilter, values: Array, step: float) -> Array:
-    """Return values at equal steps, s, shape (m, ...), through a filter."""
-    if effort_filter.kind == "none":
-        return values
-    if effort_filter.kind == "zero_phase":
-        return zero_phase(values, effort_filter.cutoff, step)
-    from scipy.signal import lfilter  # here, because it takes half a second to import
 
-    keep = np.exp(-2 * np.pi * effort_filter.cutoff * step)
-    return lfilter([1 - keep], [1, -keep], values, axis=0, zi=keep * values[:1])[0]
+class EffortFilter(NamedTuple):
+    """A low-pass filter; a model's efforts have to pass it, too, before they are compared with the driver's."""
+
+    kind: str = "none"
+    """"none", "first_order" (with its delay), or "zero_phase" (Butterworth of order 2, forwards and backwards), which
+    only a recording that was filtered afterwards can have."""
+    cutoff: float = inf
+    """Cut-off frequency, Hz."""
+
+    @property
+    def memory(self) -> float:
+        """Time after which the filter has forgotten all but a millionth of a value, s."""
+        return 3.0 / self.cutoff
+
+    def __str__(self) -> str:
+        """Return the filter in words."""
+        return "none" if self.kind == "none" else f"{self.cutoff:g} Hz, {KINDS[self.kind]}"
+
+    def apply(self, values: Array, step: float) -> Array:
+        """Return values at equal steps, s, shape (m, ...), through the filter."""
+        if self.kind == "none":
+            return values
+        if self.kind == "zero_phase":
+            return zero_phase(values, self.cutoff, step)
+        from scipy.signal import lfilter  # here, because it takes half a second to import
+
+        keep = np.exp(-2 * np.pi * self.cutoff * step)
+        return lfilter([1 - keep], [1, -keep], values, axis=0, zi=keep * values[:1])[0]
+
+
+NO_FILTER = EffortFilter()
 
 
 def candidates(highest: float) -> list[EffortFilter]:
@@ -27,7 +57,7 @@ def candidates(highest: float) -> list[EffortFilter]:
     cutoffs = [f for f in (1.0, 1.2, 1.5, 1.7, 1.9, 2.2, 2.7, 3.3, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0) if f <= highest]
     delayed = [f for f in cutoffs if f in (1.0, 1.5, 2.2, 3.3, 5.0, 10.0, 20.0)]
     return [
-        EffortFilter(),
+        NO_FILTER,
         *(EffortFilter("zero_phase", f) for f in cutoffs),
         *(EffortFilter("first_order", f) for f in delayed),
     ]

@@ -15,11 +15,10 @@ from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, MomentumObserver
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import EffortFilter, RobotModel
-from ros2_dyn.model.effort_filter import NO_FILTER
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.conditions import Conditions
-from ros2_dyn_tools.recording.effort_filter import through
+from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.step_response import step_response
 
@@ -88,7 +87,7 @@ def _ahead(term: Array, recording: Recording, effort_filter: EffortFilter) -> Ar
     """Return a term of the model behind a filter that looks ahead, which no observer can have; else as it is."""
     if effort_filter.kind != "zero_phase":
         return term
-    return through(effort_filter, term, float(np.median(np.diff(recording.t))))
+    return effort_filter.apply(term, float(np.median(np.diff(recording.t))))
 
 
 def calibrate(

@@ -8,9 +8,8 @@ from math import pi
 
 import numpy as np
 
-from ros2_dyn.model import EffortFilter
-from ros2_dyn.model.effort_filter import NO_FILTER
 from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn_tools.recording.signals import zero_phase
 
 STEPS = 40

@@ -13,7 +13,6 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.conditions import Conditions
-from ros2_dyn_tools.recording.effort_filter import through
 from ros2_dyn_tools.recording.effort_split import PARTS, EffortSplit, rms, split_effort
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
@@ -143,7 +142,7 @@ def _split(
     model: RobotModel, conditions: Conditions, motion: Motion, inside: Array, low_pass: float | None
 ) -> EffortSplit:
     split = split_effort(model, motion.q, motion.qd, motion.qdd, motion.effort, conditions.gravity)
-    parts = {name: through(conditions.effort_filter, getattr(split, name), motion.step) for name in PARTS}
+    parts = {name: conditions.effort_filter.apply(getattr(split, name), motion.step) for name in PARTS}
     split = split._replace(**parts)
     if low_pass is not None:
         split = EffortSplit(*(zero_phase(part, low_pass, motion.step) for part in split))

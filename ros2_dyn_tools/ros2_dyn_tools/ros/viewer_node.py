@@ -22,7 +22,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from ros2_dyn.errors import MessageError, Ros2DynError
-from ros2_dyn.model import RobotModel, read_card
+from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.description import expand
 from ros2_dyn.ros.node_base import LATCHED
@@ -227,8 +227,7 @@ class ViewerNode(Node):
             found = self._given or self._found(settings)
             if found is None:
                 return
-            card = read_card(settings.description.robot_card) if settings.description.robot_card else None
-            self._live = LiveArm(found, settings, card)
+            self._live = LiveArm(found, settings)
             self._problem = ""
         except Ros2DynError as error:
             self._tell(str(error))
@@ -252,7 +251,7 @@ class ViewerNode(Node):
 
 
 def _read(path: str) -> ShownRobot:
-    """Return the robot of a URDF file, a xacro file or a robot card."""
+    """Return the robot of a URDF file or a xacro file."""
     if not path.endswith(".xacro"):
         return read_robot(path)
     text = expand(path)

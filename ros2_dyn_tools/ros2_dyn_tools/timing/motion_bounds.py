@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.plain_yaml import read_yaml
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.model.strict_yaml import mapping, number, parse_yaml
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,27 +79,30 @@ class MotionBounds:
         Raises:
             InputError: the file cannot be read, names an unknown joint, or a limit is no positive number.
         """
-        try:
-            data = parse_yaml(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError("limits", f"'{path}' cannot be read: {error}") from error
-        joints = mapping("limits", mapping("limits", data).get("joint_limits"))
+        data = read_yaml(path, "limits")
+        joints = data.get("joint_limits") if isinstance(data, dict) else None
+        if not isinstance(joints, dict):
+            raise InputError("limits", f"'{path}': expected a mapping joint_limits, as MoveIt has it")
         tables = {field.name: getattr(self, field.name).copy() for field in fields(self)}
         for joint, given in joints.items():
             if joint not in model.joint_names:
                 raise InputError("limits", f"the robot has no joint '{joint}'; it has {', '.join(model.joint_names)}")
-            limits = mapping(f"joint '{joint}'", given)
+            if not isinstance(given, dict):
+                raise InputError("limits", f"expected a mapping for joint '{joint}', got {given!r}")
             for name, table in tables.items():
-                _change(table, model.joint_names.index(joint), limits, joint, name)
+                _change(table, model.joint_names.index(joint), given, joint, name)
         return MotionBounds(**{name: _limits(name, model, table) for name, table in tables.items()})
 
 
 def _change(table: Array, i: int, limits: dict[str, Any], joint: str, name: str) -> None:
     """Take a joint's limit from the keys has_NAME_limits and max_NAME, where they are given."""
-    if str(limits.get(f"has_{name}_limits", "true")).lower() == "false":
+    value = limits.get(f"max_{name}")
+    if limits.get(f"has_{name}_limits", True) is False:
         table[i] = np.inf
-    elif (value := limits.get(f"max_{name}")) is not None:
-        table[i] = number(f"joint '{joint}': max_{name}", value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and np.isfinite(value):
+        table[i] = value
+    elif value is not None:
+        raise InputError(f"joint '{joint}'", f"max_{name}: expected a finite number, got {value!r}")
 
 
 def _limits(name: str, model: RobotModel, given: ArrayLike) -> Array:

@@ -6,20 +6,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from ros2_dyn.errors import ModelError
-from ros2_dyn.model import RobotModel, read_card
-from ros2_dyn.model.card_file import described_by, is_card
+from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.viewer.picture import ShownRobot
 
 
 def read_robot(path: str | Path) -> ShownRobot:
-    """Return the robot of a URDF, or of a robot card and the URDF that it names.
+    """Return the robot of a URDF file.
 
     Raises:
-        ModelError: the file cannot be read, or its content is wrong; or the card names no URDF.
-        InputError: the card is wrong.
+        ModelError: the file cannot be read, or its content is wrong.
     """
-    urdf = described_by(read_card(path), path) if is_card(path) else Path(path)
-    model = RobotModel.from_file(path)
+    urdf, model = Path(path), RobotModel.from_urdf_file(path)
     try:
         return ShownRobot(model, urdf.read_text(encoding="utf-8"), str(urdf.parent))
     except (OSError, UnicodeDecodeError) as error:

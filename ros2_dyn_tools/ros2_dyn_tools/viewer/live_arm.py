@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ros2_dyn.errors import Ros2DynError
-from ros2_dyn.model import RobotCard, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
 from ros2_dyn.runtime.effort_convention import total_effort
@@ -39,21 +39,18 @@ MIN_RAMP = 0.5
 class LiveArm:
     """One robot as its newest joint states show it. Its methods may be called from several threads."""
 
-    def __init__(self, robot: ShownRobot, settings: Settings, card: RobotCard | None = None) -> None:
+    def __init__(self, robot: ShownRobot, settings: Settings) -> None:
         """Compile the kernels.
 
         Args:
             robot: whose `model` is the whole description.
             settings: parameters of the node `dynamics`, or the defaults.
-            card: what was identified of the arm.
 
         Raises:
             ModelError: a joint is planar or floating.
             InputError: the robot has not what the settings name.
         """
-        self._runtime = ArmRuntime(
-            robot.model, settings.with_values({"states.default_acceleration": "estimated"}), card
-        )
+        self._runtime = ArmRuntime(robot.model, settings.with_values({"states.default_acceleration": "estimated"}))
         found = self._runtime.robot
         assert found is not None  # it was made with a model
         self._robot = robot._replace(model=found.model)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm
+from robots import MOCK_ARM, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
@@ -16,7 +16,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from ros2_dyn.dynamics import gravity
-from ros2_dyn.model import RobotCard, write_card
 from ros2_dyn.model.inertial import Inertial
 from ros2_dyn.ros.mock_arm_parameters import MockArmSettings
 from ros2_dyn_tools.demos.desired_publisher import Lap
@@ -25,6 +24,7 @@ from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
 from ros2_dyn_tools.demos.sampled_motion import SampledMotion
 from ros2_dyn_tools.identification.excitation import FourierTrajectory
 from ros2_dyn_tools.identification.excitation_files import write_csv
+from ros2_dyn_tools.identification.urdf_output import write_arm
 
 MODEL = mock_arm()
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -105,13 +105,14 @@ def test_deviating_arm_differs_by_tens_of_percent_and_is_one_that_can_exist():
         assert min(dynamics.viscous, dynamics.coulomb, dynamics.armature, dynamics.presliding[0][1]) > 0
 
 
-def test_mock_arm_is_as_its_robot_card_says_and_is_known_by_its_urdf(tmp_path):
+def test_mock_arm_is_as_its_own_files_say_and_is_known_by_its_urdf(tmp_path):
     real = deviating_arm(MODEL)
-    write_card(RobotCard.of(real, MODEL), tmp_path / "real.card.yaml")
-    settings = MockArmSettings(robot_card=str(tmp_path / "real.card.yaml"))
+    write_arm(tmp_path / "real.urdf", MOCK_ARM.read_text(), MODEL, real)
+    files = {"real_urdf": str(tmp_path / "real.urdf"), "real_parameters": str(tmp_path / "real.yaml")}
+    settings = MockArmSettings(**files)
     assert_allclose(gravity(settings.true_model(MODEL), HOME), gravity(real, HOME), rtol=0, atol=1e-3)
     assert [joint.dynamics for joint in settings.true_model(MODEL).joints] == [joint.dynamics for joint in real.joints]
     assert_allclose(gravity(settings.known_model(MODEL), HOME), gravity(MODEL, HOME), rtol=0, atol=1e-12)
-    given = MockArmSettings(robot_card=settings.robot_card, coulomb_friction=(1.0,) * 6).true_model(MODEL)
+    given = MockArmSettings(**files, coulomb_friction=(1.0,) * 6).true_model(MODEL)
     assert [joint.dynamics.coulomb for joint in given.joints] == [1.0] * 6
     assert given.joints[0].dynamics.viscous == real.joints[0].dynamics.viscous

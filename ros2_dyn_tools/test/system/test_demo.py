@@ -126,7 +126,7 @@ def test_identify_brings_the_error_of_the_efforts_down_to_the_noise_and_draws_it
     assert report["states"] > 300  # of 6 s and 1 s of rest at 125 Hz; a busy node may miss some
     picture = Path(report["picture"])
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert (picture.parent / "identified.card.yaml").is_file()
+    assert (picture.parent / "identified.yaml").is_file()
     shutil.rmtree(picture.parent)
 
 

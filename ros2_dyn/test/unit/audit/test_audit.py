@@ -9,6 +9,7 @@ import pytest
 
 from robots import MOCK_ARM, joint, link, robot
 from ros2_dyn.audit import audit, audit_file
+from ros2_dyn.audit.link_size import find_mesh
 from ros2_dyn.cli.main import main
 
 BOX = '<collision><geometry><box size="0.4 0.1 0.1"/></geometry><origin xyz="0.2 0 0"/></collision>'
@@ -102,6 +103,62 @@ def test_meshes_of_a_robot_and_its_successor_are_found():
     assert found["generations_mixed"].problem == "'base' has a mesh of 'ur10', and 'arm' one of 'ur10e'"
     same = audit(robot(base, arm.replace("ur10e", "ur10"), HINGE))
     assert "generations_mixed" not in [each.code for each in same]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "package://arm/meshes/a.stl",
+        "file://{top}/arm/meshes/a.stl",
+        "{top}/arm/meshes/a.stl",
+    ],
+)
+def test_mesh_of_a_package_is_found_from_a_file_and_from_the_network(address, tmp_path, monkeypatch):
+    folder = tmp_path / "share" / "arm" / "meshes"
+    folder.mkdir(parents=True)
+    (folder / "a.stl").touch()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    for place in (None, folder.parent / "urdf"):
+        assert find_mesh(address.format(top=tmp_path / "share"), place) == folder / "a.stl"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "package://../secret.stl",
+        "package://arm/../../secret.stl",
+        "package://arm/../other/secret.stl",
+        "package:///{top}/secret.stl",
+        "package://./secret.stl",
+        "file://{top}/secret.stl",
+        "file://{top}/share/arm/../../secret.stl",
+        "{top}/secret.stl",
+        "{top}/share/../secret.stl",
+        "../../../secret.stl",
+        "secret.stl",
+        "",
+    ],
+)
+def test_mesh_outside_of_its_package_is_not_opened(address, tmp_path, monkeypatch):
+    """Whether its description is from the network or a file of a package."""
+    places = [tmp_path, tmp_path / "share", tmp_path / "share" / "other", tmp_path / "share" / "arm" / "urdf"]
+    for place in places:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "secret.stl").touch()
+    (places[-1] / "secret.stl").unlink()
+    (places[-1].parent / "package.xml").touch()
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    for folder in (None, places[-1]):
+        with pytest.raises(FileNotFoundError):
+            find_mesh(address.format(top=tmp_path), folder)
+
+
+def test_mesh_beside_the_folder_urdf_is_found_by_a_relative_path(tmp_path):
+    for name in ("urdf", "meshes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "meshes" / "a.stl").touch()
+    assert find_mesh("../meshes/a.stl", tmp_path / "urdf") == tmp_path / "meshes" / "a.stl"
 
 
 def test_size_is_that_of_a_mesh_beside_the_urdf(tmp_path):

@@ -2,6 +2,7 @@
 """The exported C computes what the kernels compute, and compiles without a warning."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 
@@ -15,6 +16,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import compiler
 from ros2_dyn.kernels.export_c import export_c, identifier
+from ros2_dyn.model import RobotModel
 
 pytestmark = pytest.mark.skipif(not compiler(), reason="no C compiler is here")
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off")
@@ -67,6 +69,21 @@ def test_compiled_code_calls_sine_and_cosine_alone(tmp_path):
     called = {line.split()[-1] for line in symbols.splitlines()}
     assert called & {"sin", "sincos"}
     assert called <= {"sin", "cos", "sincos", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}
+
+
+@pytest.mark.parametrize("code", ["*/ int injected(void) {{ return 42; }} /*", "*\\&#10;/ int injected(void); /&#10;*"])
+def test_names_that_are_code_stay_in_the_comment_of_the_header(code, tmp_path):
+    text = MOCK_ARM.read_text()
+    for name in ("shoulder_pan_joint", "wrist_3_link", "mock_arm"):
+        text = text.replace(f'"{name}"', f'"{code.format()}{name}"')
+    model = RobotModel.from_urdf(text)
+    assert "int injected" in model.joint_names[0]
+    header, source, *_ = export_c(model, tmp_path, OUTPUTS)
+    shared = library(tmp_path, source.stem)
+    assert not hasattr(shared, "injected")
+    assert "int injected" in header.read_text()
+    bare = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+    assert "injected(" not in bare
 
 
 def test_header_names_joints_inputs_outputs_and_a_hash_of_the_robot(tmp_path):

@@ -539,7 +539,7 @@ def test_parameters_of_the_limits_are_locked_while_a_mode_commands(change):
     enter(made, "gravity")
     values = {"robot.joints": NAMES, "commands.ramp_time": 0.05, **DRIVES, **UNDAMPED, **change}
     if change == {"robot.joints": ()}:
-        values = {**values, **dict.fromkeys(("robot.viscous_friction", "robot.coulomb_friction", "robot.armature"), ())}
+        values = {**values, **dict.fromkeys(("friction.viscous", "friction.coulomb", "robot.armature"), ())}
     changed = Settings.from_values(values)
     name = next(iter(change))
     with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands: enter monitor first"):

@@ -24,7 +24,7 @@ SETTINGS = {
     "robot.joints": ARM.joint_names,
     "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3,
     "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
-    "robot.transition_velocity": 0.05,
+    "friction.transition_velocity": 0.05,
     "commands.ramp_time": 0.2,
 }
 REST, TRAVEL = 0.05, 0.3

@@ -174,9 +174,9 @@ def parameters(driver: Driver) -> None:
     """Parameters come that do not fit the robot."""
     for changes in (
         {"robot.tip_link": "hand"},
-        {"robot.joints": ("nose",), "robot.viscous_friction": (), "robot.coulomb_friction": ()},
+        {"robot.joints": ("nose",), "friction.viscous": (), "friction.coulomb": ()},
     ):
-        values = {"robot.joints": NAMES, "robot.transition_velocity": 0.05} | changes
+        values = {"robot.joints": NAMES, "friction.transition_velocity": 0.05} | changes
         with pytest.raises(Ros2DynError):
             driver.runtime.change_settings(Settings.from_values(values), driver.now)
         driver.step()

@@ -111,7 +111,7 @@ def test_efforts_of_another_unit_or_convention_are_refused():
 
 
 def test_an_arm_in_motion_is_compared_without_its_accelerations():
-    settings = arm_settings(**{"commands.model_tolerance": 0.03, "robot.coulomb_friction": [0.01] * 6})
+    settings = arm_settings(**{"commands.model_tolerance": 0.03, "friction.coulomb": [0.01] * 6})
     world = make_world(settings=settings)
     efforts = np.array([30.0, -12.0, 8.0, 1.0, 1.0, 0.5])
     world.at(ENTERED - 0.15, lambda: world.send_command(efforts))  # another controller moves it

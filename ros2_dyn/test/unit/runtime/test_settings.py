@@ -113,7 +113,7 @@ def test_friction_and_rotors_are_given_in_the_order_of_joints():
     settings = Settings.from_values(
         {
             "robot.joints": NAMES[::-1],
-            "robot.viscous_friction": numbers,
+            "friction.viscous": numbers,
             "robot.armature": numbers,
             "states.effort_gain": numbers,
         }

@@ -14,10 +14,10 @@ from ros2_dyn.simulation.target_generator import TargetQuality
 LOCKED = {
     "robot.tip_link": "forearm_link",
     "robot.gravity": (0.0, 0.0, 9.81),
-    "robot.viscous_friction": (9.0,) * 6,
-    "robot.coulomb_friction": (50.0,) * 6,
+    "friction.viscous": (9.0,) * 6,
+    "friction.coulomb": (50.0,) * 6,
     "robot.armature": (3.0,) * 6,
-    "robot.transition_velocity": 0.001,
+    "friction.transition_velocity": 0.001,
     "states.merge_timeout": 5.0,
     "states.estimate_velocity": True,
     "states.velocity_cutoff": 1.0,

@@ -48,7 +48,7 @@ def test_a_robot_that_compensates_its_friction_does_not_drive_itself_in_hand_gui
 def test_efforts_of_a_trajectory_leave_out_what_the_robot_adds(kind, without):
     q, qd, qdd = (np.random.default_rng(1).uniform(-1, 1, (3, 6))).tolist()
     runtime = ArmRuntime(
-        ARM, Settings.from_values({"commands.command_effort": kind, "robot.transition_velocity": 0.05})
+        ARM, Settings.from_values({"commands.command_effort": kind, "friction.transition_velocity": 0.05})
     )
     model = runtime.robot.model
     trajectory = TrajectorySample(ARM.joint_names, [0.0], [q], [qd], [qdd])

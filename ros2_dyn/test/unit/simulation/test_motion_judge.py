@@ -519,7 +519,7 @@ def stopped_world() -> World:
     settings = Settings.from_values(
         {
             "robot.joints": ARM.joint_names,
-            "robot.transition_velocity": 0.05,
+            "friction.transition_velocity": 0.05,
             "commands.ramp_time": 0.1,
             "commands.slew_rate": 5.0,
         }

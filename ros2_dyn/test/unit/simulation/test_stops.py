@@ -61,7 +61,7 @@ def world(name: str, seed: int = 1, error: float = MODEL_ERROR, rate: float = 25
     chosen = Settings.from_values(
         {
             "robot.joints": description.joint_names,
-            "robot.transition_velocity": 0.05,
+            "friction.transition_velocity": 0.05,
             "commands.ramp_time": 0.3,
             "commands.max_tip_speed": 5.0,  # the arms are thrown, and a test says what stops them
             "commands.model_tolerance": 10.0,  # these stops have to find wrong models by themselves

@@ -25,7 +25,7 @@ BEGINS = 1.0
 def world(mode: str = "gravity", contacts=(), **settings) -> World:
     """Return a world of the mock arm in a mode from its first half second on."""
     chosen = Settings.from_values(
-        {"robot.joints": ARM.joint_names, "robot.transition_velocity": 0.05, "commands.ramp_time": 0.1, **settings}
+        {"robot.joints": ARM.joint_names, "friction.transition_velocity": 0.05, "commands.ramp_time": 0.1, **settings}
     )
     made = World(1, ARM, HOME, WorldOptions(chosen, DriverQuality(250.0)), contacts=contacts)
     made.at(0.1, lambda: made.want_mode(mode))

@@ -11,7 +11,7 @@ from rich.console import Console
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotCard, write_card
+from ros2_dyn.runtime.parameter_files import write_parameter_file
 from ros2_dyn_tools.cli.doctor import show
 from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
 from ros2_dyn_tools.doctor import Diagnosis, Note, Report
@@ -41,14 +41,14 @@ def test_findings_are_printed_as_json(tmp_path, capsys):
     assert {each["subject"] for each in report["notes"]} == {"velocity", "friction", "remains"}
 
 
-def test_gains_of_a_robot_card_are_part_of_the_line_that_mends(tmp_path, capsys):
+def test_gains_of_a_parameter_file_are_part_of_the_line_that_mends(tmp_path, capsys):
     gains = np.array([10.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     recording = wrong_recording(MODEL, synthetic_recording(MODEL, 3, seconds=15.0, rate=50.0), Wrong(signs=(1,)))
     recording = recording._replace(effort=recording.effort / gains)
     path = write_csv(tmp_path / "a.csv", recording, MODEL.joint_names)
-    card = RobotCard.of(MODEL, MODEL, effort_gain=dict(zip(MODEL.joint_names, gains.tolist())), urdf=str(MOCK_ARM))
-    write_card(card, tmp_path / "arm.card.yaml")
-    assert main(["doctor", str(tmp_path / "arm.card.yaml"), str(path), "--json"]) == 0
+    values = {"joints": list(MODEL.joint_names), "effort_gain": gains.tolist()}
+    write_parameter_file(tmp_path / "arm.yaml", values, "known before")
+    assert main(["doctor", str(MOCK_ARM), str(path), "--parameters", str(tmp_path / "arm.yaml"), "--json"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["joint"]) == ("sign", MODEL.joint_names[1])
     assert finding["remedy"] == "effort_gain: [10, -1, 1, 1, 1, 1]"

@@ -9,7 +9,8 @@ from exciting import efforts, exciting_motion
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea
-from ros2_dyn.model import JointDynamics, RobotCard, RobotModel, write_card
+from ros2_dyn.model import JointDynamics, RobotModel
+from ros2_dyn.runtime.parameter_files import read_arm, write_parameter_file
 
 JOINTS = list(mock_arm().joint_names[:2])
 
@@ -37,28 +38,25 @@ def test_description_and_report_are_written(csv, capsys):
     found = RobotModel.from_urdf_file(csv.parent / "found.urdf")
     assert found.joint_names == mock_arm().joint_names
     assert found.joints[0].dynamics.viscous == pytest.approx(3.0, abs=0.5)
-    made = RobotModel.from_file(csv.parent / "found.card.yaml")
-    q, qd = np.full(6, 0.3), np.full(6, 0.5)
+    made = read_arm(csv.parent / "found.urdf", csv.parent / "found.yaml").model
+    assert list(made.joint_names) == JOINTS
+    found = found.reduced(JOINTS)
+    q, qd = np.full(2, 0.3), np.full(2, 0.5)
     assert_allclose(rnea(made, q, qd, qd), rnea(found, q, qd, qd) + (made.armature - found.armature) * qd, atol=1e-3)
     assert made.armature[0] > 0
-    assert made.card.about.held_out_rms[JOINTS[0]] == pytest.approx(0.05 * (2 * 5 / 30) ** 0.5, rel=0.1)  # below 5 Hz
     assert "Error of the effort" in (csv.parent / "found.md").read_text()
     assert JOINTS[1] in capsys.readouterr().out
 
 
-def test_identification_begins_from_a_card_as_from_a_description(csv):
-    """Its efforts are those of the recording times the card's gains, which the new card keeps."""
-    gains = dict.fromkeys(JOINTS, 2.0)
-    heavy = mock_arm().with_joint_dynamics({name: JointDynamics(viscous=9.0) for name in JOINTS})
-    card = RobotCard.of(heavy, mock_arm(), effort_gain=gains, gravity=(0.0, 0.0, -9.7), urdf=str(MOCK_ARM))
-    write_card(card, csv.parent / "arm.card.yaml")
-    command = ["identify", str(csv.parent / "arm.card.yaml"), str(csv), "--output", str(csv.parent / "found.urdf")]
-    command += ["--joints", *JOINTS, "--recorded-joints", "joint_1", "joint_2", "--band", "5", "--no-tilt"]
-    assert main(command) == 0
-    found = RobotModel.from_file(csv.parent / "found.card.yaml")
-    assert found.joints[0].dynamics.viscous == pytest.approx(2 * 3.0, abs=1.0)
-    assert found.card.effort_gain == gains
-    assert_allclose(found.card.gravity, [0, 0, -9.7])
+def test_identification_begins_from_a_parameter_file_and_keeps_its_gains_and_gravity(csv):
+    given = {"joints": JOINTS, "effort_gain": [2.0, 2.0], "gravity": [0.0, 0.0, -9.7], "viscous_friction": [9.0, 9.0]}
+    write_parameter_file(csv.parent / "arm.yaml", given, "known before")
+    names = ["--recorded-joints", "joint_1", "joint_2"]
+    assert main(arguments(csv, *names, "--parameters", str(csv.parent / "arm.yaml"), "--band", "5", "--no-tilt")) == 0
+    found = read_arm(csv.parent / "found.urdf", csv.parent / "found.yaml")
+    assert found.model.joints[0].dynamics.viscous == pytest.approx(2 * 3.0, abs=1.0)
+    assert found.settings.effort_gain == (2.0, 2.0)
+    assert_allclose(found.settings.gravity, [0, 0, -9.7])
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import yaml
 from recorded_motion import DRIVES, MODEL, TRUE, recorded_motion, write_bag
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
-from ros2_dyn.errors import InputError
-from ros2_dyn_tools.cli.node_parameters import with_node_parameters
+from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recording_arguments import recording_began
 
 for library in ("rosbags", "plotly", "matplotlib"):
@@ -19,10 +18,10 @@ for library in ("rosbags", "plotly", "matplotlib"):
 
 PARAMETERS = {
     "robot.joints": list(MODEL.joint_names),
-    "robot.viscous_friction": [each.viscous for each in DRIVES.values()],
-    "robot.coulomb_friction": [each.coulomb for each in DRIVES.values()],
+    "friction.viscous": [each.viscous for each in DRIVES.values()],
+    "friction.coulomb": [each.coulomb for each in DRIVES.values()],
     "robot.armature": [each.armature for each in DRIVES.values()],
-    "robot.transition_velocity": 0.05,
+    "friction.transition_velocity": 0.05,
 }
 NOVEMBER = 1_794_000_000
 """Some time in November 2026, s."""
@@ -71,15 +70,7 @@ def test_a_mistake_is_one_line(bag, arguments, problem, capsys):
 def test_a_parameter_file_gives_friction_and_rotors(tmp_path):
     path = tmp_path / "arm.yaml"
     path.write_text(yaml.safe_dump({"arm": {"dynamics": {"ros__parameters": PARAMETERS}}}))
-    assert with_node_parameters(MODEL, path) == TRUE
-    for content, problem in (
-        ("{", "cannot be read"),
-        ("- 1", "has no mapping 'ros__parameters'"),
-        ("a: {ros__parameters: {nose: 1}}", "nose: there is no such parameter"),
-    ):
-        path.write_text(content)
-        with pytest.raises(InputError, match=problem):
-            with_node_parameters(MODEL, path)
+    assert read_arm(MOCK_ARM, path).model == TRUE
 
 
 def test_the_date_is_that_of_the_bag_and_not_that_of_simulated_time(bag, tmp_path):

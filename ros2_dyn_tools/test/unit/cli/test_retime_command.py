@@ -8,6 +8,7 @@ from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.runtime.parameter_files import write_parameter_file
 from ros2_dyn_tools.timing import JointTrajectory
 from ros2_dyn_tools.timing.trajectory_files import read_trajectory, write_trajectory
 
@@ -47,7 +48,7 @@ def duration(capsys) -> float:
     return float(capsys.readouterr().out.split(" s given, ")[1].split()[0])
 
 
-def test_payload_card_limits_and_shares_are_used(given, tmp_path, capsys):
+def test_payload_limits_shares_and_friction_are_used(given, tmp_path, capsys):
     first = ["retime", str(given), "--urdf", str(MOCK_ARM)]
     assert main(first) == 0
     free = duration(capsys)
@@ -59,10 +60,10 @@ def test_payload_card_limits_and_shares_are_used(given, tmp_path, capsys):
     assert duration(capsys) > 1.0 / 0.1
     assert main([*first, "--payload", "2", "0", "0", "0.1", "--acceleration", "2", "--share", "0.5"]) == 0
     assert duration(capsys) > 1.9 * free
-    card = tmp_path / "arm.yaml"
-    card.write_text(f"ros2_dyn_card: 1\nrobot: {mock_arm().name}\nurdf: {MOCK_ARM}\n")
-    assert main(["retime", str(given), "--urdf", str(card)]) == 0
-    assert duration(capsys) == pytest.approx(free, abs=2e-3)
+    grease = [0.8 * x for x in mock_arm().effort_limit.tolist()]
+    write_parameter_file(tmp_path / "arm.yaml", {"joints": list(JOINTS), "viscous_friction": grease}, "stiff grease")
+    assert main([*first, "--parameters", str(tmp_path / "arm.yaml")]) == 0
+    assert duration(capsys) > 1.1 * free
 
 
 def test_payload_that_cannot_be_held_is_refused_with_joint_and_place(given, capsys):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from exciting import efforts, exciting_motion, recording
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters
-from ros2_dyn.model import EffortFilter, JointDynamics
+from ros2_dyn.model import JointDynamics
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import is_consistent
 from ros2_dyn_tools.identification.base_parameters import base_of, base_parameters, inertial_names
@@ -27,7 +27,7 @@ from ros2_dyn_tools.identification.report import report
 from ros2_dyn_tools.identification.settings import FitSettings, JointTerms
 from ros2_dyn_tools.identification.standard_errors import standard_errors
 from ros2_dyn_tools.identification.weighted_fit import Problem
-from ros2_dyn_tools.recording.effort_filter import through
+from ros2_dyn_tools.recording.effort_filter import EffortFilter
 
 DOWN = np.array([0.0, 0.0, -9.81])
 TERMS_OF_ALL = JointTerms(0.05, (0.03,), load=True, stribeck_velocity=0.3)
@@ -110,7 +110,7 @@ def noisy():
     motion = exciting_motion(told, 45.0, 50.0)
     noise = 0.01 * np.std(efforts(true, motion), axis=0)
     rng = np.random.default_rng(5)
-    measured = through(EffortFilter("zero_phase", 2.7), efforts(true, motion), 0.02) + noise * rng.normal(
+    measured = EffortFilter("zero_phase", 2.7).apply(efforts(true, motion), 0.02) + noise * rng.normal(
         size=motion.q.shape
     )
     calls = []

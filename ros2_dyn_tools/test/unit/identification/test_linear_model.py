@@ -10,7 +10,7 @@ from robots import mock_arm
 from ros2_dyn.dynamics import friction, inertial_parameters, rnea
 from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import EffortFilter, JointDynamics
+from ros2_dyn.model import JointDynamics
 from ros2_dyn_tools.identification import normal_equations as module
 from ros2_dyn_tools.identification.columns import (
     DISTANCES,
@@ -25,7 +25,7 @@ from ros2_dyn_tools.identification.columns import (
 from ros2_dyn_tools.identification.normal_equations import normal_equations
 from ros2_dyn_tools.identification.parts import FOLDS, GAP, NONE, TEST, Split, excerpts, parts_of
 from ros2_dyn_tools.identification.retracing import retraced
-from ros2_dyn_tools.recording.effort_filter import candidates, through
+from ros2_dyn_tools.recording.effort_filter import EffortFilter, candidates
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import Motion, even_motion, unbroken
 
@@ -82,7 +82,7 @@ def test_presliding_element_is_a_spring_until_it_slips_and_again_after_a_reversa
 def test_filter_without_phase_attenuates_a_sine_as_butterworth_says():
     t = np.arange(0, 20, 0.004)
     for f in (0.5, 2.0, 4.0):
-        out = through(EffortFilter("zero_phase", 2.0), np.sin(2 * np.pi * f * t), 0.004)
+        out = EffortFilter("zero_phase", 2.0).apply(np.sin(2 * np.pi * f * t), 0.004)
         inside = slice(1000, -1000)
         expected = np.sin(2 * np.pi * f * t) / (1 + (f / 2.0) ** 4)
         assert_allclose(out[inside], expected[inside], atol=2e-3)
@@ -91,7 +91,7 @@ def test_filter_without_phase_attenuates_a_sine_as_butterworth_says():
 def test_filter_of_first_order_answers_a_step_with_an_exponential():
     t = np.arange(0, 1, 0.001)
     values = np.where(t < 0.1, 0.0, 1.0)
-    out = through(EffortFilter("first_order", 2.0), values, 0.001)
+    out = EffortFilter("first_order", 2.0).apply(values, 0.001)
     assert_allclose(out[100:], 1 - np.exp(-2 * np.pi * 2.0 * (t[100:] - 0.1 + 0.001)), atol=1e-9)
 
 

@@ -51,10 +51,10 @@ def test_a_recording_of_a_real_arm_gives_the_residuals_of_the_library_and_no_fal
     settings = Settings.from_values(
         {
             "robot.joints": model.joint_names,
-            "robot.viscous_friction": [drive.viscous for drive in drives],
-            "robot.coulomb_friction": [drive.coulomb for drive in drives],
+            "friction.viscous": [drive.viscous for drive in drives],
+            "friction.coulomb": [drive.coulomb for drive in drives],
             "robot.armature": [drive.armature for drive in drives],
-            "robot.transition_velocity": drives[0].transition_velocity,
+            "friction.transition_velocity": drives[0].transition_velocity,
             "collision.threshold": list(report.thresholds.constant),
         }
     )
