@@ -17,7 +17,7 @@ from rich.table import Table
 
 from driver import Driver
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.processes import use_localhost_only
+from ros2_dyn.ros.localhost import use_localhost_only
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
 FLOOR, OURS, DETECTING = "floor", "dynamics", "with detector"

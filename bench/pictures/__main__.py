@@ -23,7 +23,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from ros2_dyn.ros.cdr_reader import JointStateReader
-from ros2_dyn.ros.processes import use_localhost_only
+from ros2_dyn.ros.localhost import use_localhost_only
 from ros2_dyn.runtime import JointSample, Settings
 from ros2_dyn_tools.ros.viewer_node import Topics, ViewerNode, spin_beside
 from ros2_dyn_tools.viewer.live_arm import LiveArm

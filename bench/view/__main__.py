@@ -18,7 +18,7 @@ import rclpy
 sys.path.insert(0, str(Path(__file__).parents[1] / "node"))
 from driver import Driver
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.processes import use_localhost_only
+from ros2_dyn.ros.localhost import use_localhost_only
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
 RATE, TURN = 250.0, 4.0

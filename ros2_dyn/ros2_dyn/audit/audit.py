@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from xml.etree.ElementTree import Element
 
-from ros2_dyn.audit.generations import check_generations
-from ros2_dyn.audit.inertials import check_inertials
-from ros2_dyn.audit.joints import check_joints
+from ros2_dyn.audit.inertials import check_inertials, check_masses, check_sizes
+from ros2_dyn.audit.joints import check_joints, check_origins, check_units
 from ros2_dyn.audit.link_size import link_sizes
-from ros2_dyn.audit.masses import check_masses
-from ros2_dyn.audit.sizes import check_sizes
-from ros2_dyn.audit.units import check_origins, check_units
 from ros2_dyn.errors import ModelError
 from ros2_dyn.model import RobotModel, urdf
 from ros2_dyn.model.description_bounds import read_text
@@ -19,6 +19,8 @@ from ros2_dyn.model.finding import Finding
 
 SEVERITIES = ("error", "warning", "note")
 """The worst first."""
+NEXT = re.compile(r"(e|s|r|x|_?v\d+|_?gen\d+|_?mk\d+|_?\d)$")
+"""How the name of a later generation differs from the first one's: ur10e, iiwa_v2, gen3."""
 
 
 def audit_file(path: str | Path) -> list[Finding]:
@@ -47,7 +49,7 @@ def audit(xml: str, folder: Path | None = None) -> list[Finding]:
     found += check_sizes(model, sizes)
     found += check_masses(model, sizes)
     found += check_origins(robot)
-    found += check_generations(robot)
+    found += _mixed_generations(robot)
     return sorted(found + unknown, key=_severity)
 
 
@@ -59,3 +61,19 @@ def audit_model(model: RobotModel) -> list[Finding]:
 
 def _severity(finding: Finding) -> int:
     return SEVERITIES.index(finding.severity)
+
+
+def _mixed_generations(robot: Element) -> Iterator[Finding]:
+    """Yield folders of meshes that belong to a robot and to its successor."""
+    links: defaultdict[str, list[str]] = defaultdict(list)
+    for link in robot.findall("link"):
+        for mesh in link.iter("mesh"):
+            for folder in PurePosixPath(mesh.get("filename", "").split("://", 1)[-1]).parts[:-1]:
+                if link.get("name", "?") not in links[folder]:
+                    links[folder].append(link.get("name", "?"))
+    for name in sorted(links):
+        first = NEXT.sub("", name)
+        if len(first) > 2 and first != name and first in links and not set(links[name]) & set(links[first]):
+            problem = f"'{links[first][0]}' has a mesh of '{first}', and '{links[name][0]}' one of '{name}'"
+            advice = "two generations of a robot have other lengths, masses and centres: take one of them"
+            yield Finding("warning", "generations_mixed", "robot", problem, advice)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.model.spatial import Array
 
 ROUNDING = 1e-9
@@ -50,7 +51,7 @@ class EffortLimiter:
         self._last_at = 0.0
         self._before: deque[Array] = deque(maxlen=UNPUBLISHED)
         self._ramp_from: Array | None = None
-        self._ramp_start = self._ramp_duration = 0.0
+        self._ramp = Ramp()
 
     @property
     def ramps(self) -> bool:
@@ -74,7 +75,7 @@ class EffortLimiter:
 
     def ramp(self, now: float, duration: float) -> None:
         """Begin a ramp from the newest command to the requested effort, with a duration, s."""
-        self._ramp_from, self._ramp_start, self._ramp_duration = self.last, now, duration
+        self._ramp_from, self._ramp = self.last, Ramp(now, duration)
 
     def end_ramp(self) -> None:
         """End the ramp; only the slew rate limits changes from now on."""
@@ -107,13 +108,11 @@ class EffortLimiter:
 
     def _blend(self, effort: Array, now: float) -> Array:
         """Return the effort of the ramp, between its start and the requested effort."""
-        if self._ramp_from is None:
-            return effort
-        s = (now - self._ramp_start) / self._ramp_duration if self._ramp_duration > 0 else 1.0
-        if s >= 1:
+        s, begin = self._ramp.share(now), self._ramp_from
+        if begin is None or s == 1:
             self._ramp_from = None
             return effort
-        return self._ramp_from + max(s, 0.0) * (effort - self._ramp_from)
+        return begin + s * (effort - begin)
 
     def _change(self, kind: str, wanted: Array, given: Array) -> Intervention | None:
         changed = ~(np.abs(wanted - given) <= ROUNDING)  # also where one is not a number

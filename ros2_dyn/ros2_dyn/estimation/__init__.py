@@ -7,7 +7,6 @@ from ros2_dyn.estimation.collision import Thresholds as Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative as FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS as OBSERVER_TERMS
 from ros2_dyn.estimation.momentum_observer import DirectObserver as DirectObserver
-from ros2_dyn.estimation.momentum_observer import EnergyObserver as EnergyObserver
 from ros2_dyn.estimation.momentum_observer import MomentumObserver as MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink as ContactLink
 from ros2_dyn.estimation.wrench_estimator import TipWrench as TipWrench

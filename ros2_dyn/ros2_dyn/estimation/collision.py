@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collision detection: external efforts against a threshold per joint, with hysteresis, latched until a reset."""
+"""Collision detection: external efforts against a threshold per joint, with hysteresis, latched until a reset.
+
+Contact that a mode intends, such as the hand that guides the arm, is no collision as long as it lasts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 
 from ros2_dyn.errors import InputError
+
+LASTING_TIME = 2.0
+"""Time for which such a contact may outlast its mode, s; beyond it, a wrong model would look like one for ever."""
 
 
 @dataclass(frozen=True)
@@ -98,3 +104,24 @@ class CollisionDetector:
         self.collision = False
         self.exceeded = [False] * len(self.exceeded)
         self._count = [0] * len(self._count)
+
+
+class IntendedContact:
+    """Tells whether what is felt is a contact that was intended when it began."""
+
+    def __init__(self) -> None:
+        self._until = -inf
+
+    def excuses(self, intended: bool, felt: bool, now: float) -> bool:
+        """Return whether external efforts are no collision.
+
+        Args:
+            intended: whether the mode intends contact.
+            felt: whether a joint exceeds its threshold.
+            now: time, s.
+        """
+        if intended:
+            self._until = now + LASTING_TIME
+        elif not felt:
+            self._until = -inf
+        return intended or now <= self._until

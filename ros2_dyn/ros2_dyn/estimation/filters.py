@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf, pi, remainder, sqrt, tau
+from math import exp, inf, pi, remainder, tau
 
 MAX_GAP = 0.5
 """Interval between samples, s, above which no rate is computed."""
@@ -71,11 +71,6 @@ class FilteredDerivative:
     def delay(self, dt: float) -> float:
         """Return the delay, s, of a steadily changing rate at the sample period dt, s: the filter's, and dt / 2."""
         return dt * (1 / self._weight(dt) - 1) + dt / 2
-
-    def noise_gain(self, dt: float) -> float:
-        """Return the ratio of the rate's standard deviation to that of white noise on the samples, 1/s."""
-        weight = self._weight(dt)
-        return weight / dt * sqrt(2 / (2 - weight))
 
     def _weight(self, dt: float) -> float:
         """Return the weight of the newest difference."""

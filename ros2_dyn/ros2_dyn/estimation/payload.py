@@ -18,7 +18,6 @@ from ros2_dyn.estimation.payload_errors import error_deviations
 from ros2_dyn.estimation.state_windows import StateWindows
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.model.inertial import Inertial
 from ros2_dyn.model.pseudo_inertia import PARAMETERS, nearest_consistent
 from ros2_dyn.model.spatial import Array
 
@@ -62,7 +61,9 @@ class PayloadEstimate:
     @property
     def parameters(self) -> Array:
         """Inertial parameters about the link's origin, shape (10,), as `Payload.parameters`."""
-        return Inertial(self.mass, self.com, self.inertia).spatial().parameters
+        xx, xy, xz, yy, yz, zz = self.inertia
+        I_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return SpatialInertia.from_com(self.mass, np.array(self.com), I_com).parameters
 
     def __str__(self) -> str:
         """Return it in words."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model import RobotModel
 
 
 class ContactLink(NamedTuple):
@@ -51,21 +51,12 @@ def isolate_contact(model: RobotModel, residual: Sequence[float], threshold: Seq
     ratio = [abs(r) / e if e > 0 else 0.0 for r, e in zip(residual, threshold)]
     bodies = [i for i, joint in enumerate(model.joints) if max(ratio[model.v_slices[i]], default=0.0) > 1]
     outermost = bodies[-1]  # bodies are numbered outwards
-    inner = set(_path(model, outermost))
+    inner = model.support(outermost)
     if others := [model.joints[i].name for i in bodies if i not in inner]:
         return ContactLink("", f"{others[0]} on another branch exceeds its threshold, too: more than one contact")
     if max(ratio[model.v_slices[outermost]]) < MIN_RATIO:
         return ContactLink("", f"{model.joints[outermost].name} hardly exceeds its threshold")
     return ContactLink(model.child_links[outermost], "")
-
-
-def _path(model: RobotModel, body: int) -> list[int]:
-    """Return a body and those between it and the base."""
-    path = []
-    while body != BASE:
-        path.append(body)
-        body = model.lambda_[body]
-    return path
 
 
 def tip_wrench(

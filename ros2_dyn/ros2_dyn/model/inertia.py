@@ -9,6 +9,9 @@ import numpy as np
 
 from ros2_dyn.model.spatial import Array, Transform, cross, join, matvec, skew
 
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+"""Names of the moments of inertia, in URDF's order."""
+
 
 @dataclass(frozen=True, eq=False)
 class SpatialInertia:

@@ -9,7 +9,6 @@ from std_msgs.msg import Float64MultiArray
 from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.ros.message_template import command_template
-from ros2_dyn.ros.publisher_records import PublisherRecord
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.update import Command, FailsafeConfig
@@ -22,7 +21,6 @@ class CommandOutput:
         """Create the publisher."""
         self._node = node
         self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
-        self._record = PublisherRecord(self._gid)
         self._template = command_template(1)
         self._size = 1
         self._failsafe = FailsafeProcess()
@@ -95,4 +93,3 @@ class CommandOutput:
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""
         self._failsafe.trigger()
-        self._record.close()

@@ -40,7 +40,6 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
-from ros2_dyn.ros.collision_services import fill_residuals
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.handover_services import HandoverServices
 from ros2_dyn.ros.hot_loop import HotLoop
@@ -48,7 +47,7 @@ from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, 
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
-from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_torque, respond
+from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_residuals, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings, Update
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME

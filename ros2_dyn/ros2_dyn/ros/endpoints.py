@@ -11,7 +11,6 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
 from ros2_dyn.errors import ProcessError
-from ros2_dyn.ros.publisher_records import is_dead
 
 TOOLS = ("_ros2cli", "rosbag2_recorder")
 """Beginnings of the names of nodes that watch a topic and control nothing: `ros2 topic echo`, `ros2 bag record`."""
@@ -51,11 +50,10 @@ def _own_name(node: Node, topic: str) -> set[bytes]:
 def other_publishers(node: Node, topic: str, known: Collection[bytes]) -> tuple[str, ...]:
     """Return the names of the nodes of all publishers on a topic whose identifiers are not known ones.
 
-    Those of processes that are known to have ended are left out.
+    DDS lists the publisher of a killed process for up to 20 s. Nothing tells it from one that commands.
     """
     infos = [info for info in node.get_publishers_info_by_topic(topic) if info.node_name != UNKNOWN_NODE]
-    others = [(info, bytes(info.endpoint_gid)) for info in infos]
-    return tuple(full_name(info) for info, gid in others if gid not in known and not is_dead(gid))
+    return tuple(full_name(info) for info in infos if bytes(info.endpoint_gid) not in known)
 
 
 def count_controllers(node: Node, topic: str, controller: str) -> int:

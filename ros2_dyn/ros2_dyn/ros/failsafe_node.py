@@ -29,8 +29,6 @@ from ros2_dyn.ros.endpoints import identified_publisher
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, READY, FailsafeTask
 from ros2_dyn.ros.hot_loop import HotLoop
-from ros2_dyn.ros.process_watch import ProcessWatch
-from ros2_dyn.ros.publisher_records import PublisherRecord
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
@@ -62,17 +60,16 @@ class FailsafeNode(Node):
         )
         self.ending = False
         """Whether all is to end when the arm rests."""
-        self._watch, self._node_is_alive, self._disarmed = ProcessWatch(os.getppid()), True, False
+        self._node_is_alive, self._disarmed = True, False
         self._simulated, self._memory = task.use_sim_time, memory
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
-        self._record = PublisherRecord(self.gid)
         self._time = RuntimeClock(task.config.settings.commands.clock_timeout, time.monotonic())
         self._reader, self._log = JointStateReader(), EventLog(self.get_logger())
         self._loop = HotLoop(self)
         self._loop.subscribe(JointState, task.states_topic, qos_profile_sensor_data, self._on_states)
         self._loop.call_periodically(RAMP_DOWN_PERIOD, self._look, when=lambda: True, now=self._now)
         self.create_service(Trigger, "~/release", self._release)
-        self._stop_service = TriggerService(self, "commands.stop_service")
+        self._stop_service = TriggerService(self, "stop_service")
         self._stop_service.use(task.config.settings.commands.stop_service)
         self._runtime = FailsafeRuntime(task.config)
         self._taken_over = False
@@ -88,11 +85,6 @@ class FailsafeNode(Node):
                 break
             time.sleep(RAMP_DOWN_PERIOD)
         return found
-
-    def destroy_node(self) -> None:
-        """End in order."""
-        self._record.close()
-        super().destroy_node()
 
     def spin(self) -> None:
         """Serve until there is nothing to do any more."""
@@ -130,7 +122,6 @@ class FailsafeNode(Node):
 
     def _look(self) -> None:
         self._memory.watch()
-        self._node_is_alive = self._node_is_alive and not self._watch.ends
         if not self._node_is_alive:
             self._time.timeout = min(self._time.timeout, ORPHAN_CLOCK_TIMEOUT)
         if self._disarmed and not self._taken_over:

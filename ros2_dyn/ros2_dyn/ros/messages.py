@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
-from ros2_dyn.model.inertial import MOMENTS
+from ros2_dyn.model.inertia import MOMENTS
 from ros2_dyn.runtime import HybridSample, JointSample, PayloadRequest, TrajectorySample
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.payload_run import EstimatedPayload

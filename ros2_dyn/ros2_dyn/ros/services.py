@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from ros2_dyn_interfaces.srv import GetDynamics, GetJacobian, WrenchToTorque
+from ros2_dyn_interfaces.srv import GetCollisionResiduals, GetDynamics, GetJacobian, WrenchToTorque
 
 from ros2_dyn.dynamics import jacobian, jacobian_dot, manipulability, singular_values, static_torque
 from ros2_dyn.errors import MessageError, Ros2DynError
-from ros2_dyn.ros.messages import xyz
+from ros2_dyn.ros.messages import time_message, xyz
+from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.states import MeasuredState
 
@@ -85,6 +86,22 @@ def fill_dynamics(
         raise MessageError("state", "too large", "a result would not be finite")
     for name, numbers in values.items():
         setattr(response, name, numbers[0] if name.endswith("_energy") else numbers)
+
+
+def fill_residuals(response: GetCollisionResiduals.Response, seen: CollisionUpdate) -> None:
+    """Answer `get_collision_residuals`."""
+    response.joint_names = list(seen.robot.model.joint_names)
+    response.stamp = time_message(seen.state.stamp)
+    response.residual, response.threshold = list(seen.residual), list(seen.threshold)
+    response.exceeded, response.collision = list(seen.exceeded), seen.collision
+    response.contact_link = seen.contact.link if any(seen.exceeded) else ""
+    if not seen.wrench.wrench:
+        response.message = f"no external_wrench: {seen.wrench.reason}"
+        return
+    message, wrench = response.external_wrench, response.external_wrench.wrench
+    message.header.stamp, message.header.frame_id = response.stamp, seen.robot.tip_link
+    force, torque = wrench.force, wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = seen.wrench.wrench
 
 
 def _acceleration(request: GetDynamics.Request, robot: RobotDynamics) -> list[float]:

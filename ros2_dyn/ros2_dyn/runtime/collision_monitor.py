@@ -11,9 +11,8 @@ from math import inf, isfinite
 import numpy as np
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.collision import CollisionDetector, IntendedContact, Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative
-from ros2_dyn.estimation.intended_contact import IntendedContact
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.model import RobotModel

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
@@ -23,10 +24,10 @@ from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update, run_wor
 HISTORY = 32
 """Number of states that are kept until it takes over, and computed then. All are judged when they come: it has to know
 which fit before the last ones do not."""
-REST_SPEED = 0.05
-"""Speed of every joint below which the arm rests, rad/s or m/s."""
 REST_TIME = 0.2
-"""Time for which it has to rest, s."""
+"""Time for which the arm has to rest, s."""
+REST_DISTANCE = 0.05 * REST_TIME
+"""Range of every joint meanwhile, rad or m: slower than 0.05 rad/s or m/s."""
 END_TIMEOUT = 5.0
 """Time after which commands end although the arm does not rest, where they are to end, s."""
 MAX_WAIT = 10.0
@@ -76,7 +77,8 @@ class FailsafeRuntime:
         self._set_payload(NO_PAYLOAD, 0.0)  # compiles what a payload on this link needs
         self._heart = Heartbeat(config.settings.states.timeout)
         self._history: deque[tuple[list[SynchronizedState], float]] = deque(maxlen=HISTORY)
-        self._moved_at = self._heard_at = 0.0
+        self._heard_at = 0.0
+        self._motion = ArmMotion(REST_TIME)
 
     @property
     def mode(self) -> str:
@@ -130,7 +132,7 @@ class FailsafeRuntime:
     def _take_over(self, reason: str, signs: NodeSigns, now: float) -> Update:
         last = signs.command
         assert last is not None
-        self.taken_over, self.reason, self.taken_at, self._moved_at = True, reason, now, now
+        self.taken_over, self.reason, self.taken_at = True, reason, now
         self._set_payload(last.payload, self._history[0][1] if self._history else now)
         for states, at in self._history:
             self._runtime.observe(states, at)
@@ -144,8 +146,9 @@ class FailsafeRuntime:
     def _end_at_rest(self, ending: bool, now: float) -> None:
         """End commands where they are to end and the arm rests, and where no driver is there any more."""
         state = self._runtime.state
-        if state is None or max(map(abs, state.qd)) > REST_SPEED:
-            self._moved_at = now
-        done = ending and (now - self._moved_at > REST_TIME or now - self.taken_at > END_TIMEOUT)
+        if state is not None:
+            self._motion.observe(state.measured_at, state.q)
+        rests = self._motion.at_rest(REST_DISTANCE, REST_TIME)
+        done = ending and (rests or now - self.taken_at > END_TIMEOUT)
         if done or now - max(self._heard_at, self.taken_at) > MAX_WAIT:
             self.release(now)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ros2_dyn.control.parameter import LISTS, Group
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.settings import Settings
 
 
@@ -18,21 +19,21 @@ class GainRamp:
 
     def __init__(self) -> None:
         self._before: Settings | None = None
-        self._start = self._end = 0.0
+        self._ramp = Ramp()
 
     def change(self, before: Settings, settings: Settings, now: float) -> None:
         """Begin the ramp from what is in use to other settings, at a time, s."""
         self._before = None if before.modes == settings.modes else before
-        self._start, self._end = now, now + settings.commands.ramp_time
+        self._ramp = Ramp(now, settings.commands.ramp_time)
 
     def at(self, settings: Settings, now: float) -> Settings:
         """Return the settings with the gains of a time, s."""
-        if self._before is None or now >= self._end:
+        s, before = self._ramp.share(now), self._before
+        if before is None or s == 1:
             self._before = None
             return settings
-        s, n = (now - self._start) / (self._end - self._start), len(settings.robot.joints)
-        modes = [_between(old, new, s, n) for old, new in zip(self._before.modes, settings.modes)]
-        return replace(settings, modes=tuple(modes))
+        n = len(settings.robot.joints)
+        return replace(settings, modes=tuple(_between(*each, s, n) for each in zip(before.modes, settings.modes)))
 
 
 def gains(group: type[Group]) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.controller_probe import ControllerProbe
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.rest_effort import position_hold
 from ros2_dyn.model.spatial import Array
 
@@ -29,21 +30,21 @@ class HandoverHold:
             ramp_time: time in which the springs grow, and vanish after `release`, s.
         """
         self._anchor, self._ramp_time = anchor, ramp_time
-        self._since, self._before, self._held = now, 0.0, True
+        self._ramp, self._held_share, self._released = Ramp(now, ramp_time), 1.0, False
         self.probe: ControllerProbe | None = None
 
     def share(self, now: float) -> float:
         """Return the share of the springs that acts at a time, s; 0 to 1."""
-        passed = (now - self._since) / self._ramp_time if self._ramp_time > 0 else 1.0
-        return min(self._before + passed, 1.0) if self._held else max(self._before - passed, 0.0)
+        return self._held_share * (1.0 - self._ramp.share(now)) if self._released else self._ramp.share(now)
 
     def settled(self, now: float) -> bool:
         """Return whether the springs have grown, or vanished."""
-        return self.share(now) == (1.0 if self._held else 0.0)
+        return self._ramp.share(now) == 1.0
 
     def release(self, now: float) -> None:
         """Let the arm go, from a time on, s."""
-        self._before, self._since, self._held = self.share(now), now, False
+        self._held_share = self.share(now)
+        self._released, self._ramp = True, Ramp(now, self._ramp_time * self._held_share)
 
     def begin_probe(self, arm: ArmState, limit: Array, period: float, now: float) -> None:
         """Begin to probe the controller at a state; efforts are limited by `limit`, N m or N, shape (n,)."""

@@ -19,6 +19,7 @@ from ros2_dyn.control.impedance import (
     stiffness_matrix,
 )
 from ros2_dyn.control.mode_settings import ForceSettings, ImpedanceSettings
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.stiffness_tank import StiffnessTank
 from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
 from ros2_dyn.model.spatial import Array
@@ -56,7 +57,7 @@ class ImpedanceLaw:
         self._goal = self._rest = self._posture = np.zeros(0)
         self._tank: StiffnessTank | None = None
         self._kind: Hashable = None
-        self._before, self._changed_at = np.zeros((6, 6)), -inf
+        self._before, self._ramp = np.zeros((6, 6)), Ramp()
         self._desired: tuple[float, ...] = ()
         self._damper = self._q = np.zeros(0)
 
@@ -127,13 +128,13 @@ class ImpedanceLaw:
         if self._kind is None or self._tank is None:
             self._kind = task.kind
         elif self._kind != task.kind:
-            self._kind, self._before, self._changed_at = task.kind, self._tank.K, seen.now
-        s = (
-            (seen.now - self._changed_at) / seen.settings.commands.ramp_time
-            if seen.settings.commands.ramp_time > 0
-            else 1.0
-        )
-        return K if s >= 1 else self._before + s * (K - self._before)
+            self._kind, self._before, self._ramp = (
+                task.kind,
+                self._tank.K,
+                Ramp(seen.now, seen.settings.commands.ramp_time),
+            )
+        s = self._ramp.share(seen.now)
+        return K if s == 1 else self._before + s * (K - self._before)
 
     def _target(self, seen: LawInput) -> TargetPose | None:
         """Return what was desired since the mode began."""

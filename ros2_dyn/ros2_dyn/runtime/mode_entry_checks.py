@@ -195,4 +195,5 @@ def check_controller_connected(mode: Mode, link: CommandLink) -> None:
         if name.endswith(FAILSAFE_SUFFIX):
             remedy = f"it took over from a node that ended or was held up; {name}/release ends that"
             raise ModeRefused(mode, f"'{name}' commands on {link.topic}: {remedy}")
-        raise ModeRefused(mode, f"'{name}' publishes on {link.topic}, too: two commanders would fight")
+        killed = "if it was killed, DDS lists it for up to 20 s more"
+        raise ModeRefused(mode, f"'{name}' publishes on {link.topic}, too: two commanders would fight; {killed}")

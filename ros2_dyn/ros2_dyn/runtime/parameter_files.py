@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertial import rounded
 from ros2_dyn.model.plain_yaml import read_yaml
 from ros2_dyn.runtime.settings import OF_EACH_JOINT, Settings, flat
 
@@ -19,6 +18,8 @@ EVERY_NODE = ("*", "**")
 """Last part of names that stand for any node."""
 OF_EVERY_NODE = ("use_sim_time",)
 """Parameters that every node has."""
+DIGITS = 6
+"""Significant digits of numbers that are written."""
 PARAMETERS = "parameter file of the node, as `ros2_dyn identify` writes it: friction, rotors, gains, filter, gravity"
 """What the argument `--parameters` of commands is."""
 
@@ -68,7 +69,9 @@ def read_parameter_file(path: str | Path) -> Settings:
 
 
 def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: str) -> None:
-    """Write parameters by name for every node of this kind, nested, with a comment of one line above them.
+    """Write parameters by name for every node, nested, with a comment of one line above them.
+
+    Numbers have `DIGITS` digits.
 
     Raises:
         InputError: the file cannot be written.
@@ -78,7 +81,7 @@ def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: s
     nested: dict[str, Any] = {}
     for name, value in values.items():
         group, _, key = name.rpartition(".")
-        (nested.setdefault(group, {}) if group else nested)[key] = value
+        (nested.setdefault(group, {}) if group else nested)[key] = _rounded(value)
     text = yaml.safe_dump({"/**": {"ros__parameters": nested}}, default_flow_style=None, sort_keys=False, width=110)
     try:
         Path(path).write_text(f"# {comment}\n{text}", encoding="utf-8")
@@ -89,17 +92,17 @@ def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: s
 def friction_parameters(model: RobotModel) -> dict[str, list[Any]]:
     """Return the parameters that give a robot of the same joints the friction and the rotors of this one.
 
-    Numbers have six digits. `friction.transition_velocity`, which is one for all joints, is not among them.
+    `friction.transition_velocity`, which is one for all joints, is not among them.
     """
     joints = [joint for joint in model.joints if joint.mimics is None and joint.dof == 1]
     drives = [joint.dynamics for joint in joints]
     values: dict[str, list[Any]] = {
         "robot.joints": [joint.name for joint in joints],
-        "robot.armature": [rounded(drive.armature) for drive in drives],
+        "robot.armature": [drive.armature for drive in drives],
     }
     for key in OF_EACH_JOINT:
         numbers = [drive.breakaway if key == "static" else getattr(drive, key) for drive in drives]
-        values[f"friction.{key}"] = [rounded(x) for x in numbers]
+        values[f"friction.{key}"] = numbers
     if all(drive.static is None for drive in drives):
         del values["friction.static"], values["friction.stribeck_velocity"]
     for name in ("friction.load", "friction.offset"):
@@ -107,9 +110,16 @@ def friction_parameters(model: RobotModel) -> dict[str, list[Any]]:
             del values[name]
     elements = [dict(drive.presliding) for drive in drives]
     if distances := sorted({distance for each in elements for distance in each}):
-        efforts = [rounded(each.get(distance, 0.0)) for each in elements for distance in distances]
+        efforts = [each.get(distance, 0.0) for each in elements for distance in distances]
         values |= {"friction.presliding_distance": distances, "friction.presliding_effort": efforts}
     return values
+
+
+def _rounded(value: Any) -> Any:
+    """Return a number, or those of a list, with `DIGITS` significant digits; without a sign where it is zero."""
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") + 0.0 if isinstance(value, float) else value
 
 
 def _sections(tree: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.errors import InputError
 
 NO_PAYLOAD = (0.0,) * 10
@@ -22,8 +23,7 @@ class PayloadRamp:
         self.link = link
         self._before: Sequence[float] = NO_PAYLOAD
         self._target: Sequence[float] = NO_PAYLOAD
-        self._start = 0.0
-        self._end = float("-inf")
+        self._ramp = Ramp()
 
     @property
     def target(self) -> Sequence[float]:
@@ -44,11 +44,9 @@ class PayloadRamp:
         if not (isfinite(ramp_time) and ramp_time >= 0):
             raise InputError("ramp_time", f"expected a number of seconds, not negative, got {ramp_time}")
         self._before, self._target = self.at(now), tuple(parameters)
-        self._start, self._end = now, now + ramp_time
+        self._ramp = Ramp(now, ramp_time)
 
     def at(self, now: float) -> Sequence[float]:
         """Return the parameters at a time, s, shape (10,)."""
-        if now >= self._end:
-            return self._target
-        s = (now - self._start) / (self._end - self._start)
-        return tuple(a + s * (b - a) for a, b in zip(self._before, self._target))
+        s = self._ramp.share(now)
+        return self._target if s == 1 else tuple(a + s * (b - a) for a, b in zip(self._before, self._target))

@@ -19,7 +19,6 @@ from numpy.testing import assert_allclose
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 import rclpy
-from ros2_dyn_interfaces.srv import SetMode
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
@@ -30,7 +29,7 @@ from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.runtime import FailsafeConfig, Settings
 from ros2_dyn.runtime.update import LastCommand
-from ros_harness import PATIENCE, Process
+from ros_harness import PATIENCE
 
 WEIGHT = gravity(MODEL, HOME)
 STATE_TIMEOUT = 0.5
@@ -65,12 +64,6 @@ def enter_force(driver: Driver) -> None:
         assert time.monotonic() < deadline, (response.message, driver.process.printed)
         driver.step()
     driver.play(30)
-
-
-def publishers(driver: Driver) -> set[bytes]:
-    """Return the publishers of commands that the middleware knows."""
-    infos = driver.listener.node.get_publishers_info_by_topic("dynamics/command")
-    return {bytes(info.endpoint_gid) for info in infos}
 
 
 def known(driver: Driver) -> int:
@@ -208,34 +201,6 @@ def has_ended(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
         return True
-
-
-def test_spare_node_commands_although_the_middleware_knows_publishers_of_killed_processes(begin):
-    """Those of a node and its failsafe process. As long as they lived, they were rivals."""
-    driver = begin()
-    first, failsafe, answers = driver.process, child_of(driver.process.process.pid), list[str]()
-    remapped = ("-r", "__node:=spare", "-r", "~/command:=/dynamics/command")
-    spare = Process("ros2_dyn.ros.dynamics_node", *first.process.args[4:], *remapped)
-
-    def enters() -> bool:
-        future = driver.listener.call_async(SetMode, "spare/set_mode", mode="gravity")
-        feed(driver, future.done, "no answer")
-        answers.append(future.result().message)
-        return bool(future.result().success)
-
-    def sees_a_rival() -> bool:
-        return "publishes on" in answers[-1] or "commands on" in answers[-1]
-
-    try:
-        feed(driver, lambda: not enters() and sees_a_rival(), "it does not see the first one")
-        rivals = publishers(driver)
-        first.kill()
-        os.kill(failsafe, signal.SIGKILL)
-        feed(driver, lambda: has_ended(failsafe), "the failsafe process goes on")
-        feed(driver, enters, f"it is refused: {answers}")
-        assert rivals < publishers(driver), answers  # with that of the new failsafe process
-    finally:
-        spare.kill()
 
 
 def test_terminated_group_leaves_a_resting_arm(begin):

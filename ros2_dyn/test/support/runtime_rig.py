@@ -10,6 +10,7 @@ from math import inf
 
 import numpy as np
 
+from descent import DescentJudge
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
@@ -34,7 +35,6 @@ from ros2_dyn.runtime import (
 from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.update import FailsafeConfig
-from ros2_dyn.simulation.command_judge import DescentJudge
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")
 NAMES = mock_arm().joint_names[:3]

@@ -11,7 +11,7 @@ from ros2_dyn.kernels.cache import cache_folder
 from ros_domains import random_domain
 
 with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, there is nobody to be heard
-    from ros2_dyn.ros.processes import use_localhost_only
+    from ros2_dyn.ros.localhost import use_localhost_only
 
     use_localhost_only()  # before any node or process is made
 # Hundreds of kernels are compiled, most of which are called twice.

@@ -256,7 +256,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    from ros2_dyn.ros.processes import use_localhost_only
+    from ros2_dyn.ros.localhost import use_localhost_only
 
     use_localhost_only()
     sys.exit(main(sys.argv[1:]))

@@ -20,9 +20,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import RecordingRuntime
-from ros2_dyn.simulation.arm_pool import OWN_ARM, arm_names
-from ros2_dyn.simulation.campaign import play_world, run_campaign
-from ros2_dyn.simulation.world import World
+from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names
+from ros2_dyn_tools.campaign.runner import play_world, run_campaign
+from ros2_dyn_tools.campaign.world import World
 
 MODE_COLORS = {
     "gravity": "tab:green",

@@ -16,7 +16,6 @@ from rich.table import Table
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.description_bounds import read_text
-from ros2_dyn.model.inertial import rounded
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, in_newtons, read_robot, recorded_names
 from ros2_dyn_tools.identification.identification import Identification, Options
@@ -116,7 +115,7 @@ def _other_parameters(found: Identification, given: Settings) -> dict[str, Any]:
     if found.settings.effort_filter.kind == "first_order":
         values["states.effort_filter_cutoff"] = found.settings.effort_filter.cutoff
     if tuple(found.gravity) != STANDARD_GRAVITY:
-        values["robot.gravity"] = [rounded(x) for x in found.gravity.tolist()]
+        values["robot.gravity"] = found.gravity.tolist()
     return values
 
 

@@ -36,9 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--node", default="dynamics", help="the node that is watched; default: %(default)s")
     parser.add_argument("--host", default=LOCAL, help="address to listen on; default: %(default)s, this machine alone")
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="first port to try; default: %(default)s")
-    parser.add_argument(
-        "--allow-commands", action="store_true", help="offer modes and the enabling signal to who has the code"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

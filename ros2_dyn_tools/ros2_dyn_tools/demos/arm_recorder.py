@@ -16,6 +16,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
+from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -23,10 +24,10 @@ from ros2_dyn.ros.node_base import LATCHED
 
 QUEUE = 1000
 """Messages that may wait for a busy demo; all of these topics are reliable."""
-REST_VELOCITY = 2e-3
-"""The arm counts as at rest when all joints stay below this velocity, rad/s."""
-REST_DURATION = 0.2
-"""Simulated time for which they must stay below `REST_VELOCITY`, s."""
+REST_TIME = 0.2
+"""Simulated time for which an arm at rest has not moved, s."""
+REST_DISTANCE = 4e-4
+"""Range within which no joint has moved then, rad."""
 
 
 class Sample(NamedTuple):
@@ -66,7 +67,7 @@ class ArmRecorder:
         self.states_since_command = 0
         """Number of states since the newest command."""
         self._handle_state = on_state
-        self._rested_since = 0.0
+        self._motion = ArmMotion(REST_TIME)
         self._pace_from = self._pace_to = (0.0, 0.0)
         node.create_subscription(JointState, "joint_states", self._on_state, QUEUE)
         node.create_subscription(WrenchStamped, "mock_arm/contact_wrench", self._on_wrench, QUEUE)
@@ -90,8 +91,8 @@ class ArmRecorder:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the arm has been at rest for `REST_DURATION`."""
-        return self.t - self._rested_since >= REST_DURATION
+        """Whether the arm has been at rest for `REST_TIME`."""
+        return self._motion.at_rest(REST_DISTANCE, REST_TIME)
 
     @property
     def pace(self) -> float:
@@ -124,8 +125,7 @@ class ArmRecorder:
         self._handle_state(state)
 
     def _record(self, state: Sample) -> None:
-        if not self.states or np.max(np.abs(state.qd)) > REST_VELOCITY:
-            self._rested_since = state.t
+        self._motion.observe(state.t, state.q)
         self._pace_to = state.t, time.monotonic()
         if not self.states:
             self.start_pace()

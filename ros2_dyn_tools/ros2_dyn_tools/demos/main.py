@@ -17,7 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 from rich.live import Live
 
 from ros2_dyn.errors import ProcessError
-from ros2_dyn.ros.processes import Processes, use_localhost_only
+from ros2_dyn.ros.localhost import use_localhost_only
 from ros2_dyn_tools.demos.collision import CollisionDemo
 from ros2_dyn_tools.demos.demo import Demo
 from ros2_dyn_tools.demos.feed_forward import FeedForwardDemo
@@ -27,6 +27,7 @@ from ros2_dyn_tools.demos.handover import HandoverDemo
 from ros2_dyn_tools.demos.identify import IdentifyDemo
 from ros2_dyn_tools.demos.impedance import ImpedanceDemo
 from ros2_dyn_tools.demos.monitor import MonitorDemo
+from ros2_dyn_tools.demos.processes import Processes
 from ros2_dyn_tools.demos.runner import DemoRunner, Interrupted
 
 DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {

@@ -10,8 +10,8 @@ from ament_index_python.packages import get_package_share_directory
 from rich import box
 from rich.table import Table
 
-from ros2_dyn.ros.effort_monitor import EffortMonitor
 from ros2_dyn_tools.demos.demo import Demo
+from ros2_dyn_tools.demos.effort_monitor import EffortMonitor
 from ros2_dyn_tools.demos.runner import DemoRunner, Interrupted
 
 SETTLING_TIME = 1.0

@@ -16,7 +16,7 @@ from rich.console import RenderableType
 from rich.live import Live
 
 from ros2_dyn.errors import ProcessError
-from ros2_dyn.ros.processes import Processes
+from ros2_dyn_tools.demos.processes import Processes
 
 TIMEOUT = 60.0
 """Wall time that a condition may take at least, s: much, for machines that are slow or busy."""

@@ -9,7 +9,6 @@ import rclpy
 
 from ros2_dyn.ros.node_base import run_node
 from ros2_dyn_tools.ros.viewer_node import Topics, ViewerNode, spin_beside
-from ros2_dyn_tools.viewer.commands import CommandPanel, Lock
 from ros2_dyn_tools.viewer.page import Page
 from ros2_dyn_tools.viewer.server import announce, start_server
 
@@ -22,7 +21,6 @@ class Arguments(Protocol):
     node: str
     host: str
     port: int
-    allow_commands: bool
 
 
 def show_live(arguments: Arguments) -> int:
@@ -32,18 +30,13 @@ def show_live(arguments: Arguments) -> int:
         InputError: viser is not installed, or the address is not free.
     """
     server = start_server(arguments.host, arguments.port)
-    allowed = arguments.allow_commands
 
     def make() -> ViewerNode:
-        return ViewerNode(Topics(arguments.node, arguments.topic), arguments.urdf, allowed)
+        return ViewerNode(Topics(arguments.node, arguments.topic), arguments.urdf)
 
     def spin(node: ViewerNode) -> None:
         page = Page(server, node, "ros2_dyn")
-        lock = Lock()
-        if allowed:
-            panel = CommandPanel(server, page.controls, node, lock)
-            node.enabling = panel.enabled
-        announce(server, lock.code if allowed else "")
+        announce(server)
         end = spin_beside(node)
         try:
             page.run(until=lambda: not rclpy.ok())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node behind the page of `ros2_dyn view`: it listens, and commands only where that was allowed."""
+"""The node behind the page of `ros2_dyn view`: it listens, and commands nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import rclpy
@@ -16,7 +16,6 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros2_dyn_interfaces.srv import SetMode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -33,8 +32,6 @@ from ros2_dyn_tools.viewer.history import thin
 from ros2_dyn_tools.viewer.live_arm import LiveArm
 from ros2_dyn_tools.viewer.picture import Diagnostic, LinkWrench, Picture, ShownRobot, Status, Window
 
-ENABLE_PERIOD = 0.05
-"""Period of the enabling signal, s."""
 LOOK_PERIOD = 1.0
 """Period at which the node looks for `dynamics` and its parameters, s."""
 PATIENCE = 2.0
@@ -61,13 +58,12 @@ class ViewerNode(Node):
 
     can_reset = True
 
-    def __init__(self, topics: Topics, urdf: str = "", allow_commands: bool = False) -> None:
+    def __init__(self, topics: Topics, urdf: str = "") -> None:
         """Subscribe.
 
         Args:
             topics: names.
             urdf: path of the robot's description; empty: from the node or the topic robot_description.
-            allow_commands: whether this node may publish and call what moves the arm.
         """
         super().__init__("view", start_parameter_services=False)
         self._topics, self._reader = topics, JointStateReader()
@@ -83,9 +79,6 @@ class ViewerNode(Node):
         self._commanded: tuple[float, LinkWrench] | None = None
         self._states, self._rate = 0, 0.0
         self._started = time.monotonic()
-        self.enabling: Callable[[float], bool] = lambda now: False
-        """Returns the enabling signal at a time of the monotonic clock, s."""
-        self._was_enabled = False
         node = topics.node
         self.create_subscription(JointState, topics.joint_states, self._on_state, qos_profile_sensor_data, raw=True)
         self.create_subscription(String, "robot_description", self._on_description, LATCHED)
@@ -96,10 +89,6 @@ class ViewerNode(Node):
         self._parameters = SettingsReader(self, node, self._use_settings, self._tell)
         self._reset = self.create_client(Trigger, f"{node}/reset_collision")
         self.create_timer(LOOK_PERIOD, self._look)
-        if allow_commands:
-            self._set_mode = self.create_client(SetMode, f"{node}/set_mode")
-            self._enable = self.create_publisher(Bool, f"{node}/enable", 1)
-            self.create_timer(ENABLE_PERIOD, self._publish_enable)
 
     # ---- what the page asks
 
@@ -128,16 +117,9 @@ class ViewerNode(Node):
         """See `Source`: ask the node, if it is there. Not to be called in the executor's thread."""
         if self._live is not None:
             self._live.reset()
-        return self._ask(self._reset, Trigger.Request()) if self._reset.service_is_ready() else ""
-
-    def set_mode(self, mode: str) -> str:
-        """Enter a mode; return why not, or an empty text. Not to be called in the executor's thread."""
-        if not self._set_mode.service_is_ready():
-            return f"the service {self._topics.node}/set_mode is not there"
-        return self._ask(self._set_mode, SetMode.Request(mode=mode))
-
-    def _ask(self, client: Any, request: Any) -> str:
-        done, future = threading.Event(), client.call_async(request)
+        if not self._reset.service_is_ready():
+            return ""
+        done, future = threading.Event(), self._reset.call_async(Trigger.Request())
         future.add_done_callback(lambda _: done.set())
         if not done.wait(ANSWER_TIMEOUT):
             return f"no answer within {ANSWER_TIMEOUT:g} s"
@@ -242,12 +224,6 @@ class ViewerNode(Node):
             except Ros2DynError as error:  # a path of another machine
                 self.get_logger().warning(f"{error}: robot_description is used")
         return _described(self._description) if self._description else None
-
-    def _publish_enable(self) -> None:
-        enabled = self.enabling(time.monotonic())
-        if enabled or self._was_enabled:
-            self._enable.publish(Bool(data=enabled))
-        self._was_enabled = enabled
 
 
 def _read(path: str) -> ShownRobot:

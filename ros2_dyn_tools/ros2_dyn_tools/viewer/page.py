@@ -61,7 +61,7 @@ class Page:
         self._reset = gui.add_button("Reset collision", color="red", disabled=True, visible=source.can_reset)
         self._facts = gui.add_html(_waiting())
         self.controls = gui.add_folder("Controls", visible=False)
-        """Where playback or commands have their controls."""
+        """Where playback has its controls."""
         with gui.add_folder("Wrenches"):
             gui.add_html(legend())
             for name, kind in KINDS.items():

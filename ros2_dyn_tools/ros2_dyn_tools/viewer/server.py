@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from typing import TYPE_CHECKING
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+from urllib.parse import urlsplit
 
 from ros2_dyn.errors import InputError
 
@@ -23,10 +26,11 @@ def start_server(host: str = LOCAL, port: int = DEFAULT_PORT) -> viser.ViserServ
     """Start the server of a page, on the first free port from the given one on; 0 is any free port.
 
     Raises:
-        InputError: viser is not installed, or the address is none of this machine.
+        InputError: viser is not installed, the address is none of this machine, or the requests cannot be checked.
     """
     try:
         import viser
+        import websockets.asyncio.server as websocket_server
     except ImportError:
         raise InputError("view", MISSING) from None
 
@@ -35,7 +39,23 @@ def start_server(host: str = LOCAL, port: int = DEFAULT_PORT) -> viser.ViserServ
             """Refuse: any browser may ask for it, and it would make the arm public through a server elsewhere."""
             return None
 
-    server = Server(host=host, port=free_port(host, port), verbose=False)
+    serve, checked = websocket_server.serve, []
+
+    def serve_checked(handler: Any, *where: Any, process_request: Any, **options: Any) -> Any:
+        def answer(connection: Any, request: Any) -> Any:
+            headers = request.headers
+            if not is_own_page(headers.get("Host", ""), headers.get("Origin"), host):
+                return connection.respond(HTTPStatus.FORBIDDEN, "requests of other web pages are refused\n")
+            return process_request(connection, request)
+
+        checked.append(True)
+        return serve(handler, *where, process_request=answer, **options)
+
+    with patch.object(websocket_server, "serve", serve_checked):  # viser itself has no place for such a check
+        server = Server(host=host, port=free_port(host, port), verbose=False)
+    if not checked:
+        server.stop()
+        raise InputError("view", "this version of viser does not let ros2_dyn refuse other web pages: install 1.1.1")
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 95, 170))
     return server
 
@@ -66,24 +86,48 @@ def address(server: viser.ViserServer) -> str:
     return f"http://{name}:{server.get_port()}"
 
 
-def announce(server: viser.ViserServer, code: str = "") -> None:
-    """Print where the page is, who can reach it, and the code for commands, if they are allowed."""
+def is_own_page(host: str, origin: str | None, given: str) -> bool:
+    """Return whether a request comes from the page itself, or from a program that is no browser.
+
+    Any web page that a browser on this machine shows may open WebSockets to 127.0.0.1. The browser tells its origin.
+    A name that its owner lets point to this machine (DNS rebinding) is the origin and the host: so names are refused,
+    but for those of this machine.
+
+    Args:
+        host: header Host, with the port.
+        origin: header Origin, which browsers send with WebSockets; None: there is none.
+        given: address that the server listens on.
+    """
+    name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
+    own = {"localhost", given.lower(), socket.gethostname().lower()}
+    if not (is_address(name) or name in own or name.removesuffix(".local") in own):
+        return False
+    return origin is None or urlsplit(origin).netloc.lower() == host.lower() != ""
+
+
+def announce(server: viser.ViserServer) -> None:
+    """Print where the page is, and who can reach it."""
     print(f"page: {address(server)}", flush=True)
-    if exposed := exposure(server.get_host(), bool(code)):
+    if exposed := exposure(server.get_host()):
         print(exposed, flush=True)
-    if code:
-        print(f"code for commands: {code}", flush=True)
 
 
-def exposure(host: str, allow_commands: bool) -> str:
+def exposure(host: str) -> str:
     """Return who can reach a page at an address, and what they can do; empty where only this machine can."""
     if is_local(host):
         return ""
     who = "everybody who reaches this machine by a network" if is_everywhere(host) else f"everybody who reaches {host}"
     what = "see the robot, its description, states and diagnostics, and reset a collision"
-    if allow_commands:
-        what += "; with the code below also enter modes and give the enabling signal, which moves the arm"
     return f"exposed: {who} can {what}. Nothing is encrypted, and nobody has to log in."
+
+
+def is_address(name: str) -> bool:
+    """Return whether a name is an IP address."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def is_local(host: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node behind the page: what it reads, what it asks for, and that it commands only where that was allowed."""
+"""The node behind the page: what it reads, what it asks for, and that it commands nothing."""
 
 import threading
 import time
@@ -17,7 +17,6 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from rclpy.parameter import Parameter
-from ros2_dyn_interfaces.srv import SetMode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
@@ -47,9 +46,8 @@ class FakeNode:
         self.node = rclpy.create_node("dynamics", context=self.listener._context, parameter_overrides=overrides)
         declare_settings(self.node)
         self.listener.executor.add_node(self.node)
-        self.resets, self.modes = 0, []
+        self.resets = 0
         self.node.create_service(Trigger, "~/reset_collision", self._reset)
-        self.node.create_service(SetMode, "~/set_mode", self._set_mode)
         kinds = {"~/mode": String, "~/collision_stop": Bool, "robot_description": String}
         self.latched = {name: self.node.create_publisher(kind, name, LATCHED) for name, kind in kinds.items()}
         self.diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -61,11 +59,6 @@ class FakeNode:
     def _reset(self, _, response):
         self.resets += 1
         response.success = True
-        return response
-
-    def _set_mode(self, request, response):
-        self.modes.append(request.mode)
-        response.success, response.message = request.mode == "gravity", "no button is held"
         return response
 
     def until(self, holds, what: str) -> None:
@@ -106,9 +99,9 @@ def fake() -> Iterator[FakeNode]:
     rclpy.try_shutdown()
 
 
-def viewer(fake: FakeNode, allow_commands: bool = False):
+def viewer(fake: FakeNode):
     """A node of the page, once it shows the robot with the parameters of the node; and what ends it."""
-    node = ViewerNode(Topics(), allow_commands=allow_commands)
+    node = ViewerNode(Topics())
     end = spin_beside(node)
     known = "no picture with the thresholds of the node"
     fake.until_shown(node, lambda shown: np.allclose(shown.efforts[THRESHOLD], THRESHOLDS), known)
@@ -166,25 +159,4 @@ def test_collision_is_the_nodes_and_reset_asks_it(fake):
     assert (answers, fake.resets) == ([""], 1)
     fake.latched["~/collision_stop"].publish(Bool(data=False))
     fake.until_shown(node, lambda shown: not shown.status.collision, "the collision stays")
-    close()
-
-
-def test_commands_that_were_allowed_give_the_enabling_signal_and_end_it(fake):
-    signals = fake.listener.listen("dynamics/enable", type=Bool)
-    node, close = viewer(fake, allow_commands=True)
-    assert not signals
-    node.enabling = lambda now: True
-    fake.until(lambda: len(signals) >= 5, "no enabling signal")
-    node.enabling = lambda now: False
-    fake.until(lambda: signals[-1].data is False, "the signal does not end")
-    assert all(signal.data for signal in signals[:-1])
-    count = len(signals)
-    fake.listener.spin(0.3)
-    assert len(signals) == count
-    answers: list[str] = []
-    for mode in ("gravity", "force"):
-        thread = threading.Thread(target=lambda mode=mode: answers.append(node.set_mode(mode)))
-        thread.start()
-        fake.until(lambda thread=thread: not thread.is_alive(), "no answer")
-    assert (answers, fake.modes) == (["", "no button is held"], ["gravity", "force"])
     close()

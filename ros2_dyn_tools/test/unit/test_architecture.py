@@ -23,6 +23,7 @@ DATA_FLOW = {
         "cli",
     ],
     "ros2_dyn_tools": [
+        "campaign",
         "layouts",
         "timing",
         "recording",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ros2_dyn.cli.main import commands
-from ros2_dyn.simulation.motion_rules import MOTION_RULES
+from ros2_dyn_tools.campaign.motion_rules import MOTION_RULES
 
 TOP = Path(__file__).parents[3]
 DOCS = TOP / "docs"

@@ -175,6 +175,9 @@ def test_commands_without_subscriber_are_refused():
 
 def test_a_second_commander_is_refused_by_name():
     link = CommandLink(1, ("other",), "/arm/commands")
-    expected = "'other' publishes on /arm/commands, too: two commanders would fight"
+    expected = (
+        "'other' publishes on /arm/commands, too: two commanders would fight; "
+        "if it was killed, DDS lists it for up to 20 s more"
+    )
     assert refusal(check_controller_connected, "gravity", link) == expected
     check_controller_connected("gravity", CommandLink(2))

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from ros2_dyn.cli.main import main
-from ros2_dyn.simulation.campaign import KINDS
-from ros2_dyn.simulation.motion_rules import Finding
-from ros2_dyn.simulation.random_world import FAULTS_PER_WORLD, random_world
+from ros2_dyn_tools.campaign.motion_rules import Finding
+from ros2_dyn_tools.campaign.random_world import FAULTS_PER_WORLD, random_world
+from ros2_dyn_tools.campaign.runner import KINDS
 from ros2_dyn_tools.cli.campaign import describe_violations
 
 COMMAND = ["campaign", "--faults", str(FAULTS_PER_WORLD + 4), "--seed", "9"]

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the page listens, what it says of that, and who may command."""
+"""Where the page listens, what it says of that, and whom it refuses."""
 
+import asyncio
 import socket
+from collections.abc import Iterator
 
 import pytest
 
 from ros2_dyn.errors import InputError
-from ros2_dyn_tools.viewer.commands import LOCKED, TRIES, Lock
-from ros2_dyn_tools.viewer.server import exposure, free_port, start_server
+from ros2_dyn_tools.viewer.server import address, exposure, free_port, is_own_page, start_server
 
 
 def test_only_this_machine_is_not_exposed():
-    assert exposure("127.0.0.1", True) == exposure("localhost", True) == exposure("::1", False) == ""
+    assert exposure("127.0.0.1") == exposure("localhost") == exposure("::1") == ""
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "arm.local"])
 def test_other_addresses_say_what_is_exposed(host):
-    text = exposure(host, allow_commands=False)
-    assert "reset a collision" in text
-    assert "moves the arm" not in text
-    assert "moves the arm" in exposure(host, allow_commands=True)
+    assert "reset a collision" in exposure(host)
 
 
 def test_port_that_is_taken_is_passed_over():
@@ -36,6 +34,15 @@ def test_address_of_another_machine_is_refused(host):
         free_port(host, 8080)
 
 
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Address of a page without a robot."""
+    pytest.importorskip("viser", reason="viser is not here")
+    server = start_server(port=0)
+    yield address(server)
+    server.stop()
+
+
 def test_server_listens_where_it_should_and_never_makes_itself_public():
     pytest.importorskip("viser", reason="viser is not here")
     server = start_server(port=0)
@@ -46,16 +53,51 @@ def test_server_listens_where_it_should_and_never_makes_itself_public():
         server.stop()
 
 
-def test_lock_opens_for_its_code_alone():
-    lock = Lock("a1b2c3d4")
-    assert lock.opens(" a1b2c3d4 ", 0.0)
-    assert not lock.opens("", 0.0)
-    assert len(Lock().code) == 8
-    assert Lock().code != Lock().code
+def connect(url: str, origin: str | None, host: str = "") -> int:
+    """Open a WebSocket as a browser does; return the size of the first message, or the status of the refusal."""
+    import viser
+    from websockets.asyncio.client import connect as websocket
+    from websockets.exceptions import InvalidStatus
+
+    async def first() -> int:
+        where = url.replace("http://", "ws://")
+        options = {"origin": origin, "subprotocols": [f"viser-v{viser.__version__}"], "max_size": None}
+        if host:  # the name in the address is what goes into Host
+            options |= {"host": "127.0.0.1", "port": int(url.rpartition(":")[2])}
+            where = f"ws://{host}:{options['port']}"
+        try:
+            async with websocket(where, **options) as connection:
+                return len(await asyncio.wait_for(connection.recv(), 20.0))
+        except InvalidStatus as refusal:
+            return -refusal.response.status_code
+
+    return asyncio.run(first())
 
 
-def test_lock_takes_no_code_for_a_while_after_wrong_ones():
-    lock = Lock("right")
-    assert not any(lock.opens(f"wrong {i}", 10.0) for i in range(TRIES))
-    assert not lock.opens("right", 10.0 + 0.9 * LOCKED)
-    assert lock.opens("right", 10.0 + 1.1 * LOCKED)
+def test_websocket_of_the_page_itself_and_of_a_program_is_accepted(url):
+    assert connect(url, url) > 0
+    assert connect(url, None) > 0
+    assert connect(url, url.replace("127.0.0.1", "localhost"), host="localhost") > 0
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://evil.example", ""),
+        ("null", ""),
+        ("http://127.0.0.1:1", ""),
+        ("http://evil.example:{port}", "evil.example"),
+    ],
+)
+def test_websocket_of_another_web_page_or_by_a_foreign_name_is_refused(url, origin, host):
+    assert connect(url, origin.replace("{port}", url.rpartition(":")[2]), host) == -403
+
+
+@pytest.mark.parametrize("host", ["evil.example:8080", "", "localhost.evil.example:8080"])
+def test_page_is_not_served_by_a_foreign_name(host):
+    assert not is_own_page(host, None, "127.0.0.1")
+
+
+@pytest.mark.parametrize("host", ["localhost:8081", "[::1]:8080", "192.168.1.7:8080", "arm.lab:8080"])
+def test_page_is_served_by_address_and_by_the_name_it_listens_on(host):
+    assert is_own_page(host, f"http://{host}", "arm.lab")

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stop: whether the arm rests, what brakes and holds it, and what follows where that fails."""
+
+from ros2_dyn.control.stop.motion import ArmMotion as ArmMotion

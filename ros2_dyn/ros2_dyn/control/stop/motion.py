@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the arm is at rest, and how fast it has been lately."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.model.spatial import Array
+
+ROUNDING = 1e-6
+"""Difference of two times, s, that is none."""
+
+
+class ArmMotion:
+    """The positions of the joints over the last moments.
+
+    Speeds are ranges of positions over a time, so that wrong velocities of a driver hide no motion, and an arm that
+    swings is not at rest when it passes where it was.
+    """
+
+    def __init__(self, memory: float) -> None:
+        """Remember positions for a time, s: the longest that is asked about."""
+        self._memory = memory
+        self._times, self._positions = np.zeros(0), np.zeros((0, 0))
+        self._count = 0
+
+    def clear(self) -> None:
+        """Forget all positions."""
+        self._count = 0
+
+    def observe(self, measured_at: float, q: ArrayLike) -> None:
+        """Take positions, rad or m, shape (n,), that were measured at a time, s."""
+        q, count = np.asarray(q, dtype=float), self._count
+        if count == len(self._times) or q.shape != self._positions.shape[1:]:
+            self._make_room(len(q))
+            count = self._count
+        before = self._times[count - 1] if count else measured_at
+        self._times[count], self._positions[count] = max(measured_at, before), q
+        self._count += 1
+
+    def at_rest(self, distance: float, time: float) -> bool:
+        """Return whether each joint has stayed within a range, rad or m, for a time, s; False while that is unknown."""
+        seen = self._lately(time)
+        if seen is None or (np.abs(seen[-1] - seen[0]) > distance).any():
+            return False
+        return bool((np.ptp(seen, axis=0) <= distance).all())
+
+    def speed(self, time: float) -> Array | None:
+        """Return how fast each joint has been for a time, s: rad/s or m/s, shape (n,); None while that is unknown."""
+        seen = self._lately(time)
+        if seen is None:
+            return None
+        span = self._times[self._count - 1] - self._times[self._count - len(seen)]
+        return np.ptp(seen, axis=0) / span if span > 0 else None
+
+    def _lately(self, time: float) -> Array | None:
+        """Return the positions of the last time, s, shape (k, n): two at least; None where it is not remembered."""
+        times = self._times[: self._count]
+        if self._count < 2 or times[0] > times[-1] - time + ROUNDING:
+            return None
+        first = int(np.searchsorted(times, times[-1] - time - ROUNDING))
+        return self._positions[min(first, self._count - 2) : self._count]
+
+    def _make_room(self, n: int) -> None:
+        """Forget what nobody asks about, and the positions of a robot with other joints."""
+        kept = self._count if self._positions.shape[1] == n else 0
+        first = 0
+        if kept:
+            times = self._times[:kept]
+            first = max(int(np.searchsorted(times, times[-1] - self._memory - ROUNDING)) - 1, 0)
+        times, positions = self._times[first:kept], self._positions[first:kept]
+        room = max(64, 2 * len(times))
+        self._times, self._positions, self._count = np.empty(room), np.empty((room, n)), len(times)
+        if len(times):
+            self._times[: len(times)], self._positions[: len(times)] = times, positions

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world of the mock arm with friction and rotors, and what its arm did in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robots import mock_arm
+from ros2_dyn.dynamics import forward_kinematics, jacobian
+from ros2_dyn.runtime import Settings
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from ros2_dyn_tools.campaign.world import World
+from ros2_dyn_tools.campaign.world_options import WorldOptions
+
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+ARM = with_armature(
+    with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4]),
+    [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
+)
+FRICTIONLESS = with_armature(mock_arm(), [0.5, 0.5, 0.4, 0.1, 0.1, 0.1])
+SETTINGS = {
+    "robot.joints": ARM.joint_names,
+    "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3,
+    "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
+    "friction.transition_velocity": 0.05,
+    "commands.ramp_time": 0.2,
+    "collision.enabled": False,
+}
+
+
+class ArmWorld(World):
+    """A world, with settings as keywords, and its arm's motion as arrays."""
+
+    def __init__(
+        self, seed=1, *, arm=ARM, home=HOME, contacts=(), rate=125.0, targets=None, known=None, **settings
+    ) -> None:
+        chosen = Settings.from_values(SETTINGS | settings)
+        options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
+        super().__init__(seed, arm, home, options, known, contacts)
+
+    def _on_mode(self, mode: str) -> None:
+        super()._on_mode(mode)
+        if mode == "stopped":
+            self.wanted_mode = mode  # what follows is the stop alone
+
+    def play(self, mode: str, until: float) -> None:
+        """Want a mode from now on, and let the world go on until a time, s."""
+        self.want_mode(mode)
+        self.run(until)
+
+    def set(self, **changes) -> None:
+        """Change parameters; a refusal is recorded."""
+        self.tell_settings(**changes)
+
+    def details(self, kind: str) -> list[tuple]:
+        """Return the details of the records of a kind."""
+        return [record[2:] for record in self.records if record[1] == kind]
+
+    def modes(self) -> list[str]:
+        """Return the modes, in order."""
+        return [details[0] for details in self.details("mode")]
+
+    def reasons(self) -> list[str]:
+        """Return the reasons of all stops."""
+        return [reason for mode, reason in self.details("mode") if mode == "stopped"]
+
+    def positions(self, since: float = 0.0) -> np.ndarray:
+        """Return the joint positions every 10 ms since a time, s, shape (m, n)."""
+        n = self.arm_model.n
+        arm = [r[2 : 2 + n] for r in self.records if r[1] == "arm" and r[0] >= 1e9 * since]
+        return np.array(arm)
+
+    def travel(self, since: float = 0.0) -> float:
+        """Return the largest distance of a joint from where it was at a time, s; rad."""
+        q = self.positions(since)
+        return float(np.max(np.abs(q - q[0])))
+
+    def joint_speed(self, since: float = 0.0) -> float:
+        """Return the largest speed of a joint since a time, s; rad/s."""
+        return float(np.max(np.abs(np.diff(self.positions(since), axis=0)))) / 0.01
+
+    def tip_speed(self, since: float = 0.0) -> float:
+        """Return the largest speed of the tip since a time, s; m/s."""
+        q = self.positions(since)
+        tips = np.array([forward_kinematics(self.arm_model, each)[:3, 3] for each in q])
+        return float(np.max(np.linalg.norm(np.diff(tips, axis=0), axis=1))) / 0.01
+
+    def tip_velocity(self) -> np.ndarray:
+        """Return the velocity of the tip now, m/s, shape (3,)."""
+        return (jacobian(self.arm_model, self.arm.q) @ self.arm.qd)[:3]

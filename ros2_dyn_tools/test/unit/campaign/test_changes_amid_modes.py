@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may change underneath a mode, and what the arm does then."""
+
+import numpy as np
+import pytest
+
+from arm_world import ARM, SETTINGS, ArmWorld
+from ros2_dyn.control.mode_settings import FeedForwardSettings, GravitySettings, HandGuidingSettings
+from ros2_dyn.errors import InputError
+from ros2_dyn.runtime import PayloadRequest, Settings
+from ros2_dyn.runtime.gain_ramp import GainRamp, gains
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+
+LOCKED = {
+    "robot.tip_link": "forearm_link",
+    "robot.gravity": (0.0, 0.0, 9.81),
+    "friction.viscous": (9.0,) * 6,
+    "friction.coulomb": (50.0,) * 6,
+    "robot.armature": (3.0,) * 6,
+    "friction.transition_velocity": 0.001,
+    "states.merge_timeout": 5.0,
+    "states.estimate_velocity": True,
+    "states.velocity_cutoff": 1.0,
+    "states.measured_effort": "external",
+    "states.effort_gain": (10.0,) * 6,
+    "states.desired_timeout": 5.0,
+    "states.default_acceleration": "estimated",
+    "states.acceleration_cutoff": 1.0,
+    "collision.enabled": True,
+    "collision.observer": "direct",
+    "collision.bandwidth": 1.0,
+    "collision.wrench_damping": 1.0,
+    "commands.clock_timeout": 100.0,
+    "feed_forward.law": "computed_torque",
+}
+
+
+def box(mass: float) -> tuple[float, ...]:
+    """Return the inertial parameters of a box, kg, 0.1 m before the tip."""
+    return (mass, 0.0, 0.0, 0.1 * mass, 0.02 * mass, 0.0, 0.0, 0.02 * mass, 0.0, 0.01 * mass)
+
+
+def carry(world: ArmWorld, mass: float, ramp_time: float = 0.0) -> None:
+    """Tell the node of a payload, kg."""
+    request = PayloadRequest("", box(mass), ramp_time)
+    world.node.input(lambda runtime, now: runtime.set_payload(request, now))
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_a_parameter_that_the_model_or_the_states_depend_on_is_locked_while_a_mode_commands(name):
+    before = Settings.from_values(SETTINGS)
+    changed = Settings.from_values(SETTINGS | {name: LOCKED[name]})
+    with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands"):
+        before.check_unlocked(changed, "gravity")
+
+
+def test_gravity_turned_over_amid_a_mode_is_refused_and_the_arm_stays():
+    world = ArmWorld()
+    world.at(1.0, lambda: world.set(**{"robot.gravity": (0.0, 0.0, 9.81)}))
+    world.play("gravity", 2.0)
+    assert world.modes() == ["monitor", "gravity"]
+    assert any("gravity: cannot be changed" in text for (text,) in world.details("refused"))
+    assert world.travel() < 0.01
+
+
+@pytest.mark.parametrize("home", [None, [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]], ids=["bent", "upright"])
+def test_a_payload_that_the_limits_cannot_carry_is_refused_amid_a_mode_and_the_arm_stays(home):
+    """An arm that stands upright needs no effort for any payload, until it tilts."""
+    world = ArmWorld(**({} if home is None else {"home": home}))
+    world.at(1.0, lambda: carry(world, 200.0))
+    world.play("gravity", 2.0)
+    assert world.modes() == ["monitor", "gravity"]
+    assert any("with a payload of 200 kg joint" in text for (text,) in world.details("refused"))
+    assert world.travel() < 0.01
+
+
+def test_a_payload_amid_a_mode_is_ramped_even_where_no_ramp_is_asked_for():
+    """The arm lacks the payload that is declared: its command rises over half a second, not at once."""
+    world = ArmWorld(**{"commands.slew_rate": 100.0})
+    world.at(1.0, lambda: carry(world, 3.0))
+    world.play("gravity", 1.1)
+    before = np.array(next(r[2:] for r in world.records if r[1] == "command" and r[0] > 0.9e9))
+    after = np.array(next(r[2:] for r in world.records[::-1] if r[1] == "command"))
+    full = 3.0 * 9.81 * 0.9  # of the shoulder, at most
+    assert 1.0 < np.max(np.abs(after - before)) < 0.3 * full
+
+
+def test_a_payload_on_another_link_is_refused_amid_a_mode():
+    world = ArmWorld()
+    request = PayloadRequest("forearm_link", box(1.0))
+    world.at(1.0, lambda: world.node.input(lambda runtime, now: runtime.set_payload(request, now)))
+    world.play("gravity", 1.5)
+    assert any("cannot be changed while mode gravity commands" in text for (text,) in world.details("refused"))
+
+
+def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
+    world = ArmWorld()
+    carry(world, 60.0, **{"commands.ramp_time": 10.0})
+    world.play("gravity", 1.0)
+    assert world.modes() == ["monitor"]
+    assert "with a payload of 60 kg" in world.details("refused")[-1][0]
+
+
+def test_gains_changed_amid_feed_forward_do_not_stop_it():
+    """The desired states come just within their timeout, and are kept over the change."""
+    world = ArmWorld(targets=TargetQuality(period=0.09))
+    for i in range(20):
+        damping = tuple(float(x) for x in (45.0 + i) * np.ones(6))
+        world.at(1.0 + 0.047 * i, lambda damping=damping: world.set(**{"feed_forward.damping": damping}))
+    world.play("feed_forward", 2.5)
+    assert world.modes() == ["monitor", "feed_forward"]
+
+
+def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
+    """Half of the weight, some 20 N m, is taken from the shoulder within the ramp of 0.2 s."""
+    world = ArmWorld(**{"commands.slew_rate": 100.0})
+    world.at(1.0, lambda: world.set(**{"feed_forward.gain": 0.5}))
+    world.play("feed_forward", 1.4)
+    sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
+    assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
+    assert np.max(np.abs(np.diff(sent, axis=0))) < 3.0
+
+
+def test_gains_are_ramped_linearly_and_a_list_that_is_not_set_counts_as_zeros():
+    before, after = (
+        Settings.from_values(SETTINGS),
+        Settings.from_values(SETTINGS | {"hand_guiding.hold_force": 100.0, "feed_forward.damping": ()}),
+    )
+    ramp = GainRamp()
+    ramp.change(before, after, 10.0)
+    halfway = ramp.at(after, 10.1)
+    assert halfway.mode(HandGuidingSettings).hold_force == pytest.approx(
+        (before.mode(HandGuidingSettings).hold_force + 100.0) / 2
+    )
+    assert halfway.mode(FeedForwardSettings).damping == pytest.approx(
+        [0.5 * x for x in before.mode(FeedForwardSettings).damping]
+    )
+    assert ramp.at(after, 10.2) is after
+
+
+def test_the_gains_are_the_numbers_of_the_modes():
+    assert gains(GravitySettings) == ["damping"]
+    assert gains(FeedForwardSettings) == ["gain", "stiffness", "damping"]
+    assert ARM.n == 6

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node that is wrong about its arm, in virtual time: that it notices, and what the arm does before."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from doubtful_worlds import (
+    CHANGED,
+    ENTERED,
+    PAYLOAD,
+    arm_settings,
+    declare,
+    make_world,
+    mirrored,
+    permute_commands,
+    play,
+    replace_arm,
+)
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW, MODEL_DOUBTED
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.model import JointDynamics, RobotModel
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.perturbed import perturbed
+from ros2_dyn.simulation.simulated_arm import HeldEffort
+from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names, nominal_arm, random_home
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from ros2_dyn_tools.campaign.world import World
+from tiers import FULL
+
+ARM = nominal_arm(OWN_ARM)
+LOADED = ARM.carrying(PAYLOAD)
+NOTICED = 0.2
+"""Time within which a wrong model has to be noticed, s."""
+MAX_TRAVEL = 0.1
+"""Travel of a joint until then, rad."""
+
+
+def assert_refused(world: World, mode: str, joint: str) -> str:
+    """Check that a mode is refused with the joint, and that the arm has not moved; return the reason."""
+    outcome = play(world, mode, since=ENTERED, end=1.5)
+    assert outcome.entered is None
+    assert f"joint '{joint}' exerts" in outcome.refusals[0]
+    assert outcome.travel < 1e-3
+    return outcome.refusals[0]
+
+
+def assert_stopped(world: World, mode: str, change, since: float, kind: str, travel: float = MAX_TRAVEL) -> None:
+    """Check that a mode stops in time, for a reason, and that the arm has hardly moved."""
+    outcome = play(world, mode, change, since)
+    begun = max(since, outcome.entered or 0.0)
+    assert outcome.stopped is not None, "it goes on"
+    assert outcome.reason.startswith(kind)
+    assert outcome.stopped - begun < NOTICED
+    assert outcome.travel < travel
+
+
+# --- before a mode
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_gravity_turned_over_is_refused(mode):
+    text = assert_refused(
+        make_world(settings=arm_settings(**{"robot.gravity": (0.0, 0.0, 9.81)})), mode, "shoulder_lift_joint"
+    )
+    assert "79.7 N m or N less than the model expects, commands.model_tolerance and friction allow 21" in text
+    for word in ("payload", "gravity vector", "states.measured_effort", "effort_gain", "sign"):
+        assert word in text
+
+
+def test_a_payload_that_is_believed_and_absent_is_refused():
+    world = make_world()
+    declare(world, PAYLOAD)
+    assert_refused(world, "gravity", "shoulder_lift_joint")
+
+
+def test_a_payload_that_is_carried_and_not_declared_is_refused_until_it_is_declared():
+    world = make_world(LOADED, ARM)
+    world.at(1.0, lambda: declare(world, PAYLOAD))
+    outcome = play(world, "gravity", since=ENTERED, end=1.5)
+    assert "shoulder_lift_joint" in outcome.refusals[0]
+    assert outcome.entered == pytest.approx(1.15, abs=0.1)
+    assert outcome.travel < 0.02
+
+
+def test_states_from_before_a_payload_was_declared_do_not_count():
+    world = make_world()
+    world.run(ENTERED)
+    before = world.node.runtime.model_difference(world.now)
+    declare(world, PAYLOAD)
+    after = world.node.runtime.model_difference(world.now)
+    assert np.max(np.abs(before.difference)) < 1.0
+    assert after.difference[1] == pytest.approx(35.5, abs=1.5)
+
+
+@pytest.mark.parametrize("joint", ["shoulder_lift_joint", "elbow_joint"])
+def test_a_mirrored_joint_is_refused(joint):
+    assert_refused(make_world(description=mirrored(ARM, joint)), "gravity", "shoulder_lift_joint")
+
+
+def test_efforts_of_another_unit_or_convention_are_refused():
+    unit = DriverQuality(rate=250.0, effort_noise=0.3, effort_unit=10.0)
+    text = assert_refused(make_world(driver=unit), "gravity", "shoulder_lift_joint")
+    assert "35.9 N m or N more" in text
+    world = make_world(settings=arm_settings(**{"states.measured_effort": "gravity_compensated"}))
+    world.options = replace(world.options, settings=arm_settings())  # the robot reports the whole effort
+    assert_refused(world, "gravity", "shoulder_lift_joint")
+
+
+def test_an_arm_in_motion_is_compared_without_its_accelerations():
+    settings = arm_settings(**{"commands.model_tolerance": 0.03, "friction.coulomb": [0.01] * 6})
+    world = make_world(settings=settings)
+    efforts = np.array([30.0, -12.0, 8.0, 1.0, 1.0, 0.5])
+    world.at(ENTERED - 0.15, lambda: world.send_command(efforts))  # another controller moves it
+    world.run(ENTERED)
+    found = world.node.runtime.model_difference(world.now)
+    assert np.max(np.abs(world.arm.qd)) > 1.0
+    assert np.max(np.abs(found.difference)) < 5.0  # of 30 N m that accelerate it
+
+
+@pytest.mark.parametrize("changes", [{"states.measured_effort": "external"}, {}], ids=["external", "no effort"])
+def test_without_measured_efforts_a_mode_is_entered_with_a_warning(changes):
+    world = make_world(settings=arm_settings(**changes))
+    if changes:
+        world.driver.faults.append(lambda samples: [each._replace(effort=[0.0] * 6) for each in samples])
+    else:
+        world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    outcome = play(world, "gravity", since=ENTERED, end=2.0)
+    assert outcome.stopped is None
+    assert outcome.entered is not None
+    assert any(record[1:3] == ("event", "model unchecked") for record in world.records)
+
+
+def test_a_payload_that_was_never_there_is_found_in_motion_where_efforts_are_not_measured():
+    world = make_world()
+    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    declare(world, PAYLOAD)
+    assert_stopped(world, "gravity", None, ENTERED, MODEL_DOUBTED)
+
+
+# --- while commands leave
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("swapped", [[1, 0, 2, 3, 4, 5], [0, 2, 1, 3, 4, 5]], ids=["shoulder", "elbow"])
+def test_a_controller_with_another_order_of_joints_is_noticed(mode, swapped):
+    world = make_world()
+    permute_commands(world, swapped)
+    assert_stopped(world, mode, None, ENTERED, CONTROLLER_DOES_NOT_FOLLOW)
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_a_controller_that_lets_the_arm_go_is_noticed(mode):
+    world = make_world()
+
+    def let_go() -> None:
+        world.listening = False
+        world.arm.law = HeldEffort(np.zeros(6), ARM.effort_limit)
+
+    assert_stopped(world, mode, let_go, CHANGED, CONTROLLER_DOES_NOT_FOLLOW)
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_a_controller_that_gives_way_to_the_brakes_is_noticed(mode):
+    world = make_world()
+
+    def brake() -> None:
+        world.switch_controller(False)  # something holds the arm, and the motors exert nothing
+        world.driver.faults.append(lambda samples: [each._replace(effort=[0.0] * 6) for each in samples])
+
+    assert_stopped(world, mode, brake, CHANGED, CONTROLLER_DOES_NOT_FOLLOW)
+
+
+@pytest.mark.parametrize("mode", ["feed_forward", "force"])
+def test_a_controller_that_was_never_active_is_noticed_once_the_commands_differ_from_what_holds_the_arm(mode):
+    world = make_world(targets=TargetQuality(amplitude=0.1, frequency=0.5, force=40.0))
+    world.at(0.2, lambda: world.switch_controller(False))
+    outcome = play(world, mode, since=ENTERED)
+    assert outcome.reason.startswith(CONTROLLER_DOES_NOT_FOLLOW)
+    assert outcome.travel < 0.05
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_a_payload_that_falls_is_noticed(mode):
+    world = make_world(LOADED, ARM)
+    declare(world, PAYLOAD)
+    assert_stopped(world, mode, lambda: replace_arm(world, ARM), CHANGED, MODEL_DOUBTED)
+
+
+def test_a_payload_of_the_description_that_falls_is_noticed_in_gravity():
+    world = make_world(LOADED)
+    assert_stopped(world, "gravity", lambda: replace_arm(world, ARM), CHANGED, MODEL_DOUBTED)
+
+
+@pytest.mark.parametrize(("force", "stops"), [(50.0, False), (250.0, True)])
+def test_hand_guiding_bears_the_declared_force_of_a_hand_and_no_more(force, stops):
+    world = make_world(LOADED, ARM, arm_settings(**{"commands.velocity_scale": 1.0}))
+    declare(world, PAYLOAD)
+    push = AppliedForce("tool0", (0.0, force, 0.0), (0.0, 0.0, 0.0), "step", CHANGED, 0.2)
+    outcome = play(world, "hand_guiding", lambda: world.add_contact(push), end=2.2)
+    assert outcome.reason.startswith(MODEL_DOUBTED if stops else "")
+    assert (outcome.stopped is not None) == stops
+
+
+def test_a_hand_that_leads_the_arm_is_not_taken_for_a_lost_payload():
+    world = make_world(LOADED, ARM)
+    declare(world, PAYLOAD)
+    hand = Hand("tool0", (0.0, 0.2, 0.05), start=CHANGED, duration=1.2)
+    outcome = play(world, "hand_guiding", lambda: world.add_contact(hand))
+    assert outcome.stopped is None
+    assert outcome.travel > 0.1
+
+
+# --- arms that are as the model says, within 20 %
+
+
+def differing_world(seed: int) -> World:
+    """Return a world of an arm whose inertias differ by up to 20 %, its friction by up to 50 %, with noise."""
+    rng = np.random.default_rng(seed)
+    nominal = nominal_arm(arm_names()[seed % len(arm_names())])
+    arm = perturbed(nominal, rng, inertia_error=0.2, friction_error=0.5)
+    home, limit = random_home(arm, rng), float(np.max(arm.effort_limit))
+    settings = arm_settings(
+        **{
+            "robot.joints": nominal.joint_names,
+            "feed_forward.law": "computed_torque",
+            "feed_forward.stiffness": (60.0,) * nominal.n,
+            "feed_forward.damping": (16.0,) * nominal.n,
+        },
+    )
+    driver = DriverQuality(
+        float(rng.choice([125.0, 250.0, 500.0])), 1e-5, 3e-3, effort_noise=3e-3 * limit, effort_resolution=2e-3 * limit
+    )
+    targets = TargetQuality(amplitude=0.1, frequency=float(rng.uniform(0.3, 0.8)), force=5.0)
+    return make_world(
+        arm, _without_friction(nominal) if seed % 3 == 2 else nominal, settings, seed, targets, driver, home
+    )
+
+
+def _without_friction(model: RobotModel) -> RobotModel:
+    """Return the robot as descriptions have it that declare no friction."""
+    return model.with_joint_dynamics(
+        {joint.name: JointDynamics(armature=joint.dynamics.armature) for joint in model.joints}
+    )
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("seed", range(24) if FULL else (1, 2, 6))
+def test_an_arm_within_20_percent_of_its_model_is_not_doubted(mode, seed):
+    world = differing_world(seed)
+    outcome = play(world, mode, since=ENTERED)
+    assert not any("than the model expects" in text for text in outcome.refusals)
+    assert outcome.entered is not None
+    assert not outcome.reason.startswith((MODEL_DOUBTED, CONTROLLER_DOES_NOT_FOLLOW))

@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stops, judged by the motion of simulated arms: with models good and wrong, without states, and while leaving."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from arm_world import ArmWorld
+from ros2_dyn.control.command_supervisor import PROOF_TIME
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.dynamics import gravity, mass_matrix
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.perturbed import perturbed
+from ros2_dyn.simulation.simulated_arm import HeldEffort
+from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.arm_truth import NO_PAYLOAD
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from ros2_dyn_tools.campaign.world import World
+from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+from tiers import FULL
+
+ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7", "z1") if FULL else ("mock_arm", "ur10", "panda", "xarm7")
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+STOP_AT = 1.5
+"""Time of the stops, s."""
+REST_SPEED, REST_TIME, MAX_TRAVEL = 0.05, 1.0, 0.3
+"""What a stop has to reach: rad/s, s, rad."""
+MODEL_ERROR = 0.2
+"""Relative error of the model's inertias and friction."""
+
+
+class StoppedMotion(NamedTuple):
+    """What the arm did from a time on."""
+
+    speed: float
+    """Of the fastest joint at that time, rad/s."""
+    max_speed: float
+    """Largest speed afterwards, rad/s."""
+    travel: float
+    """Largest distance of a joint from where it was, rad."""
+    moved_for: float
+    """Time after which all joints stayed below `REST_SPEED`, s."""
+    end_speed: float
+    """Speed at the end, rad/s."""
+
+
+def world(name: str, seed: int = 1, error: float = MODEL_ERROR, rate: float = 250.0, delay=0.002, **settings) -> World:
+    """Return a world of an arm with friction, whose model has errors; the home of the mock arm is its usual one."""
+    rng = np.random.default_rng(seed)
+    description = nominal_arm(name)
+    arm = perturbed(description, rng, error, error)
+    home = HOME if name == "mock_arm" else random_home(description, rng)
+    inertia = np.diag(mass_matrix(description, home))
+    chosen = Settings.from_values(
+        {
+            "robot.joints": description.joint_names,
+            "friction.transition_velocity": 0.05,
+            "commands.ramp_time": 0.3,
+            "commands.max_tip_speed": 5.0,  # the arms are thrown, and a test says what stops them
+            "commands.model_tolerance": 10.0,  # these stops have to find wrong models by themselves
+            "feed_forward.stiffness": (64 * inertia).tolist(),
+            "feed_forward.damping": (16 * inertia).tolist(),
+        }
+        | settings
+    )
+    channel = ChannelQuality(0.0, delay, 0.0)
+    targets = TargetQuality(amplitude=0.15, frequency=2.0, force=5.0)
+    options = WorldOptions(chosen, DriverQuality(rate), channel, channel, targets)
+    return World(seed, arm, home, options, description)
+
+
+def throw(played: World, speed: float, seed: int) -> None:
+    """Move the arm: its fastest joint with a speed, rad/s, up to 0.95 of the limits."""
+    velocity = np.random.default_rng(seed).uniform(-1, 1, played.arm_model.n)
+    velocity *= speed / np.max(np.abs(velocity))
+    limit = 0.95 * played.description.velocity_limit
+    played.arm.qd = np.clip(velocity, -limit, limit)
+    played.motion_judge.on_placed(played.now)  # no command gave it this energy
+
+
+def stop(played: World) -> None:
+    """Stop the mode for a reason that the arm has nothing to do with."""
+    assert played.node.mode in ACTIVE_MODES, played.node.runtime.reason
+    played.wanted_mode = "stopped"
+    played.node.input(lambda runtime, now: runtime.on_clock_jump("test", now))
+
+
+def leave(played: World, mode: str = "") -> None:
+    """Leave the mode for monitor: an active one, or the one that is named."""
+    assert played.node.mode in ((mode,) if mode else ACTIVE_MODES), played.node.runtime.reason
+    played.want_mode("monitor")
+
+
+def moving(name: str, mode: str, speed: float = 1.0, seed: int = 1, **settings) -> World:
+    """Return a world whose arm moves in a mode at `STOP_AT`; feed_forward moves it by itself."""
+    played = world(name, seed, **settings)
+    played.want_mode(mode)
+    if mode != "feed_forward":
+        played.at(STOP_AT - 0.03, lambda: throw(played, speed, seed))
+    played.run(STOP_AT)
+    return played
+
+
+def watch(played: World, duration: float = 1.5, step: float = 0.004) -> StoppedMotion:
+    """Let the world go on, s, and return what the arm does from now on."""
+    begun, q = played.now, played.arm.q.copy()
+    speeds = [float(np.max(np.abs(played.arm.qd)))]
+    travel = moved_for = 0.0
+    for k in range(1, round(duration / step) + 1):
+        played.run(begun + k * step)
+        speeds.append(float(np.max(np.abs(played.arm.qd))))
+        travel = max(travel, float(np.max(np.abs(played.arm.q - q))))
+        moved_for = k * step if speeds[-1] > REST_SPEED else moved_for
+    return StoppedMotion(speeds[0], max(speeds), travel, moved_for, speeds[-1])
+
+
+def events(played: World, kind: str) -> list[float]:
+    """Return the times of the records of a kind, s."""
+    return [1e-9 * record[0] for record in played.records if kind in record[1:3]]
+
+
+# --- models within 20 % of the truth
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("name", ARMS)
+def test_stop_brings_the_arm_to_rest_within_a_second_and_a_third_of_a_radian(name, mode):
+    played = moving(name, mode)
+    stop(played)
+    motion = watch(played)
+    assert motion.moved_for < 0.5 * REST_TIME, motion
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.max_speed < motion.speed + 0.1, motion
+    assert played.node.stop_calls == 0
+    assert played.node.mode == "stopped"
+    assert not played.violations
+
+
+@pytest.mark.parametrize(("rate", "delay"), [(100.0, 0.01), (50.0, 0.005), (500.0, 0.0)])
+@pytest.mark.parametrize("name", ARMS[:3])
+def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay):
+    played = moving(name, "gravity", rate=rate, delay=delay, **{"states.timeout": 0.2})
+    stop(played)
+    motion = watch(played)
+    assert motion.moved_for < 0.5 * REST_TIME, motion
+    assert motion.travel < MAX_TRAVEL, motion
+    assert played.node.stop_calls == 0
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
+    """At 3 rad/s the slew rate alone takes 0.2 s to reverse an effort: more than 0.3 rad."""
+    played = moving(name, "gravity", speed=10.0, **{"commands.velocity_scale": 1.0})
+    if played.node.mode != "stopped":  # too fast already
+        stop(played)
+    motion = watch(played)
+    weak = name == "xarm7"  # gravity takes most of its effort
+    assert motion.moved_for < (0.5 if weak else 0.25), motion
+    assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
+    assert played.node.stop_calls == 0
+
+
+# --- models that are wrong
+
+
+def play_until_stopped(played: World, until: float = 3.0) -> None:
+    """Enter gravity once, and play until it has stopped."""
+    played.want_mode("gravity")
+    played.at(0.5, lambda: setattr(played, "wanted_mode", "stopped"))
+    while played.node.mode != "stopped":
+        played.run(played.now + 0.004)
+        assert played.now < until, "nothing stopped"
+
+
+def believe_payload(played: World, mass: float) -> None:
+    """Tell the node of a payload that is not there."""
+    request = PayloadRequest("", tuple(Payload(mass, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5)
+    played.at(1.0, lambda: played.tell_payload(request))
+
+
+@pytest.mark.parametrize(("name", "mass", "seed"), [("mock_arm", 5.0, 1), ("panda", 4.0, 3), ("ur10", 10.0, 1)])
+def test_stop_under_a_payload_that_is_not_there_is_escalated_and_ends_at_rest(name, mass, seed):
+    """Without the escalation the arm goes on at up to 4 rad/s, and travels up to 4 rad."""
+    played = world(name, seed, error=0.0)  # where the limits could carry the payload
+    believe_payload(played, mass)
+    play_until_stopped(played)
+    motion = watch(played, 2.0)
+    stopped, called = events(played, "stopped")[0], events(played, "stop_service")
+    assert len(called) == 1
+    assert called[0] - stopped < 0.45  # 0.2 s after the command has slewed and the speed does not fall any more
+    assert motion.travel < 0.2 * motion.speed, motion
+    assert motion.end_speed < 0.15, motion
+    assert [record[3] for record in played.records if record[2:3] == ("stop failed",)]
+    assert not played.violations
+
+
+@pytest.mark.parametrize("mass", [3.0, 4.0])
+def test_arm_that_creeps_under_a_payload_that_is_not_there_is_held_by_springs(mass):
+    """Damping alone balances the model's error at a speed. The effort at rest, of another posture, may be worse."""
+    played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
+    believe_payload(played, mass)
+    played.want_mode("gravity")
+    played.at(1.4, lambda: setattr(played, "wanted_mode", "stopped"))
+    played.run(1.5)
+    if played.node.mode == "gravity":
+        stop(played)
+    motion = watch(played)
+    assert 0.2 < motion.max_speed < 0.7, motion
+    assert motion.moved_for < REST_TIME, motion
+    assert motion.travel < 0.15, motion
+    assert not events(played, "stop_service")
+    assert not played.violations
+
+
+def test_stop_under_gravity_that_is_turned_over_is_escalated_and_ends_at_rest():
+    played = world("panda", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
+    play_until_stopped(played)
+    motion = watch(played, 2.0)
+    assert len(events(played, "stop_service")) == 1
+    assert events(played, "stop_service")[0] - events(played, "stopped")[0] < 0.4
+    assert motion.moved_for < REST_TIME, motion
+    assert motion.travel < 0.4 * motion.max_speed, motion
+
+
+@pytest.mark.parametrize("speed", [0.4, 0.8])
+def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_second(speed):
+    """The controller turns over the effort of one joint: damping drives it."""
+    played, joint = world("mock_arm", error=0.0), 3
+    sign = np.where(np.arange(played.arm_model.n) == joint, -1.0, 1.0)
+    command = played.controllers.command
+    played.controllers.command = lambda efforts: command((sign * np.array(efforts)).tolist())
+    played.want_mode("gravity")
+    played.run(1.044)
+    played.arm.qd = speed * (sign < 0)
+    played.run(1.05)
+    stop(played)
+    motion = watch(played, 2.0)
+    assert events(played, "stop_service")[0] - 1.05 < 0.2
+    assert motion.travel < 0.4, motion
+    assert motion.end_speed < REST_SPEED, motion
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.12, 0.2])
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhile(mode, gap):
+    """As one that was activated exerts nothing until a command reaches it. Its efforts are not withdrawn for that."""
+    played = world("mock_arm", error=0.0, rate=500.0, **{"commands.model_tolerance": 0.1})
+    played.want_mode(mode)
+    played.run(STOP_AT)
+    played.listening, played.wanted_mode = False, "stopped"
+    played.arm.law = HeldEffort(np.zeros(played.arm_model.n), played.arm_model.effort_limit)
+    played.run(STOP_AT + gap)
+    assert events(played, "controller does not follow")
+    played.listening = True
+    motion = watch(played, 2.0)
+    assert motion.moved_for < REST_TIME, motion
+    assert motion.travel < MAX_TRAVEL, motion
+
+
+def test_stop_before_the_arm_ever_stood_still_is_escalated_without_an_effort_at_rest():
+    played = world("mock_arm", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
+    played.node.runtime._modes._rest._rest.observe = lambda *state: None
+    play_until_stopped(played)
+    watch(played, 1.0)
+    assert len(events(played, "stop_service")) >= 1
+    assert not played.violations
+
+
+def test_arm_that_came_to_rest_and_is_pushed_away_far_is_escalated():
+    played = moving("mock_arm", "gravity")
+    stop(played)
+    played.run(STOP_AT + 1.0)
+    assert played.node.stop_calls == 0
+    played.arm.qd = np.array([0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
+    played.run(STOP_AT + 1.1)
+    assert played.node.stop_calls == 1
+
+
+def test_mode_entered_after_an_escalation_forgets_it():
+    played = world("mock_arm", error=0.0)
+    believe_payload(played, 5.0)
+    play_until_stopped(played)
+    played.run(played.now + 1.0)
+    assert played.node.runtime._modes._supervisor.escalated
+    played.tell_payload(NO_PAYLOAD)
+    played.want_mode("gravity")
+    played.run(played.now + 1.0)
+    assert played.node.mode == "gravity"
+    assert not played.node.runtime._modes._supervisor.escalated
+
+
+# --- leaving in motion
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("name", ARMS)
+def test_leaving_in_motion_brakes_until_the_arm_rests_and_then_ends(name, mode):
+    """Without braking, 0.5 rad/s grow to 1.6 rad/s, and the held command lets the arm move for ever."""
+    played = moving(name, mode)
+    leave(played)
+    motion = watch(played)
+    assert motion.moved_for < 0.5 * REST_TIME, motion
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.max_speed < motion.speed + 0.1, motion
+    assert not played.node.commands
+    assert played.node.mode == "monitor"
+    assert played.node.stop_calls == 0
+
+
+def left_under_a_payload(name: str, mass: float, at: float, **settings) -> World:
+    """Return a world whose mode was left just now, with a payload told that is not there: since 1 s, over 0.5 s."""
+    played = world(name, 3 if name == "panda" else 1, error=0.0, **settings)
+    believe_payload(played, mass)
+    played.want_mode("gravity")
+    played.run(at)
+    leave(played)
+    played.wanted_mode = "stopped"
+    return played
+
+
+@pytest.mark.parametrize(("name", "mass", "at"), [("panda", 4.0, 1.3), ("panda", 6.0, 1.15), ("mock_arm", 5.0, 1.2)])
+def test_leaving_with_a_wrong_model_becomes_a_stop_that_is_escalated(name, mass, at):
+    played = left_under_a_payload(name, mass, at)
+    motion = watch(played, 2.0)
+    assert played.node.mode == "stopped"
+    assert played.node.runtime.reason.startswith("stop failed")
+    assert len(events(played, "stop_service")) == 1
+    assert motion.travel < MAX_TRAVEL, motion
+    assert motion.end_speed < REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("name", "mass", "at"), [("panda", 4.0, 1.15), ("mock_arm", 3.0, 1.2)])
+def test_leaving_with_a_wrong_model_ends_where_the_arm_is_drawn_back_and_rests(name, mass, at):
+    """Without the springs it would move on by itself."""
+    played = left_under_a_payload(name, mass, at)
+    motion = watch(played, 4.0)
+    assert (played.node.mode, played.node.commands, played.node.stop_calls) == ("monitor", False, 0)
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.end_speed < 0.5 * REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("name", "mass"), [("mock_arm", 1.0), ("mock_arm", 1.4)])
+def test_arm_that_friction_hardly_holds_is_not_left_under_an_effort_under_which_it_moves(name, mass):
+    """The damping of the mode and of the stop hides that: commands may end only when the arm rests without it."""
+    played = left_under_a_payload(name, mass, 2.0, **{"gravity.damping": 40.0, "commands.slew_rate": 1.0})
+    assert played.node.mode == "monitor"
+    motion = watch(played, 5.0)
+    assert not played.node.commands
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.end_speed < 0.5 * REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("mass", "escalated"), [(3.0, False), (6.0, True)])
+def test_arm_that_does_not_stay_at_rest_while_it_is_left_is_braked_again_and_escalated(mass, escalated):
+    """A load comes while the last effort is proved. Left alone, the arm would fall at 3 rad/s."""
+    played = world("mock_arm", error=0.0)
+    played.want_mode("gravity")
+    played.run(STOP_AT)
+    leave(played)
+    played.run(STOP_AT + 0.3 + 0.5 * PROOF_TIME)  # the ramp is over
+    assert played.node.commands
+    played.wanted_mode = "stopped"
+    played.replace_arm(played.arm_model.carrying(Payload(mass, [0.0, 0.0, 0.05])))
+    motion = watch(played, 3.0)
+    assert (played.node.mode, played.node.commands) == (("stopped", True) if escalated else ("monitor", False))
+    assert played.node.runtime.reason.startswith("stop failed") == escalated
+    assert played.node.stop_calls == escalated
+    assert motion.max_speed < 0.8, motion
+    assert motion.travel < MAX_TRAVEL, motion
+    assert motion.end_speed < 0.5 * REST_SPEED, motion
+
+
+# --- states end
+
+
+@pytest.mark.parametrize("behaviour", ["hold_gravity", "zero_effort"])
+@pytest.mark.parametrize("slew_rate", [1.0, 10.0])
+@pytest.mark.parametrize("name", ARMS[:2])
+def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, slew_rate, behaviour):
+    """What is left on the topic is held for ever by the controller. Gravity compensation is repeated besides."""
+    played = moving(name, "feed_forward", **{"commands.stop_behaviour": behaviour, "commands.slew_rate": slew_rate})
+    q = played.arm.q.copy()
+    played.driver.faults.append(lambda samples: [])
+    played.motion_judge.blind(True)
+    played.wanted_mode = "stopped"
+    held = behaviour == "hold_gravity"
+    while played.node.commands and played.now < STOP_AT + 3.0:
+        played.run(played.now + 0.01)
+    assert (played.node.mode, played.node.commands) == (("stopped", True) if held else ("monitor", False))
+    assert played.node.runtime.reason.startswith("state stale")
+    if held:
+        sent = [record[2:] for record in played.records if record[1] == "command" and record[0] > 1e9 * (STOP_AT + 2.5)]
+        assert len(sent) >= 49
+        assert set(sent) == {sent[-1]}
+    left = played.arm.law.tau
+    expected = gravity(played.description, q) if behaviour == "hold_gravity" else np.zeros(len(q))
+    np.testing.assert_allclose(left, expected, rtol=0, atol=0.02 * np.max(played.arm_model.effort_limit))
+    assert not played.violations
+
+
+@pytest.mark.parametrize("silence", [0.1, 4.0])
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
+    """Within the ramp, or after seconds; then somebody throws the arm, which has to be braked."""
+    played = moving("mock_arm", mode, **{"commands.slew_rate": 1.0}, speed=0.5)
+    played.driver.faults.append(lambda samples: [])
+    played.motion_judge.blind(True)
+    played.wanted_mode = "stopped"
+    played.run(STOP_AT + silence)
+    assert (played.node.mode, played.node.commands) == ("stopped", True)
+    if silence > 1.0:
+        throw(played, 0.4, 2)
+    played.driver.faults.clear()
+    played.motion_judge.blind(False)
+    motion = watch(played, 2.0)
+    assert (played.node.mode, played.node.commands) == ("stopped", True)
+    assert motion.end_speed < REST_SPEED, motion
+    assert motion.travel < MAX_TRAVEL, motion
+    leave(played, "stopped")
+    played.run(played.now + 2.0)
+    assert (played.node.mode, played.node.commands) == ("monitor", False)
+    assert not played.violations
+
+
+def test_mode_that_is_left_without_states_ends_in_the_declared_effort():
+    played = moving("mock_arm", "feed_forward")
+    played.driver.faults.append(lambda samples: [])
+    played.motion_judge.blind(True)
+    played.wanted_mode = "stopped"
+    q = played.arm.q.copy()
+    played.run(STOP_AT + 2.0)
+    leave(played, "stopped")
+    played.run(STOP_AT + 2.5)
+    assert (played.node.mode, played.node.commands) == ("monitor", False)
+    np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, q), rtol=0, atol=6.0)
+
+
+# --- an arm that came to rest is held there
+
+
+@pytest.mark.parametrize(("name", "push"), [("mock_arm", 100.0), ("ur10", 200.0)])
+def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(name, push):
+    """A spring that the slew rate delays feeds energy: with it, a pushed arm swings at 1 rad/s for seconds."""
+    played = moving(name, "gravity", **{"commands.slew_rate": 1.0}, delay=0.02, speed=0.3)
+    stop(played)
+    played.run(STOP_AT + 1.0)
+    played.add_contact(AppliedForce("tool0", (push, push, 0.0), start=played.now, duration=0.4))
+    played.run(played.now + 1.4)
+    motion = watch(played, 2.0)
+    assert motion.max_speed < REST_SPEED, motion
+    assert motion.travel < 0.05, motion
+
+
+def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
+    """It is escalated, and the joints go on to carry their weight. Withdrawing it lets the arm fall at 8 rad/s."""
+    played = moving("mock_arm", "gravity", error=0.0)
+    stop(played)
+    played.run(STOP_AT + 1.0)
+    played.add_contact(AppliedForce("tool0", (0.0, 0.0, -400.0), start=played.now, duration=0.6))
+    played.run(played.now + 0.6)
+    stage = played.node.runtime._modes._supervisor._stop.stage
+    motion = watch(played, 2.0)
+    assert played.node.runtime._modes._supervisor._stop.stage == stage == 1
+    assert motion.end_speed < REST_SPEED, motion
+    np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
+
+
+@pytest.mark.parametrize("slew_rate", [1.0, 10.0])
+def test_last_command_is_the_declared_effort_and_within_limits_when_the_node_is_killed(slew_rate):
+    """The failsafe process brakes the arm, and ends its commands in the declared effort when it is released."""
+    played = moving("mock_arm", "feed_forward", **{"commands.slew_rate": slew_rate})
+    q = played.arm.q.copy()
+    played.wanted_mode = "monitor"
+    played.node.kill()
+    motion = watch(played, 2.5)
+    assert motion.end_speed < REST_SPEED, motion
+    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, q), rtol=0, atol=6.0)
+    assert [record[2] for record in played.records if record[1] == "failsafe"] == ["takes over", "ends"]
+    assert not played.violations

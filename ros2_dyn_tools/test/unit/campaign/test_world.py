@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The world in virtual time: determinism, modes, the failsafe process, the judge, and every kind of fault."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from arm_world import ARM, HOME
+from ros2_dyn.control.effort_limiter import EffortLimiter
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.state_freshness import StateFreshness
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.errors import InputError
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.runtime import impedance_law
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.update import Command, Update
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.event_queue import EventQueue
+from ros2_dyn.simulation.simulated_node import NodeQuality, SimulatedNode
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn_tools.campaign.command_judge import ABOVE_LIMIT, NOT_FINITE, RULES, STALE, STEP
+from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, start_fault
+from ros2_dyn_tools.campaign.motion_rules import PRESSES
+from ros2_dyn_tools.campaign.runner import play_world
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from ros2_dyn_tools.campaign.world import CRASH, World
+from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+
+SETTINGS = {
+    "robot.joints": ARM.joint_names,
+    "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3,
+    "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
+    "friction.transition_velocity": 0.05,
+    "commands.ramp_time": 0.2,
+}
+
+
+def world(seed: int = 1, contacts=(), make_runtime=ArmRuntime, rate=125.0, **options) -> World:
+    """Return a world of the mock arm; further keywords are settings, or fields of `WorldOptions`."""
+    fields = {name: options.pop(name) for name in ("states", "commands", "node", "targets") if name in options}
+    chosen = WorldOptions(Settings.from_values(SETTINGS | options), DriverQuality(rate), **fields)
+    return World(seed, ARM, HOME, chosen, contacts=contacts, make_runtime=make_runtime)
+
+
+def kinds(world: World, kind: str) -> list[tuple]:
+    """Return the details of the records of a kind."""
+    return [record[2:] for record in world.records if record[1] == kind]
+
+
+# --- determinism ------------------------------------------------------------------------------------------------
+
+
+def busy_world(seed: int) -> World:
+    played = world(
+        seed,
+        states=ChannelQuality(0.05, 0.005, 0.004),
+        commands=ChannelQuality(0.0, 0.002, 0.002),
+        node=NodeQuality(latency=0.001),
+        contacts=[AppliedForce("forearm_link", (0, 0, -20.0), start=0.5, duration=0.2)],
+    )
+    played.want_mode("hand_guiding")
+    played.at(0.6, lambda: start_fault(played, "noise", np.random.default_rng(seed), 0.1))
+    played.at(0.8, played.node.kill)
+    played.run(1.5)
+    return played
+
+
+def test_equal_seeds_give_byte_identical_timelines_and_others_do_not():
+    first = busy_world(7).timeline()
+    assert len(first) > 30_000
+    assert busy_world(7).timeline() == first
+    assert busy_world(8).timeline() != first
+
+
+def test_timeline_of_a_random_world_is_the_same_in_another_process_with_another_hash_seed():
+    code = (
+        "import hashlib; from ros2_dyn_tools.campaign.runner import play_world; "
+        "print(hashlib.sha256(play_world(5, 4).timeline()).hexdigest())"
+    )
+    expected = hashlib.sha256(play_world(5, 4).timeline()).hexdigest()
+    for hash_seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        output = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        assert output.stdout.strip() == expected
+
+
+def test_running_a_world_in_pieces_gives_the_timeline_of_one_run():
+    whole, pieces = world(3), world(3)
+    for played in (whole, pieces):
+        played.want_mode("gravity")
+    whole.run(1.0)
+    for t in (0.1234, 0.5, 0.77, 1.0):
+        pieces.run(t)
+    assert pieces.timeline() == whole.timeline()
+
+
+# --- modes and motion -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ACTIVE_MODES)
+def test_arm_is_commanded_in_each_mode_without_a_violation(mode):
+    played = world()
+    played.want_mode(mode)
+    played.run(1.5)
+    assert played.node.mode == mode
+    assert played.commanded_seconds > 1.0
+    assert not played.violations
+    assert played.motion.max_speed_ratio < 0.5
+    assert played.motion.divergences == 0
+
+
+def test_arm_in_feed_forward_follows_the_desired_motion():
+    played = world()
+    played.want_mode("feed_forward")
+    played.run(1.0)
+    errors = []
+    for _ in range(100):
+        played.run(played.now + 0.01)
+        desired = played.targets.messages(played.now, 1)[0]
+        errors.append(np.max(np.abs(played.arm.q - desired.positions)))
+    assert max(errors) < 0.05
+    assert played.motion.max_tip_speed > 0.05
+
+
+def test_controller_holds_the_last_command_after_the_node_has_gone_silent():
+    played = world(**{"commands.stop_behaviour": "none"}, node=NodeQuality(restart_time=60.0))
+    played.want_mode("gravity")
+    played.run(0.8)
+    played.node.kill()
+    last = [record for record in played.records if record[1] == "command"][-1]
+    played.run(3.0)
+    assert_allclose(played.arm.law.tau, last[2:])
+
+
+def test_commands_reach_the_controller_in_the_order_of_its_joints():
+    played = world(**{"commands.joints": ARM.joint_names[::-1]})
+    played.want_mode("gravity")
+    played.run(1.0)
+    assert_allclose(played.arm.law.tau, gravity(ARM, played.arm.q), rtol=0, atol=0.5)
+    assert np.abs(played.arm.q - HOME).max() < 0.02
+
+
+@pytest.mark.parametrize("convention", ["states.measured_effort", "commands.command_effort"])
+def test_robot_that_compensates_gravity_itself_is_held_in_gravity_mode(convention):
+    played = world(**{convention: "gravity_compensated"})
+    played.want_mode("gravity")
+    played.run(1.5)
+    assert played.node.mode == "gravity"
+    assert np.abs(played.arm.q - HOME).max() < 0.02
+    largest = np.abs([record[2:] for record in played.records if record[1] == "command"][-1]).max()
+    assert largest < 1.0 if convention == "commands.command_effort" else largest > 20.0
+    assert not played.violations
+
+
+def test_commands_act_after_the_delay_of_their_channel():
+    played = world(commands=ChannelQuality(delay=0.5), node=NodeQuality(failsafe_start=0.0))
+    before = played.arm.law.tau.copy()
+    played.want_mode("hand_guiding")
+    played.run(0.45)
+    assert kinds(played, "command")
+    assert_allclose(played.arm.law.tau, before)
+    played.run(1.2)
+    assert np.abs(played.arm.law.tau - before).max() > 0
+
+
+def test_contact_force_and_travel_after_a_stop_are_recorded():
+    push = AppliedForce("tool0", (0.0, 60.0, 0.0), start=1.0, duration=0.5)
+    played = world(contacts=[push], **{"commands.velocity_scale": 0.05})
+    played.want_mode("hand_guiding")
+    played.run(0.99)
+    assert (played.motion.max_contact_force, played.motion.max_travel_after_stop) == (0.0, 0.0)
+    played.run(1.5)
+    assert_allclose(played.motion.max_contact_force, 60.0)
+    assert played.motion.max_speed_ratio > 0.05
+    assert played.motion.max_travel_after_stop > 1e-3
+    assert any("too fast" in text for kind, text in kinds(played, "event"))
+
+
+def test_description_of_another_arm_is_rejected():
+    with pytest.raises(InputError, match="description: expected the joints of the arm: shoulder_pan_joint"):
+        World(1, ARM, HOME, description=ARM.reduced(ARM.joint_names[:5]))
+
+
+# --- the node and its failsafe process --------------------------------------------------------------------------
+
+
+def test_failsafe_process_of_a_killed_node_ramps_to_gravity_without_a_violation():
+    played = world(node=NodeQuality(restart_time=0.3), **{"states.timeout": 0.2})
+    played.want_mode("feed_forward")
+    played.run(1.0)
+    played.node.kill()
+    played.run(1.25)
+    assert kinds(played, "failsafe") == [("takes over", "the node has ended")]
+    efforts = np.array(kinds(played, "failsafe command"))
+    assert len(efforts) > 5
+    assert_allclose(efforts[-1], gravity(ARM, played.arm.q), rtol=0, atol=3.0)
+    assert np.abs(efforts[-1] - efforts[0]).max() > 1.0
+    assert not played.violations
+    played.run(3.0)
+    assert played.node.mode == "feed_forward"  # the new node, after the failsafe process was released
+    assert not played.violations
+
+
+def test_killed_node_without_a_failsafe_process_leaves_no_further_command():
+    played = world(node=NodeQuality(restart_time=60.0))
+    played.want_mode("gravity")
+    played.run(1.0)
+    played.node.lose_failsafe()
+    played.node.kill()
+    count = len(kinds(played, "command"))
+    played.run(1.5)
+    assert not kinds(played, "failsafe command")
+    assert len(kinds(played, "command")) == count
+
+
+def test_hanging_node_sends_nothing_and_goes_on_with_the_newest_states():
+    played = world()
+    played.want_mode("gravity")
+    played.run(1.0)
+    played.node.hang()
+    count = len(kinds(played, "command"))
+    played.run(1.05)
+    assert len(kinds(played, "command")) == count
+    played.node.resume()
+    played.run(1.5)
+    assert len(kinds(played, "command")) > count
+    assert not played.violations
+
+
+def test_node_that_hung_while_another_failsafe_was_armed_does_not_command_beside_the_one_that_took_over():
+    """The description changes amid a mode, and another failsafe process is started. Meanwhile the first takes over."""
+    played = world(node=NodeQuality(failsafe_start=0.05, compile_time=0.05))
+    played.want_mode("gravity")
+    played.run(1.0)
+    heavier = ARM.with_body("tool0", SpatialInertia.from_com(0.01, np.zeros(3), np.zeros((3, 3))))
+    played.node.input(lambda runtime, now: runtime.use_description(heavier, now))
+    played.run(1.07)
+    played.node.hang()
+    played.run(1.4)
+    assert played.node.failsafe_commands
+    count = len(kinds(played, "command"))
+    played.node.resume()
+    played.run(1.6)
+    assert played.node.failsafe_commands
+    assert len(kinds(played, "command")) == count
+    assert not played.violations
+
+
+def test_step_of_a_node_that_hung_while_its_failsafe_died_is_judged():
+    """The failsafe process did not command, so that the node goes on from a command that it knows."""
+    played = world()
+    played.want_mode("gravity")
+    played.run(1.0)
+    played.node.hang()
+    played.node.lose_failsafe()
+    played.node.resume()
+    assert STEP in played.judge.on_command([0.9 * x for x in ARM.effort_limit], played.now)
+
+
+def test_command_that_is_ready_after_its_state_expired_is_not_published():
+    played = world(node=NodeQuality(latency=0.085))
+    played.want_mode("gravity")
+    played.run(1.0)
+    assert len(kinds(played, "expired")) > 2
+    assert not kinds(played, "command")
+    assert not played.violations
+
+
+class Counting:
+    """In place of a runtime: each command is one more than the one before."""
+
+    mode, reason, commands = "gravity", "", True
+
+    def __init__(self, description, settings):
+        self.last = 0.0
+
+    def command(self, expires):
+        """Return an update with the next command."""
+        self.last += 1.0
+        effort = np.array([self.last])
+        return Update(self.mode, True, command=Command(effort, effort, effort, 0.0, expires))
+
+    def on_command_link(self, link, now):
+        """Take it."""
+        return Update(self.mode, True)
+
+    def on_command_expired(self, now):
+        """Go on from the command before."""
+        self.last -= 1.0
+        return Update(self.mode, True)
+
+
+def test_command_that_follows_one_that_expired_is_not_published():
+    """Else the steps of both would reach the controller as one."""
+    queue, sent, happened = EventQueue(), [], []
+    node = SimulatedNode(
+        queue,
+        ARM,
+        Settings.from_values({"robot.joints": ARM.joint_names}),
+        publish=lambda kind, effort, data: sent.append(effort[0]),
+        record=lambda kind, *details: happened.append(kind),
+        quality=NodeQuality(latency=0.004),
+        make_runtime=Counting,
+    )
+    for t, expires in ((0.0, 1.0), (0.010, 0.013), (0.012, 1.0), (0.020, 1.0)):
+        queue.after(t, lambda expires=expires: node.input(lambda runtime, now: runtime.command(expires)))
+    queue.run(0.1)
+    assert happened.count("expired") == 2
+    assert sent == [1.0, 2.0]
+
+
+class Crashing(ArmRuntime):
+    """A runtime with a bug."""
+
+    def on_time(self, now):
+        """Break after half a second."""
+        if now > 0.5:
+            raise ZeroDivisionError("a bug")
+        return super().on_time(now)
+
+
+def test_exception_of_the_runtime_ends_the_node_and_is_counted():
+    played = world(make_runtime=Crashing)
+    played.run(0.6)
+    assert played.violations == {CRASH: 1}
+    assert "ZeroDivisionError: a bug (on_time, line " in kinds(played, CRASH)[0][0]
+    assert played.node.state == "dead"
+
+
+@pytest.mark.parametrize("interface", ["effort", "position_offset", "current"])
+def test_efforts_as_data_are_what_the_motors_exert_in_the_order_of_the_controller(interface):
+    numbers = {"commands.servo_stiffness": [400.0] * 3 + [80.0] * 3, "commands.torque_constant": [2.0] * 3 + [0.5] * 3}
+    played = world(**{"commands.interface": interface, "commands.joints": ARM.joint_names[::-1]}, **numbers)
+    efforts = np.array([9.0, -8.0, 7.0, -3.0, 2.0, 1.0])
+    played.send_command(played.as_data(efforts))
+    q = played.arm.q
+    exerted = played.arm.law(0.0, q, np.zeros(6), np.zeros((6, 6)), np.zeros(6))
+    assert_allclose(exerted, efforts, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_spring_that_is_not_limited_presses_a_wall_too_hard(breaks, monkeypatch):
+    if breaks:
+        monkeypatch.setattr(impedance_law, "drag", lambda rest, pose, K, limits: rest)
+    targets = TargetQuality(amplitude=0.15, frequency=0.5, force=0.0, pose_in_base=True)
+    played = world(**{"impedance.stiffness": [2000.0] * 3 + [20.0] * 3}, targets=targets)
+    played.want_mode("impedance")
+    played.at(0.8, lambda: start_fault(played, "spring blocked", np.random.default_rng(1), 1.0))
+    played.run(1.8)
+    assert played.motion.max_contact_force > 10.0
+    assert set(played.violations) == ({PRESSES} if breaks else set())
+
+
+# --- the judge finds what is broken -----------------------------------------------------------------------------
+
+
+def test_limiter_that_lets_everything_pass_is_found(monkeypatch):
+    def limit(self, wanted, now):
+        self.last = wanted
+        return wanted, ()
+
+    monkeypatch.setattr(EffortLimiter, "limit", limit)
+    played = world(**{"commands.slew_rate": 1.0})
+    played.want_mode("feed_forward")
+    played.at(1.0, lambda: played.targets.move_to(played.arm.q + 0.2, 1.0, np.eye(4)))
+    played.run(1.2)
+    assert played.violations[STEP] > 0
+    assert played.violations[NOT_FINITE] == played.violations[STALE] == 0
+
+
+def test_limiter_that_does_not_saturate_is_found(monkeypatch):
+    monkeypatch.setattr(EffortLimiter, "saturate", lambda self, effort: 5.0 * effort)
+    played = world(**{"commands.slew_rate": 1000.0, "commands.ramp_time": 0.0})
+    played.want_mode("gravity")
+    played.run(1.0)
+    assert played.violations[ABOVE_LIMIT] > 0
+
+
+def test_freshness_that_accepts_every_state_is_found(monkeypatch):
+    def accept(self, now, age, problem):
+        self.state_at = now
+        return True
+
+    monkeypatch.setattr(StateFreshness, "accept", accept)
+    played = world()
+    played.want_mode("gravity")
+    played.at(1.0, lambda: start_fault(played, "stamps offset", np.random.default_rng(1), 1.3))
+    played.run(2.3)
+    assert played.violations[STALE] > 0
+    assert set(played.violations) == {STALE}
+
+
+# --- faults -----------------------------------------------------------------------------------------------------
+
+MODES = {"targets stop": "force", "wall": "force", "targets break": "force", "targets mislabelled": "force"}
+MODES |= {"enable lost": "hand_guiding", "targets mixed": "impedance"}
+SEEDS = {"wall": 0}
+"""Seeds with which a fault meets an arm that stands still."""
+EVENTS = {
+    "enable lost": "enable released",
+    "states stop": "state stale",
+    "states freeze": "state stale",
+    "targets stop": "target stale",
+    "failsafe killed": "failsafe lost",
+    "subscriber lost": "no subscriber",
+}
+"""Kinds of faults that must lead to an event."""
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_fault_of_each_kind_does_something_and_ends(kind):
+    """Compare a world with the same world without the fault, in what is sent either way and in what the arm does."""
+
+    def play(fault: bool) -> tuple[World, list]:
+        played = world(2, **{"collision.enabled": False})
+        sent = []
+        forward = played.send_state
+        played.send_state = lambda sample: (sent.append(sample), forward(sample))
+        played.want_mode(MODES.get(kind, "feed_forward"))
+        if fault:
+            played.at(0.7, lambda: start_fault(played, kind, np.random.default_rng(SEEDS.get(kind, 4)), 0.25))
+        played.run(max(1.3, 0.8 + LASTING_FAULTS.get(kind, 0.0)))
+        kept = [record for record in played.records if not record[1].startswith("fault")]
+        return played, [kept, sent]
+
+    (sound, expected), (faulty, seen) = play(False), play(True)
+    assert sound.node.mode == MODES.get(kind, "feed_forward")
+    assert repr(seen) != repr(expected)
+    ends = 700_000_000 + round(1e9 * LASTING_FAULTS.get(kind, 0.25))
+    assert [record[:3] for record in faulty.records if record[1].startswith("fault")] == [
+        (700_000_000, "fault begins", kind),
+        (ends, "fault ends", kind),
+    ]
+    if kind in EVENTS:
+        assert EVENTS[kind] in [event[0] for event in kinds(faulty, "event")]
+    assert not faulty.driver.faults
+    assert not faulty.targets.faults
+    assert not set(faulty.violations) & {*RULES, CRASH}
+
+
+def test_wall_near_the_tip_is_pressed_in_force_mode():
+    played = world()
+    tip = played.arm.tip_position()
+    played.add_contact(Wall("tool0", tip - [0, 0, 0.001], (0, 0, 1)))
+    played.targets.quality = type(played.targets.quality)(force=-20.0)
+    played.want_mode("force")
+    played.run(4.0)
+    assert 2.0 < played.motion.max_contact_force < 40.0

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drivers that tell something else than what the arm does, judged by the motion of the arm."""
+
+import numpy as np
+import pytest
+
+from robots import mock_arm
+from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.driver import DriverFault, DriverQuality
+from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.world import World
+from ros2_dyn_tools.campaign.world_options import WorldOptions
+
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+ARM = with_armature(
+    with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4]),
+    [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
+)
+BEGINS = 1.0
+"""Time at which a fault begins, s."""
+
+
+def world(mode: str = "gravity", contacts=(), **settings) -> World:
+    """Return a world of the mock arm in a mode from its first half second on."""
+    chosen = Settings.from_values(
+        {"robot.joints": ARM.joint_names, "friction.transition_velocity": 0.05, "commands.ramp_time": 0.1, **settings}
+    )
+    made = World(1, ARM, HOME, WorldOptions(chosen, DriverQuality(250.0)), contacts=contacts)
+    made.at(0.1, lambda: made.want_mode(mode))
+    return made
+
+
+def begin(made: World, fault: DriverFault) -> None:
+    """Let a fault of the driver begin, with the mode active; it is not requested again when it ends."""
+    made.run(BEGINS)
+    assert made.node.mode == made.wanted_mode
+    made.node.awaits_reply = True
+    made.driver.faults.append(fault)
+
+
+def ended(made: World) -> tuple[float, str]:
+    """Return how long after the beginning of the fault the mode ended, s, and the mode's reason."""
+    for t, kind, *_ in made.records:
+        if kind == "mode" and 1e-9 * t >= BEGINS:
+            return 1e-9 * t - BEGINS, made.node.runtime.reason
+    return np.inf, ""
+
+
+def part(sample: JointSample, joints: slice) -> JointSample:
+    """Return a message with some of the joints."""
+    lists = (sample.names, sample.position, sample.velocity, sample.effort)
+    return JointSample(sample.stamp, *(x[joints] for x in lists))
+
+
+def halves(samples: list[JointSample]) -> list[JointSample]:
+    return [part(sample, joints) for sample in samples for joints in (slice(0, 3), slice(3, 6))]
+
+
+def test_a_driver_that_only_ever_sends_parts_is_commanded():
+    made = world()
+    made.driver.faults.append(halves)
+    made.run(1.0)
+    assert made.node.mode == "gravity"
+    assert np.abs(made.arm.qd).max() < 0.05
+
+
+@pytest.mark.parametrize("merge_timeout", [0.1, 10.0])
+def test_a_mode_ends_within_the_state_timeout_after_half_of_the_joints_were_last_measured(merge_timeout):
+    made = world(**{"states.merge_timeout": merge_timeout, "states.timeout": 0.1})
+    made.driver.faults.append(halves)
+    begin(made, lambda samples: samples[::2])
+    made.run(1.5)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "state stale" in reason
+    assert not made.violations
+
+
+def lying(change) -> DriverFault:
+    """Return a fault that changes positions and velocities: arrays of shape (n,)."""
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        changed = []
+        for sample in samples:
+            q, qd = change(np.array(sample.position), np.array(sample.velocity))
+            changed.append(sample._replace(position=list(q), velocity=list(qd)))
+        return changed
+
+    return fault
+
+
+PUSH = AppliedForce("forearm_link", (0, 0, -150.0), start=BEGINS, duration=0.5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "factor"),
+    [("gravity", 0.0), ("gravity", -1.0), ("gravity", 0.1), ("hand_guiding", 0.0), ("hand_guiding", 0.1)],
+)
+def test_an_arm_is_braked_where_velocities_are_not_those_of_the_positions(mode, factor):
+    """Damping by such velocities brakes nothing, and the limit of the speed sees nothing."""
+    made = world(mode, contacts=[PUSH])
+    begin(made, lying(lambda q, qd: (q, factor * qd)))
+    speeds = []
+    while made.now < BEGINS + 1.0:
+        made.run(made.now + 0.01)
+        speeds.append(np.abs(made.arm.qd).max())
+    assert made.node.mode == "stopped"
+    assert "velocity implausible" in made.node.runtime.reason
+    assert max(speeds) < 1.5
+    assert speeds[-1] < 0.05
+    assert made.motion.max_travel_after_stop < 0.3
+
+
+def test_a_mode_ends_where_the_positions_jump():
+    made = world()
+    begin(made, lying(lambda q, qd: (q + 0.1, qd)))
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "moved by 0.0999" in reason
+
+
+def test_one_wrong_position_costs_one_state_and_no_mode():
+    made, count = world(), iter(range(10**6))
+    begin(made, lying(lambda q, qd: (q + 0.5 * (next(count) == 10), qd)))
+    before = made.arm.q.copy()
+    made.run(2.0)
+    assert made.node.mode == "gravity"
+    assert np.abs(made.arm.q - before).max() < 0.01
+
+
+@pytest.mark.parametrize("unit", [1e3, 180 / np.pi])
+def test_a_mode_is_refused_where_positions_are_in_another_unit(unit):
+    made = world()
+    made.driver.faults.append(lying(lambda q, qd: (unit * q, unit * qd)))
+    made.run(1.0)
+    assert made.node.mode == "monitor"
+    assert "far beyond its limits" in next(record[2] for record in made.records if record[1] == "refused")
+
+
+def twin(samples: list[JointSample]) -> list[JointSample]:
+    """Add the states of another arm, at rest at zero."""
+    zero = [0.0] * 6
+    other = [s._replace(stamp=s.stamp + 10**6, position=zero, velocity=zero) for s in samples]
+    return [*samples, *other]
+
+
+def test_a_mode_ends_where_two_drivers_publish_the_same_joints():
+    made = world()
+    begin(made, twin)
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.15
+    assert "moved by 1.2 rad" in reason
+
+
+def test_a_mode_is_refused_where_two_drivers_publish_the_same_joints():
+    made = world()
+    made.driver.faults.append(twin)
+    made.run(1.0)
+    assert made.node.mode == "monitor"
+    assert not made.commanded_seconds
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_a_mode_ends_where_the_driver_freezes_amid_a_motion(estimated):
+    push = AppliedForce("forearm_link", (0, 0, -150.0), start=0.8, duration=1.0)
+    made = world(
+        "hand_guiding", contacts=[push], **{"states.estimate_velocity": estimated, "commands.max_tip_speed": 5.0}
+    )
+    held = []
+
+    def freeze(samples: list[JointSample]) -> list[JointSample]:
+        held.extend(samples[: not held])
+        kept = [] if estimated else held[0].velocity
+        return [s._replace(position=held[0].position, velocity=kept) for s in samples]
+
+    begin(made, freeze)
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "it repeats the same" in reason
+
+
+def test_a_mode_ends_where_stamps_vanish():
+    made = world()
+    begin(made, lambda samples: [s._replace(stamp=0) for s in samples])
+    made.run(2.0)
+    after, reason = ended(made)
+    assert after < 0.1
+    assert "it has no stamp" in reason
+
+
+def test_half_of_a_state_without_stamps_is_not_believed():
+    made = world()
+    made.driver.faults.append(halves)
+    begin(made, lambda samples: [s._replace(stamp=0) if i % 2 else s for i, s in enumerate(samples)])
+    made.run(2.0)
+    assert ended(made)[0] < 0.1
+
+
+def test_one_stamp_ahead_of_the_clock_costs_no_mode():
+    made, count = world(), iter(range(10**6))
+    begin(made, lambda samples: [s._replace(stamp=s.stamp + (next(count) == 10) * 9 * 10**8) for s in samples])
+    made.run(2.0)
+    assert made.node.mode == "gravity"
+
+
+THRESHOLDS = {"collision.threshold": (30.0,) * 3 + (15.0,) * 3, "states.timeout": 0.1}
+
+
+def without_effort(samples: list[JointSample]) -> list[JointSample]:
+    return [s._replace(effort=()) for s in samples]
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings"), [("gravity", THRESHOLDS), ("hand_guiding", {"hand_guiding.assist_gain": 0.5})]
+)
+def test_a_mode_that_relies_on_external_efforts_ends_where_efforts_vanish(mode, settings):
+    made = world(mode, **settings)
+    begin(made, without_effort)
+    made.run(1.5)
+    after, reason = ended(made)
+    assert after < 0.12
+    assert "detector blind" in reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings"), [("gravity", THRESHOLDS), ("hand_guiding", {"hand_guiding.assist_gain": 0.5})]
+)
+def test_a_mode_that_relies_on_external_efforts_is_refused_without_efforts(mode, settings):
+    made = world(mode, **settings)
+    made.driver.faults.append(without_effort)
+    made.run(1.0)
+    assert made.node.mode == "monitor"
+    assert "joint_states gives no usable effort" in next(r[2] for r in made.records if r[1] == "refused")
+
+
+@pytest.mark.parametrize(("mode", "settings"), [("gravity", {}), ("hand_guiding", THRESHOLDS)])
+def test_a_mode_that_does_not_rely_on_external_efforts_goes_on_without(mode, settings):
+    made = world(mode, **settings)
+    begin(made, without_effort)
+    made.run(1.5)
+    assert made.node.mode == mode
