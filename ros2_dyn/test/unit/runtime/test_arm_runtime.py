@@ -309,7 +309,7 @@ def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
 
 
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):
-    bare = dict.fromkeys(("viscous_friction", "coulomb_friction"), (0.0,) * 3)
+    bare = dict.fromkeys(("friction.viscous", "friction.coulomb"), (0.0,) * 3)
     other = with_settings(**bare, **{"robot.armature": (10.0, 20.0, 30.0)})
     run_work(runtime, runtime.change_settings(other, NOW), NOW)
     runtime.on_desired(desired(1), NOW)
