@@ -195,7 +195,7 @@ def test_calibration_sets_the_thresholds_as_parameters(driver):
     driver.arm.push = lambda q: error * np.sin(25.0 * 1e-9 * driver.time)  # as of a model that is not right
     done = calibrate()
     assert done.success, done.message
-    assert 'joints: ["shoulder_pan_joint"' in done.message
+    assert 'robot.joints: ["shoulder_pan_joint"' in done.message
     thresholds = np.array(newest(driver, "dynamics/collision").threshold)
     assert np.all(thresholds > error / np.sqrt(2))  # what an observer of as many 1/s makes of it
     assert np.all(thresholds < 20 * error)
@@ -207,7 +207,7 @@ def test_mock_arm_that_is_pushed_is_noticed(listener, start):
     states = listener.listen("other/dynamics/collision", type=CollisionState)
     clock = words(publish_clock=True, pace=0.0, home=HOME.tolist())
     start("ros2_dyn.ros.mock_arm_node", "-r", "__ns:=/other", *clock)
-    parameters = {name: DETECTOR[name] for name in ("joints", "collision.threshold")}
+    parameters = {name: DETECTOR[name] for name in ("robot.joints", "collision.threshold")}
     start("ros2_dyn.ros.dynamics_node", "-r", "__ns:=/other", *words(use_sim_time=True, **parameters))
     listener.until(lambda: len(states) > 200, "no states of the detector")
     assert not any(state.collision for state in states)

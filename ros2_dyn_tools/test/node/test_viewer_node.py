@@ -40,7 +40,7 @@ class FakeNode:
     def __init__(self) -> None:
         self.listener = Listener()
         overrides = [
-            Parameter("joints", value=list(MODEL.joint_names)),
+            Parameter("robot.joints", value=list(MODEL.joint_names)),
             Parameter("collision.threshold", value=THRESHOLDS),
         ]
         self.node = rclpy.create_node("dynamics", context=self.listener._context, parameter_overrides=overrides)
