@@ -258,7 +258,7 @@ class ArmRuntime:
         """Take a desired wrench."""
 
         def check(model: RobotModel) -> None:
-            check_ceiling(sample, self.settings.max_force, self.settings.max_moment)
+            check_ceiling(sample, self.settings.commands.max_force, self.settings.commands.max_moment)
             check_wrench(model, sample)
 
         take = self._modes.on_target
@@ -273,7 +273,7 @@ class ArmRuntime:
         """Take a desired pose and a wrench along the axes along which the tip is not held."""
 
         def check(model: RobotModel) -> None:
-            check_hybrid(model, sample, self.settings.max_force, self.settings.max_moment)
+            check_hybrid(model, sample, self.settings.commands.max_force, self.settings.commands.max_moment)
 
         def known() -> TargetHybrid | None:
             target = self._modes.target_pose
@@ -462,7 +462,9 @@ class ArmRuntime:
         """
         robot = self.require_robot("joint_names")
         settings, payload = robot.settings, tuple(robot.payload.at(now))
-        return TrajectoryTask(robot.model, robot.payload.link, payload, settings.gravity, settings.command_effort)
+        return TrajectoryTask(
+            robot.model, robot.payload.link, payload, settings.robot.gravity, settings.commands.command_effort
+        )
 
     def reset_collision(self, now: float, request: Hashable = None) -> Update:
         """Forget a collision."""
@@ -483,7 +485,7 @@ class ArmRuntime:
             InputError: none are observed.
         """
         if self._pipeline is None or self._pipeline.monitor is None:
-            raise InputError("detect_collisions", "there is no robot yet, or this parameter is false")
+            raise InputError("collision.enabled", "there is no robot yet, or this parameter is false")
         if self._pipeline.collision is None:
             raise InputError("effort", "joint_states has not given an effort of all joints yet")
         return self._pipeline.collision
@@ -495,7 +497,7 @@ class ArmRuntime:
         except InputError as error:
             return self._update(replies=(Reply(request, error),))
         replies = self._abandon_calibration()
-        deadline = now + self.settings.calibration_time
+        deadline = now + self.settings.collision.calibration_time
         self._calibration = CalibrationRun(seen.robot.model, seen.restarts, deadline, request)
         return self._update(replies=replies)
 
@@ -505,7 +507,7 @@ class ArmRuntime:
             return ()
         self._calibration = None
         try:
-            return (Reply(run.request, None, run.thresholds(self.settings.false_alarms_per_hour)),)
+            return (Reply(run.request, None, run.thresholds(self.settings.collision.false_alarms_per_hour)),)
         except InputError as error:
             return (Reply(run.request, error),)
 
@@ -541,7 +543,7 @@ class ArmRuntime:
         robot = pipeline.robot
         model = checked_model(robot.description, settings)
         self.settings = settings
-        kernels_fit = model == robot.model and (settings.tip_link or model.default_tip) == robot.tip_link
+        kernels_fit = model == robot.model and (settings.robot.tip_link or model.default_tip) == robot.tip_link
         if self._loader.busy:
             return self._update()  # the robot that is being made is made again with these
         if kernels_fit:

@@ -11,7 +11,7 @@ import json
 import platform
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,7 +100,7 @@ def write(recording: Recording, path: Path, offset: float = 0.0, rest: Callable[
         writer.add_metadata(METADATA, about._asdict())
         stamp = round(1e9 * (recording.taken_at + offset))
         settings = next((each for each in recording.begins.constants if isinstance(each, Settings)), Settings())
-        text = json.dumps(asdict(settings), indent=1).encode()
+        text = json.dumps(settings.values(), indent=1).encode()
         writer.add_attachment(stamp, stamp, SETTINGS, "application/json", text)
         constants = checkpoint.dumps(recording.begins.constants)
         rest()

@@ -75,7 +75,7 @@ class FailsafeRuntime:
         self._runtime = ArmRuntime(config.description, config.settings)
         self._link = config.payload_link
         self._set_payload(NO_PAYLOAD, 0.0)  # compiles what a payload on this link needs
-        self._heart = Heartbeat(config.settings.state_timeout)
+        self._heart = Heartbeat(config.settings.states.timeout)
         self._history: deque[tuple[list[SynchronizedState], float]] = deque(maxlen=HISTORY)
         self._heard_at = 0.0
         self._motion = ArmMotion(REST_TIME)

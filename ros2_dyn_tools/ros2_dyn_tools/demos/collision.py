@@ -53,8 +53,8 @@ class CollisionDemo(ArmDemo):
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
-        gains = {"tracking_stiffness": STIFFNESS, "tracking_damping": DAMPING}
-        return self.processes({}, gains | {"collision_threshold": THRESHOLD, "stop_behaviour": "hold_gravity"})
+        gains = {"feed_forward.stiffness": STIFFNESS, "feed_forward.damping": DAMPING}
+        return self.processes({}, gains | {"collision.threshold": THRESHOLD, "commands.stop_behaviour": "hold_gravity"})
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""

@@ -50,7 +50,7 @@ class FeedForwardDemo(ArmDemo):
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
-        gains = {"tracking_stiffness": STIFFNESS, "tracking_damping": DAMPING, "feed_forward_gain": 0.0}
+        gains = {"feed_forward.stiffness": STIFFNESS, "feed_forward.damping": DAMPING, "feed_forward.gain": 0.0}
         return self.processes({"inertia_error": INERTIA_ERROR}, gains)
 
     def run(self, runner: DemoRunner) -> None:
@@ -59,7 +59,7 @@ class FeedForwardDemo(ArmDemo):
         home = self.arm.state.q
         self._follow(runner, home, "pd", "A joint PD alone follows: it sags under the weight, and lags behind.")
         self.status = "Now with the model's efforts: feed_forward_gain is set to 1."
-        parameter = Parameter("feed_forward_gain", value=1.0).to_parameter_msg()
+        parameter = Parameter("feed_forward.gain", value=1.0).to_parameter_msg()
         response = runner.call(SetParametersAtomically, "dynamics/set_parameters_atomically", parameters=[parameter])
         if not response.result.successful:
             raise ProcessError("dynamics", f"it refuses feed_forward_gain: {response.result.reason}")

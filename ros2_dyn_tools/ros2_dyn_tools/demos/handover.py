@@ -58,7 +58,7 @@ class HandoverDemo(ArmDemo):
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
         arm = {"inertia_error": INERTIA_ERROR, "coulomb_friction": DRY_FRICTION}
-        return self.processes(arm, {"controller_manager": "mock_arm", "coulomb_friction": DRY_FRICTION})
+        return self.processes(arm, {"commands.controller_manager": "mock_arm", "friction.coulomb": DRY_FRICTION})
 
     def run(self, runner: DemoRunner) -> None:
         """See `Demo`."""

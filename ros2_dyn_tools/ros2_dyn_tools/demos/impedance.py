@@ -66,7 +66,7 @@ class ImpedanceDemo(ArmDemo):
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
-        node = {"impedance_stiffness": (STIFF, SOFT, STIFF, TURN, TURN, TURN)}
+        node = {"impedance.stiffness": (STIFF, SOFT, STIFF, TURN, TURN, TURN)}
         return self.processes({"inertia_error": INERTIA_ERROR}, node)
 
     def run(self, runner: DemoRunner) -> None:

@@ -244,7 +244,7 @@ def test_file_holds_json_in_order_of_time_with_parameters(recording, tmp_path):
     states = [json.loads(message.data) for _, channel, message in messages if channel.topic == "/on_joint_state"]
     assert set(states[0]["sample"]["names"]) == set(NAMES)
     assert any(len(state["decision"]["command"] or ()) == 3 for state in states)
-    assert tuple(json.loads(attachments["settings.json"])["joints"]) == SETTINGS.joints
+    assert tuple(json.loads(attachments["settings.json"])["robot.joints"]) == SETTINGS.robot.joints
 
 
 def test_file_that_is_cut_off_or_changed_or_something_else_is_an_input_error(recording, tmp_path):
