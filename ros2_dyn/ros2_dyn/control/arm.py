@@ -68,6 +68,10 @@ class DesiredPose(Protocol):
     """A pose that the tip is to have."""
 
     @property
+    def desired_at(self) -> float:
+        """When it was desired, s."""
+
+    @property
     def arrived_at(self) -> float:
         """When it arrived, s."""
 
@@ -132,6 +136,8 @@ class Arm:
     """Why the driver's velocities were replaced; empty where they fit the positions."""
     doubt: Violation | None = None
     """What speaks against the model or the controller; see `model_doubt`."""
+    state_timeout: float = inf
+    """Maximum age of a state that a command may be based on, and of external efforts that are needed, s."""
     singularity_threshold: float = 0.0
     """Singular value of the tip's Jacobian below which the arm is near a singularity; rows in m and rad."""
 

@@ -19,8 +19,6 @@ from ros2_dyn.control.events import Violation
 from ros2_dyn.control.modes.base import Mode, Target
 from ros2_dyn.control.position_limits import limit_ahead
 
-DETECTOR_TIMEOUT = 0.1
-"""Maximum time without external efforts in a mode that relies on them, s."""
 TARGET_TOPICS: dict[Target, str] = {
     "joints": "~/desired",
     "wrench": "~/desired_wrench",
@@ -102,7 +100,7 @@ def collision(mode: Mode[Any], arm: Arm) -> Violation | None:
 def detector(mode: Mode[Any], arm: Arm) -> Violation | None:
     """External efforts are observed, where they stop the mode or its law needs them."""
     stops = arm.detects_collisions and stops_at_collision(mode, arm.commands)
-    if not (stops or mode.uses_external_wrench(arm.now)) or arm.detector_age <= DETECTOR_TIMEOUT:
+    if not (stops or mode.uses_external_wrench(arm.now)) or arm.detector_age <= arm.state_timeout:
         return None
     return Violation("detector blind", f": joint_states gave no usable effort for {arm.detector_age:.3f} s")
 

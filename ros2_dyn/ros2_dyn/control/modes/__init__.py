@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modes of the arm, one in each file. A file in this folder is all that a new mode needs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from ros2_dyn.control.modes.base import Mode as Mode
+from ros2_dyn.control.modes.base import Needs as Needs
+from ros2_dyn.control.modes.base import Law as Law
+
+MONITOR, STOPPED = "monitor", "stopped"
+"""What is reported in the place of a mode where none commands, and after one has stopped."""
+
+
+def _modes() -> dict[str, type[Mode[Any]]]:
+    files = sorted(each.name for each in iter_modules(__path__))
+    found = [kind for file in files for kind in vars(import_module(f"{__name__}.{file}")).values()]
+    modes = [kind for kind in found if isinstance(kind, type) and issubclass(kind, Mode) and kind is not Mode]
+    return {mode.name: mode for mode in sorted(modes, key=lambda mode: mode.Parameters.__module__)}
+
+
+MODES = _modes()
+"""Each mode by its name."""
