@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.failsafe_ramp import SafeEffortRamp, safe_effort
-from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
 from ros2_dyn.control.mode_state_machine import ModeStateMachine
-from ros2_dyn.control.modes import Mode, StopBehaviour
+from ros2_dyn.control.rest_effort import position_hold
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
 from ros2_dyn.model.spatial import Array
@@ -36,13 +36,36 @@ PROOF_DISTANCE = 0.003
 """Distance within which it rests, rad or m: an effort under which it moves farther is replaced."""
 
 
-class StopHold(NamedTuple):
-    """What holds the arm after a stop, at one state."""
+class SeenState(NamedTuple):
+    """What the supervisor sees of a state."""
 
-    spring: Callable[[Array], Array]
-    """Returns the efforts that draw the joints to positions, rad or m, (n,); N m or N, shape (n,)."""
-    at_rest: Callable[[], Array]
-    """Returns what replaces the model's gravity after a stop that failed: the effort at rest, N m or N, shape (n,)."""
+    now: float
+    """Time, s."""
+    age: float
+    """Age of the state by its stamp, s."""
+    q: Array
+    """Joint positions, rad or m, shape (n,)."""
+    qd: Array
+    """Joint velocities, rad/s or m/s, shape (n,)."""
+    problem: str = ""
+    """Why no command may be based on the state; empty where it fits the states before."""
+    inert: bool = False
+    """Whether the joints are measured to exert nothing, although efforts are commanded."""
+
+
+class BrakeInput(NamedTuple):
+    """What brakes and holds the arm at a state; efforts as they would be commanded, N m or N, shape (n,)."""
+
+    arm: ArmState
+    """State of the arm."""
+    rate: float
+    """Rate of the damping, 1/s."""
+    gravity: Array
+    """Effort that carries the arm by its model."""
+    damped: Array
+    """The same with damping and soft walls."""
+    at_rest: Array
+    """What replaces the model's gravity after a stop that failed: the effort at rest."""
     obeyed: bool = False
     """Whether commands are known to act on their joints; what moves these in spite of them is then a push or another
     commander."""
@@ -58,12 +81,13 @@ class SupervisorPolicy:
     """Maximum age of a state that a command may be based on, s."""
     stop_behaviour: StopBehaviour = "hold_gravity"
     """Command after a stop."""
-    conditions: ModeConditions = field(default_factory=ModeConditions)
-    """Conditions under which a mode continues."""
 
 
 class CommandSupervisor:
     """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
+
+    At each state `accept` comes first. Then `follow` is called where a mode is active, and `brake` where one was
+    stopped or is left.
 
     - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. An
       arm that has come to rest is held where it is. `StopSupervision` judges by the motion of the arm.
@@ -93,8 +117,8 @@ class CommandSupervisor:
         self._logged: set[str] = set()
 
     @property
-    def mode(self) -> Mode:
-        """The current mode."""
+    def mode(self) -> str:
+        """The name of the mode, `MONITOR` or `STOPPED`."""
         return self.modes.mode
 
     @property
@@ -106,6 +130,11 @@ class CommandSupervisor:
     def commands(self) -> bool:
         """Whether the arm is commanded."""
         return self._limiter.last is not None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a control law determines the commands."""
+        return self.modes.is_active
 
     @property
     def ramps(self) -> bool:
@@ -144,11 +173,11 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(self, mode: Mode, applied: ArrayLike, age: float, now: float) -> None:
+    def enter(self, mode: str, applied: ArrayLike, age: float, now: float) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
-            mode: one of `ACTIVE_MODES`.
+            mode: its name.
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
             age: age of the newest state, s.
             now: time, s.
@@ -211,38 +240,49 @@ class CommandSupervisor:
 
     # ---- commands
 
-    def supervise(
-        self,
-        seen: GuardInput,
-        control_effort: Callable[[Mode], Array],
-        safe: Callable[[], Array],
-        hold: Array,
-        stop_hold: StopHold | None = None,
-    ) -> Array | None:
-        """Return the command at a state, N m or N, shape (n,), or None if there is no command.
+    def accept(self, seen: SeenState) -> bool:
+        """Return whether a command is to be based on a state."""
+        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
+            return False
+        self.stateless = False
+        self._stop.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
+        return True
+
+    def follow(self, effort: ArrayLike, gravity: Array, now: float) -> Array | None:
+        """Return the command of an active mode at a state, N m or N, shape (n,); None if it has to stop.
 
         Args:
-            seen: input of the conditions.
-            control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
-            safe: returns the effort that compensates gravity and brakes the arm, N m or N, shape (n,).
-            hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
-            stop_hold: what holds an arm that rests, or that the safe effort does not stop; None: nothing does.
+            effort: of its control law, N m or N, shape (n,).
+            gravity: effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,).
+            now: time, s.
         """
-        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
+        wanted, self.carried = np.asarray(effort, dtype=float), gravity
+        if not np.isfinite(wanted).all():
+            self.stop("effort not finite")
             return None
-        self.stateless, self.carried = False, hold
-        self._stop.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
-        if self.modes.is_active:
-            violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
-            if violation is not None:
-                self.stop(*violation)
-        effort = self._control_effort(control_effort)
-        if effort is not None:
-            command, interventions = self._limiter.limit(effort, seen.now)
-            for each in interventions:
-                self._report(*each)
-            return command
-        return self._brake(seen, safe, hold, stop_hold) if self.commands else None
+        command, interventions = self._limiter.limit(wanted, now)
+        for each in interventions:
+            self._report(*each)
+        return command
+
+    def brake(self, seen: SeenState, given: BrakeInput) -> Array:
+        """Return the command after a stop, or of a mode that is being left; end commands where they have to end."""
+        hold, self.carried = given.gravity, given.gravity
+        if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
+            return self._approach(np.zeros_like(hold), seen.now)
+        carried, spring = given.at_rest if self.escalated else hold, np.zeros_like(hold)
+        if self._stop.anchor is not None:
+            most = SPRING_TIME * self.limits.slew_rate
+            spring = np.clip(position_hold(given.arm, self._stop.anchor, given.rate), -most, most)
+        at_rest = self._stop.at_rest
+        self.carried = self._stop.withdraw(carried + spring if at_rest else carried)
+        braking = self._limiter.saturate(self._stop.withdraw(given.damped + (carried - hold) + spring))
+        self._supervise_stop(seen, braking, given.obeyed)
+        if self.modes.leaving and at_rest:
+            return self._leave_at_rest(seen)
+        self._limiter.end_ramp()
+        self._leaves_now = False
+        return self._limiter.slew(braking, seen.now)
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
         """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
@@ -283,37 +323,7 @@ class CommandSupervisor:
         else:
             self.stop("state stale", detail)
 
-    def _control_effort(self, control_effort: Callable[[Mode], Array]) -> Array | None:
-        """Return the effort of the control law; None without an active mode, or if it is not finite."""
-        if not self.modes.is_active:
-            return None
-        effort = np.asarray(control_effort(self.mode), dtype=float)
-        if not np.isfinite(effort).all():
-            self.stop("effort not finite")
-            return None
-        return effort
-
-    def _brake(self, seen: GuardInput, safe: Callable[[], Array], hold: Array, stop_hold: StopHold | None) -> Array:
-        """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
-        if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
-            return self._approach(np.zeros_like(hold), seen.now)
-        carried, spring = hold, np.zeros_like(hold)
-        if stop_hold is not None:
-            carried = stop_hold.at_rest() if self.escalated else hold
-            if self._stop.anchor is not None:
-                most = SPRING_TIME * self.limits.slew_rate
-                spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
-        at_rest = self._stop.at_rest
-        self.carried = self._stop.withdraw(carried + spring if at_rest else carried)
-        braking = self._limiter.saturate(self._stop.withdraw(safe() + (carried - hold) + spring))
-        self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
-        if self.modes.leaving and at_rest:
-            return self._leave_at_rest(seen)
-        self._limiter.end_ramp()
-        self._leaves_now = False
-        return self._limiter.slew(braking, seen.now)
-
-    def _supervise_stop(self, seen: GuardInput, braking: Array, obeyed: bool) -> None:
+    def _supervise_stop(self, seen: SeenState, braking: Array, obeyed: bool) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         assert self._limiter.last is not None
         settled = bool((np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort).all())
@@ -328,7 +338,7 @@ class CommandSupervisor:
         if self.modes.leaving:
             self.modes.stop(f"{STOP_FAILED}: {failure.text}")
 
-    def _leave_at_rest(self, seen: GuardInput) -> Array:
+    def _leave_at_rest(self, seen: SeenState) -> Array:
         """Return the next command of a mode that is left: end in an effort that has been seen to hold the arm."""
         assert self.carried is not None
         if not self._leaves_now:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.control.effort_limiter import EffortLimiter
-from ros2_dyn.control.modes import StopBehaviour
+from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.model.spatial import Array
 
 REPETITIONS = 5

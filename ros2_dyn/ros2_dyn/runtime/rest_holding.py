@@ -9,12 +9,9 @@ from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import CommandSupervisor
 from ros2_dyn.control.rest_effort import RestEffort
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 
-REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
-"""Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
 HELD_DISTANCE = 0.01
 """Distance within which an effort that holds an arm holds it still, rad or m."""
 
@@ -46,21 +43,21 @@ class RestHolding:
         there = at is not None and bool(np.all(np.abs(q - at) <= HELD_DISTANCE))
         return effort if there and not self._load_changed else None
 
-    def observe(self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor) -> None:
+    def observe(
+        self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor, *, touched: bool
+    ) -> None:
         """Take a state with the newest command, which has proved to hold the arm; without one the measured effort.
+
+        Nothing is remembered where the arm is `touched`: others may carry a part of it then.
 
         Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
         """
         measured, now = observed.state.measured, observed.now
-        if not self._rest.stands_still(now, measured.q) or supervisor.mode not in REST_MODES or supervisor.escalated:
+        if not self._rest.stands_still(now, measured.q) or touched or supervisor.escalated:
             return
         effort = supervisor.last
         if effort is None and measured.effort is not None and (any(measured.effort) or self._rest.q is None):
-            terms, settings = observed.terms, robot.settings
-            total = total_effort(
-                settings.states.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity
-            )
-            effort = commanded_effort(settings.commands.command_effort, np.array(total), np.array(terms.gravity))
+            effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
         if effort is not None and self._rest.observe(now, np.array(measured.q), effort):
             self._load_changed = False
 
@@ -72,10 +69,9 @@ class RestHolding:
             arm: its state; if it has never stood still, the model's gravity there carries it.
             now: time, s.
         """
-        kind, q = robot.settings.commands.command_effort, self._rest.q
-        hold = commanded_effort(kind, arm.gravity, arm.gravity)
+        q, hold = self._rest.q, robot.as_commanded(arm.gravity, arm.gravity)
         if q is None:
             return hold
         zero = [0.0] * robot.model.n
         gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
-        return self._rest.holding(hold, commanded_effort(kind, gravity, gravity), robot.model.effort_limit)
+        return self._rest.holding(hold, robot.as_commanded(gravity, gravity), robot.model.effort_limit)
