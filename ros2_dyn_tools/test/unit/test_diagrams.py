@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 import pytest
-
 from ros2_dyn.control.mode_state_machine import ModeStateMachine
+
 from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 
 PACKAGE = Path(__file__).parents[3] / "ros2_dyn" / "ros2_dyn"

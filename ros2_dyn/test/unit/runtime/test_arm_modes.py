@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
@@ -15,6 +14,9 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
 from ros2_dyn.runtime.update import run_work
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, description, no_failsafe
+
+PROOF_TIME = 0.3
+"""Time for which the last effort is repeated, s."""
 
 G = gravity(SMALL_ARM, HOME)
 UNDAMPED = {"gravity_damping": 0.0, "guiding_damping": 0.0, "force_damping": 0.0, "posture_damping": 0.0}

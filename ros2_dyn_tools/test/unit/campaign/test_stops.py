@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from arm_world import ArmWorld
-from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
@@ -25,6 +24,9 @@ from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 from tiers import FULL
+
+PROOF_TIME = 0.3
+"""Time for which the last effort is repeated, s."""
 
 ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7", "z1") if FULL else ("mock_arm", "ur10", "panda", "xarm7")
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -266,7 +268,7 @@ def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhi
 
 def test_stop_before_the_arm_ever_stood_still_is_escalated_without_an_effort_at_rest():
     played = world("mock_arm", error=0.0, gravity=(0.0, 0.0, 9.81))
-    played.node.runtime._modes._rest._rest.observe = lambda *state: None
+    played.node.runtime._modes._rest.observe = lambda *state: None
     play_until_stopped(played)
     watch(played, 1.0)
     assert len(events(played, "stop_service")) >= 1
@@ -465,9 +467,9 @@ def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
     played.run(STOP_AT + 1.0)
     played.add_contact(AppliedForce("tool0", (0.0, 0.0, -400.0), start=played.now, duration=0.6))
     played.run(played.now + 0.6)
-    stage = played.node.runtime._modes._supervisor._stop.stage
+    stage = played.node.runtime._modes._supervisor.phase
     motion = watch(played, 2.0)
-    assert played.node.runtime._modes._supervisor._stop.stage == stage == 1
+    assert played.node.runtime._modes._supervisor.phase == stage == "carried"
     assert motion.end_speed < REST_SPEED, motion
     np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
 
