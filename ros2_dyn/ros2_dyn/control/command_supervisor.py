@@ -258,7 +258,9 @@ class CommandSupervisor:
         carrying = stop.hold.carrying(given.gravity)
         damped = stop.without(given.damped + (carrying - given.gravity))
         late = (self._slewing(damped) > WINDOW) | seen.inert
-        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, late, at)
+        speed = self._motion.speed(WINDOW)
+        speed = np.abs(seen.qd) if speed is None else speed
+        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, late, speed, at)
         braking = self._limiter.saturate(damped + stop.without(spring))
         self._judge(seen, given, braking, at)
         if self.phase == "ending":
@@ -274,9 +276,11 @@ class CommandSupervisor:
     def _judge(self, seen: GuardInput, given: BrakeInput, braking: Array, at: float) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         slewing = float(np.max(self._slewing(braking)))
-        failure = self._stop.judge(self._motion, seen.q, seen.qd, at=at, now=seen.now, slewing=slewing)
+        failure = self._stop.judge(
+            self._motion, seen.q, seen.qd, at=at, now=seen.now, slewing=slewing, inert=seen.inert
+        )
         if failure is not None and self.phase == "failed":
-            failure = failure._replace(joints=failure.joints & ~given.obeyed & (not seen.inert))
+            failure = failure._replace(joints=failure.joints & ~given.obeyed)
         if failure is not None and failure.joints.any():
             self._escalate(failure)
 

@@ -3,6 +3,4 @@
 
 from ros2_dyn.kernels.kernel import Backend as Backend
 from ros2_dyn.kernels.kernel import Kernel as Kernel
-from ros2_dyn.kernels.kernel import compile_in_time as compile_in_time
 from ros2_dyn.kernels.kernel import compile_kernel as compile_kernel
-from ros2_dyn.kernels.kernel import compile_scalar_kernel as compile_scalar_kernel

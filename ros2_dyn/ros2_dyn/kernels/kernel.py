@@ -9,13 +9,13 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from threading import Thread
-from typing import Any, Literal, Protocol, cast, get_args
+from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.cache import import_c
-from ros2_dyn.kernels.compile_aside import compile_source, compiles_aside
+from ros2_dyn.kernels.compile_aside import compile_source
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.kernels.emit_c import emit_module
 from ros2_dyn.kernels.emit_python import emit_python
@@ -23,11 +23,9 @@ from ros2_dyn.kernels.trace import Program, trace
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
-Backend = Literal["auto", "python", "numpy", "c", "jax"]
+Backend = Literal["auto", "scalar", "python", "numpy", "c", "jax"]
 DEFAULT_INPUTS = ("q", "qd", "qdd", "tau", "gravity")
 """Inputs of a kernel by default."""
-Made = tuple[str, Callable[..., Any]]
-"""Generated code, and the function that it is."""
 MIN_ROWS = 2500
 """Number of states that are worth a thread."""
 
@@ -80,7 +78,9 @@ def compile_kernel(
             cached on disk. ``"jax"`` takes and returns JAX's arrays, on its device and with its precision (float32,
             unless ``jax_enable_x64``); it is compiled at the first call of each shape, and JAX's own grad, vmap and jit
             go through it. It does not look for numbers that are not finite. ``"auto"`` is c where a compiler and
-            Python's headers are, numpy otherwise.
+            Python's headers are, numpy otherwise. ``"scalar"`` takes and returns what ``"python"`` does, with the same
+            numbers: in C where that can be compiled here, in a thirtieth of the time. A compiler that fails is warned
+            of.
         inputs: names of the inputs of each call, from the fields of `Inputs`. The others become constants, which makes
             the kernel faster and its source shorter. ``"payload"`` is carried by the link, and ``"wrench"`` acts on it.
         link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
@@ -91,96 +91,56 @@ def compile_kernel(
     """
     if backend not in get_args(Backend):
         raise InputError("backend", f"expected one of {', '.join(get_args(Backend))}; got '{backend}'")
-    if backend == "auto":
-        backend = "numpy" if why_no_c() else "c"
     program = trace(model, outputs, inputs, link)
-    if backend == "c":
-        made = _c(program, threads or os.cpu_count() or 1)
-    else:
-        made = {"python": _python, "numpy": _numpy, "jax": _jax}[backend](program)
-    recipe = compile_kernel, (model, tuple(outputs), backend, tuple(inputs), link, threads)
-    return _finish(program, backend, made, model, link, recipe)
-
-
-def compile_scalar_kernel(
-    model: RobotModel,
-    outputs: Sequence[str],
-    inputs: Sequence[str] = DEFAULT_INPUTS,
-    link: str | None = None,
-) -> Kernel:
-    """Compile outputs for sequences of floats, which are returned as nested tuples: as backend ``"python"`` does it.
-
-    They are computed in C where that can be compiled here, with the same numbers. A compiler that fails is warned of.
-
-    Args:
-        model: see `compile_kernel`, as the others.
-        outputs: names of the outputs.
-        inputs: names of the inputs.
-        link: link of the payload, the wrench, the pose and the Jacobians.
-
-    Raises:
-        InputError: an output, an input or the link is unknown.
-    """
-    program = trace(model, outputs, inputs, link)
-    recipe = compile_scalar_kernel, (model, tuple(outputs), tuple(inputs), link)
-    return _finish(program, *_scalar(program), model, link, recipe)
-
-
-def compile_in_time(
-    model: RobotModel,
-    outputs: Sequence[str],
-    inputs: Sequence[str] = DEFAULT_INPUTS,
-    link: str | None = None,
-) -> Kernel:
-    """Compile outputs for sequences of floats: to C where there is time (`compiles_aside`), to Python otherwise.
-
-    The numbers are the same. C takes a second to compile and a thirtieth of the time to run.
-
-    Args:
-        model: see `compile_kernel`, as the others.
-        outputs: names of the outputs.
-        inputs: names of the inputs.
-        link: link of the payload, the wrench, the pose and the Jacobians.
-
-    Raises:
-        InputError: an output, an input or the link is unknown.
-    """
-    if compiles_aside():
-        return compile_scalar_kernel(model, outputs, inputs, link)
-    return compile_kernel(model, outputs, "python", inputs, link)
-
-
-def compile_program(program: Program) -> Callable[..., tuple[Any, ...]]:
-    """Return the function of any traced program, as `compile_in_time` makes it."""
-    _, (_, function) = _scalar(program) if compiles_aside() else ("python", _python(program))
-    return function
-
-
-def _finish(program: Program, backend: str, made: Made, model: RobotModel, link: str | None, recipe: Any) -> Kernel:
-    """Return a kernel with its attributes."""
-    source, function = made
+    made = compile_program(program, backend, threads)
     about = {
-        "outputs": tuple(program.outputs),
+        "outputs": tuple(outputs),
         "inputs": tuple(program.inputs),
         "link": link or model.default_tip,
-        "backend": backend,
-        "source": source,
-        "recipe": recipe,
-        "__doc__": f"({', '.join(program.outputs)}) of the robot '{model.name}'.",
+        "backend": made.backend,
+        "source": made.source,
+        "recipe": (compile_kernel, (model, tuple(outputs), backend, tuple(inputs), link, threads)),
+        "__doc__": f"({', '.join(outputs)}) of the robot '{model.name}'.",
     }
     for name, value in about.items():  # on the function itself: a wrapper object would take a sixth more time
-        setattr(function, name, value)
-    return cast(Kernel, function)
+        setattr(made.function, name, value)
+    return cast(Kernel, made.function)
 
 
-def _python(program: Program) -> Made:
+class Compiled(NamedTuple):
+    """What a program was compiled to."""
+
+    backend: str
+    """python, numpy, c or jax."""
+    source: str
+    """Generated code."""
+    function: Callable[..., Any]
+    """Function of the program's inputs."""
+
+
+def compile_program(program: Program, backend: Backend, threads: int | None = None) -> Compiled:
+    """Compile any traced program; see `compile_kernel`.
+
+    Raises:
+        InputError: the backend is not installed.
+    """
+    if backend == "scalar":
+        return _scalar(program)
+    if backend == "auto":
+        backend = "numpy" if why_no_c() else "c"
+    if backend == "c":
+        return _c(program, threads or os.cpu_count() or 1)
+    return {"python": _python, "numpy": _numpy, "jax": _jax}[backend](program)
+
+
+def _python(program: Program) -> Compiled:
     source = emit_python(program, "math")
     kernel = _execute(source)
     kernel.__defaults__ = tuple(tuple(default.tolist()) for default in program.defaults.values())
-    return source, kernel
+    return Compiled("python", source, kernel)
 
 
-def _numpy(program: Program) -> Made:
+def _numpy(program: Program) -> Compiled:
     source = emit_python(program, "numpy")
     kernel = _execute(source)
     shapes = [output.shape for output in program.outputs.values()]
@@ -190,10 +150,10 @@ def _numpy(program: Program) -> Made:
         results = kernel(*(np.moveaxis(x, -1, 0) for x in arrays))
         return tuple(_stack(np, result, batch, shape) for result, shape in zip(results, shapes))
 
-    return source, _with_signature(program, "    return evaluate({fields})", evaluate=evaluate)
+    return Compiled("numpy", source, _with_signature(program, evaluate))
 
 
-def _jax(program: Program) -> Made:
+def _jax(program: Program) -> Compiled:
     try:
         import jax
         import jax.numpy as jnp
@@ -210,7 +170,7 @@ def _jax(program: Program) -> Made:
         results = kernel(*(jnp.moveaxis(x, -1, 0) for x in arrays))
         return tuple(_stack(jnp, result, batch, shape) for result, shape in zip(results, shapes))
 
-    return source, _with_signature(program, "    return evaluate({fields})", evaluate=jax.jit(evaluate))
+    return Compiled("jax", source, _with_signature(program, jax.jit(evaluate)))
 
 
 def _stack(np_: Any, result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
@@ -220,7 +180,7 @@ def _stack(np_: Any, result: Any, batch: tuple[int, ...], shape: tuple[int, ...]
     return np_.stack([_stack(np_, part, batch, shape[1:]) for part in result], axis=len(batch))
 
 
-def _c(program: Program, threads: int) -> Made:
+def _c(program: Program, threads: int) -> Compiled:
     source, module = _c_module(program)
     shapes = [output.shape for output in program.outputs.values()]
 
@@ -233,7 +193,7 @@ def _c(program: Program, threads: int) -> Made:
         _in_threads(module.batch, [*rows, *results], min(threads, m // MIN_ROWS))
         return tuple(result.reshape(*batch, *shape) for result, shape in zip(results, shapes))
 
-    return source, module.make(tuple(program.defaults.values()), general, False)
+    return Compiled("c", source, module.make(tuple(program.defaults.values()), general, False))
 
 
 def _rows(array: Array, batch: tuple[int, ...], m: int) -> Array:
@@ -257,19 +217,17 @@ def _in_threads(function: Callable[..., None], arrays: Sequence[Array], threads:
         worker.join()
 
 
-def _scalar(program: Program) -> tuple[str, Made]:
-    """Return the backend for sequences of floats that can be used here, and what it makes."""
-    if not why_no_c():
-        try:
-            return "c", _scalar_c(program)
-        except InputError as error:
-            warnings.warn(f"{error}; Python computes instead, more slowly", RuntimeWarning, stacklevel=3)
-    return "python", _python(program)
-
-
-def _scalar_c(program: Program) -> Made:
-    source, module = _c_module(program)
-    return source, module.make(tuple(tuple(each.tolist()) for each in program.defaults.values()), None, True)
+def _scalar(program: Program) -> Compiled:
+    """Compile for sequences of floats: to C where there is a compiler, to Python otherwise."""
+    if why_no_c():
+        return _python(program)
+    try:
+        source, module = _c_module(program)
+    except InputError as error:
+        warnings.warn(f"{error}; Python computes instead, more slowly", RuntimeWarning, stacklevel=4)
+        return _python(program)
+    defaults = tuple(tuple(each.tolist()) for each in program.defaults.values())
+    return Compiled("c", source, module.make(defaults, None, True))
 
 
 def _c_module(program: Program) -> tuple[str, Any]:
@@ -279,10 +237,10 @@ def _c_module(program: Program) -> tuple[str, Any]:
     return source, import_c(source)
 
 
-def _with_signature(program: Program, body: str, **names: Any) -> Callable[..., Any]:
-    """Return a function of the program's inputs, with their defaults."""
+def _with_signature(program: Program, evaluate: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the names of the program's inputs, and their defaults."""
     fields = ", ".join(program.inputs)
-    kernel = _execute(f"def kernel({fields}):\n{body.format(fields=fields)}\n", **names)
+    kernel = _execute(f"def kernel({fields}):\n    return evaluate({fields})\n", evaluate=evaluate)
     kernel.__defaults__ = tuple(program.defaults.values())
     return kernel
 

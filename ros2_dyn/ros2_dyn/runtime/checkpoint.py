@@ -13,7 +13,7 @@ from types import MethodType
 from typing import Any, NamedTuple
 
 from ros2_dyn.errors import InputError, Ros2DynError
-from ros2_dyn.kernels import compile_kernel, compile_scalar_kernel
+from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.settings import Settings
@@ -164,8 +164,5 @@ def bound_method(owner: Any, name: str) -> Any:
     return getattr(owner, name)
 
 
-FUNCTIONS = {
-    (each.__module__, each.__name__): each
-    for each in (compile_kernel, compile_scalar_kernel, empty_runtime, bound_method)
-}
+FUNCTIONS = {(each.__module__, each.__name__): each for each in (compile_kernel, empty_runtime, bound_method)}
 """Functions that may be in a file."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from ros2_dyn.kernels import Backend, Kernel, compile_in_time, compile_kernel
-from ros2_dyn.kernels.compile_aside import compiles_aside
+from ros2_dyn.kernels import Backend, Kernel, compile_kernel
+from ros2_dyn.kernels.compile_aside import compiles_aside, scalar_backend
 from ros2_dyn.model import RobotModel
 
 STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches", "momentum", "coriolis_transpose_qd")
@@ -42,21 +42,23 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotK
     """
     if compiles_aside():
         terms_kernel(model, payload_link)  # so that the first request finds it
-    state, effort = (compile_in_time(model, outputs, INPUTS, payload_link) for outputs in (STATE_OUTPUTS, ("effort",)))
-    mass = compile_in_time(model, ("mass_matrix",), ("q", "payload"), payload_link)
+    backend = scalar_backend()
+    state = compile_kernel(model, STATE_OUTPUTS, backend, INPUTS, payload_link)
+    effort = compile_kernel(model, ("effort",), backend, INPUTS, payload_link)
+    mass = compile_kernel(model, ("mass_matrix",), backend, ("q", "payload"), payload_link)
     return RobotKernels(state, effort, mass, link_kernel(model, tip_link))
 
 
 @lru_cache(maxsize=64)
 def terms_kernel(model: RobotModel, payload_link: str) -> Kernel:
     """Compile `ALL_TERMS`, for the service."""
-    return compile_in_time(model, ALL_TERMS, INPUTS, payload_link)
+    return compile_kernel(model, ALL_TERMS, scalar_backend(), INPUTS, payload_link)
 
 
 @lru_cache(maxsize=64)
 def link_kernel(model: RobotModel, link: str) -> Kernel:
     """Compile the Jacobian and the pose of a link."""
-    return compile_in_time(model, ("jacobian", "pose"), ("q",), link)
+    return compile_kernel(model, ("jacobian", "pose"), scalar_backend(), ("q",), link)
 
 
 @lru_cache(maxsize=4)

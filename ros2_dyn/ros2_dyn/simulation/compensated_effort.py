@@ -8,7 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ros2_dyn.kernels import Kernel, compile_in_time
+from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.simulated_arm import EffortLaw
@@ -51,4 +52,4 @@ class CompensatedEffort:
 
 @lru_cache(maxsize=64)
 def _gravity_kernel(model: RobotModel) -> Kernel:
-    return compile_in_time(model, ("gravity",), ("q",))
+    return compile_kernel(model, ("gravity",), scalar_backend(), ("q",))

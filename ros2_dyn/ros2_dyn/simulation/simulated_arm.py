@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import Presliding, friction_offset
 from ros2_dyn.errors import DivergenceError, InputError
-from ros2_dyn.kernels import Kernel, compile_in_time
+from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.contact import Contact
@@ -245,12 +246,12 @@ class SimulatedArm:
 @lru_cache(maxsize=256)
 def _dynamics_kernel(model: RobotModel) -> Kernel:
     """Compile mass matrix and effort, which the leapfrog integrator mostly does without."""
-    return compile_in_time(model, ("mass_matrix", "effort"), ("q", "qd"))
+    return compile_kernel(model, ("mass_matrix", "effort"), scalar_backend(), ("q", "qd"))
 
 
 @lru_cache(maxsize=256)
 def _friction_kernel(model: RobotModel) -> Kernel:
-    return compile_in_time(model, ("friction",), ("q", "qd"))
+    return compile_kernel(model, ("friction",), scalar_backend(), ("q", "qd"))
 
 
 def _too_fast(t: float) -> DivergenceError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.kernels.kernel import compile_program
 from ros2_dyn.kernels.symbol import Tape
 from ros2_dyn.kernels.trace import Program
@@ -34,4 +35,4 @@ def traced_function(inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -
     """
     next(iter(inputs.values()))[0].tape.close()
     defaults = {name: np.zeros(len(symbols)) for name, symbols in inputs.items()}
-    return compile_program(Program(dict(inputs), defaults, dict(outputs)))
+    return compile_program(Program(dict(inputs), defaults, dict(outputs)), scalar_backend()).function

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.dynamics import jacobian, mass_matrix
-from ros2_dyn.kernels import Kernel, compile_in_time
+from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.samples import PayloadRequest
@@ -125,9 +126,9 @@ class ArmTruth:
 
 @lru_cache(maxsize=256)
 def _true_kernel(model: RobotModel) -> Kernel:
-    return compile_in_time(model, ("kinetic_energy", "gravity", "friction"), ("q", "qd"))
+    return compile_kernel(model, ("kinetic_energy", "gravity", "friction"), scalar_backend(), ("q", "qd"))
 
 
 @lru_cache(maxsize=256)
 def _told_kernel(model: RobotModel, link: str) -> Kernel:
-    return compile_in_time(model, ("gravity", "friction"), ("q", "qd", "gravity", "payload"), link)
+    return compile_kernel(model, ("gravity", "friction"), scalar_backend(), ("q", "qd", "gravity", "payload"), link)

@@ -19,6 +19,7 @@ WINDOW = 0.06
 """Time over which speeds are measured, s: three states at 50 Hz."""
 REST_DISTANCE = 0.003
 """Range of a joint at rest, rad or m: in `WINDOW` at 0.05 rad/s, and twice the step of a coarse encoder."""
+REST_SPEED = REST_DISTANCE / WINDOW
 GROWTH, MARGIN = 1.2, 0.2
 """A stopped joint may be as fast as the first times the speed at the stop plus the second, rad/s or m/s: what an
 effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate."""
@@ -115,7 +116,7 @@ class Stop:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._withdrawn is None else np.where(self._withdrawn, 0.0, effort)
 
-    def spring(self, arm: ArmState, rate: float, slew_rate: Array, late: Array, at: float) -> Array:
+    def spring(self, arm: ArmState, rate: float, slew_rate: Array, late: Array, speed: Array, at: float) -> Array:
         """Return the efforts of the springs that brake and hold the arm, N m or N, shape (n,); learn from them.
 
         Args:
@@ -123,18 +124,22 @@ class Stop:
             rate: of the damping, 1/s.
             slew_rate: largest rate of the efforts, N m/s or N/s, shape (n,).
             late: joints whose commands act late, shape (n,), bool: a spring would make them swing.
+            speed: of the joints lately, rad/s or m/s, shape (n,). One that friction holds learns nothing.
             at: when the state was measured, s.
         """
         brakes = self.phase in ("braking", "leaving", "failed")
-        self.hold.let_go((np.abs(arm.qd) > MARGIN) & (late | (not brakes)), arm.q)
+        self.hold.let_go(late | ((np.abs(arm.qd) > MARGIN) & (not brakes)), arm.q)
         spring = self.hold.spring(arm, rate, slew_rate)
-        if brakes:
-            self.hold.learn(np.where(late, 0.0, spring), rate, min(max(at - self._at, 0.0), WINDOW))
+        soon = self._since is not None and at < self._since + 2 * STOP_TIME
+        if self.phase == "failed" or (brakes and soon):
+            self.hold.learn(
+                np.where(late | (speed < REST_SPEED), 0.0, spring), rate, min(max(at - self._at, 0.0), WINDOW)
+            )
         self._at = at
         return spring
 
     def judge(
-        self, motion: ArmMotion, q: Array, qd: Array, *, at: float, now: float, slewing: float
+        self, motion: ArmMotion, q: Array, qd: Array, *, at: float, now: float, slewing: float, inert: bool
     ) -> StopFailure | None:
         """Return why the arm's motion since the stop is a failure, if it is; see `TRANSITIONS`.
 
@@ -145,7 +150,11 @@ class Stop:
             at: when they were measured, s. What was measured before the stop, and waited for its turn, says nothing.
             now: time, s.
             slewing: time that the command needs to become what brakes the arm, s.
+            inert: whether the joints exert nothing, whatever is commanded: a stop that failed is judged when they do.
         """
+        if inert and self.phase == "failed":
+            self._since = None
+            return None
         if self._since is None:
             self._since, self._reference = now + (slewing if self.phase == "failed" else 0.0), None
         since, speed = at - self._since, motion.speed(WINDOW)
@@ -155,7 +164,7 @@ class Stop:
             self._reference = float(np.max(np.maximum(speed, np.abs(qd))))
         if self.phase == "holding":
             return self._leaves_rest(q)
-        if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, WINDOW):
+        if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
             self._rested_at = q
             self.take("rests")
             return None

@@ -30,7 +30,7 @@ REPEATED = "a slew to what carried the arm last, repeated"
 ZERO_REPEATED = "a slew to zero, repeated"
 PHASES: dict[Phase, About] = {
     "silent": About("monitor", "nothing", ""),
-    "active": About(None, "the law of the mode", ""),
+    "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),
     "braking": About("stopped", "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
     "holding": About("stopped", "the same; the sum stays, and springs let a joint go that is pushed", REPEATED),
     "failed": About("stopped", "what `braking` commands; `stop_service` is called", REPEATED),
@@ -54,9 +54,7 @@ class Transition(NamedTuple):
 ENTERED = "a mode is requested, and all entry checks hold"
 STOPPED = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
-FAILS = (
-    "a joint is faster than 1.2 times the speed at the stop plus 0.2 rad/s, a sum that falls to 0.2 rad/s within 1 s"
-)
+FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s"
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (
     Transition("silent", "entered", "active", ENTERED),
@@ -64,7 +62,7 @@ TRANSITIONS = (
     Transition("active", "stopped", "braking", STOPPED),
     Transition("active", "dropped", "zeroing", f"{STOPPED}, with `zero_effort`"),
     Transition("active", "left", "leaving", LEFT),
-    Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.06 s"),
+    Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.3 s"),
     Transition("braking", "fails", "failed", FAILS),
     Transition("holding", "fails", "failed", "a joint is 0.3 rad away from where it rested"),
     Transition("holding", "stopped", "braking", AGAIN),
@@ -75,7 +73,7 @@ TRANSITIONS = (
         "a joint that is not known to obey exceeds 1.2 times the speed then plus 0.2 rad/s",
     ),
     Transition("zeroing", "ends", "silent", "zero has been commanded for 0.3 s"),
-    Transition("leaving", "rests", "ending", "no joint has moved by 0.003 rad in 0.06 s"),
+    Transition("leaving", "rests", "ending", "no joint has moved by 0.003 rad in 0.3 s"),
     Transition("leaving", "fails", "failed", FAILS),
     Transition("leaving", "stopped", "braking", "the robot changes"),
     Transition("leaving", "ends", "silent", "no state for 2 s"),

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from robots import MOCK_ARM, joint, link, mock_arm, random_state, random_tree, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
-from ros2_dyn.kernels import compile_kernel, compile_scalar_kernel
+from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
 
@@ -105,7 +105,7 @@ def test_wrong_input_raises_error_that_names_the_input(backend):
 def test_c_computes_the_same_numbers_as_python_to_the_last_bit(name):
     """So that a decision does not depend on the backend. Sequences of any kind are taken."""
     model = ROBOTS[name]
-    python, compiled = compile_kernel(model, tuple(BOOK), "python"), compile_scalar_kernel(model, tuple(BOOK))
+    python, compiled = compile_kernel(model, tuple(BOOK), "python"), compile_kernel(model, tuple(BOOK), "scalar")
     assert (python.backend, compiled.backend) == ("python", "c")
     q, qd, qdd, *_ = (x.tolist() for x in (*random_state(model, 1), np.zeros(1)))
     assert compiled(q, qd, qdd, gravity=TILTED) == python(q, qd, qdd, gravity=TILTED)
@@ -115,7 +115,7 @@ def test_c_computes_the_same_numbers_as_python_to_the_last_bit(name):
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
 def test_scalar_kernel_names_the_argument_that_is_wrong():
-    kernel = compile_scalar_kernel(ROBOTS["mock_arm"], ("tau",))
+    kernel = compile_kernel(ROBOTS["mock_arm"], ("tau",), "scalar")
     with pytest.raises(ValueError, match="qd: expected 6 numbers, got 5"):
         kernel([0.0] * 6, [0.0] * 5)
     with pytest.raises(TypeError, match="must be real number, not str"):
@@ -150,7 +150,7 @@ def test_without_a_compiler_c_is_refused_and_auto_is_numpy(monkeypatch):
     with pytest.raises(InputError, match="backend: no C compiler is here"):
         compile_kernel(ROBOTS["mock_arm"], ("tau",), "c")
     assert compile_kernel(ROBOTS["mock_arm"], ("tau",)).backend == "numpy"
-    assert compile_scalar_kernel(ROBOTS["mock_arm"], ("tau",)).backend == "python"
+    assert compile_kernel(ROBOTS["mock_arm"], ("tau",), "scalar").backend == "python"
 
 
 def test_a_compiler_that_fails_is_one_clear_line(monkeypatch, tmp_path):
@@ -161,7 +161,7 @@ def test_a_compiler_that_fails_is_one_clear_line(monkeypatch, tmp_path):
     with pytest.raises(InputError, match=f"backend: {broken} failed with status 3: kernel.c:7: error: no space$"):
         compile_kernel(ROBOTS["mock_arm"], ("tau",), "c")
     with pytest.warns(RuntimeWarning, match="no space; Python computes instead"):
-        kernel = compile_scalar_kernel(ROBOTS["mock_arm"], ("gravity",), ("q",))
+        kernel = compile_kernel(ROBOTS["mock_arm"], ("gravity",), "scalar", ("q",))
     assert kernel([0.3] * 6) == compile_kernel(ROBOTS["mock_arm"], ("gravity",), "python", ("q",))([0.3] * 6)
 
 

@@ -102,7 +102,7 @@ def test_unknown_output_or_backend_raises_error_that_lists_the_known():
         compile_kernel(model, ("tau", "torque"))
     with pytest.raises(InputError, match=r"outputs: .* got none"):
         compile_kernel(model, ())
-    with pytest.raises(InputError, match="backend: expected one of auto, python, numpy, c, jax; got 'fortran'"):
+    with pytest.raises(InputError, match="backend: expected one of auto, scalar, python, numpy, c, jax; got 'fortran'"):
         compile_kernel(model, backend="fortran")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="unpack"):
         python_kernel(model)([0.0] * 5)
