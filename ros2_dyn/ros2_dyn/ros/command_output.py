@@ -10,7 +10,7 @@ from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, othe
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.ros.message_template import command_template
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
-from ros2_dyn.runtime.samples import CommandLink
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.update import Command, FailsafeConfig
 
 

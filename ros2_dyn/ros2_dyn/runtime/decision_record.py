@@ -18,7 +18,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import checkpoint
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.checkpoint import Checkpoint
-from ros2_dyn.runtime.samples import DesiredSample, HybridSample, JointSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import DesiredSample, HybridSample, JointSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.update import Update, Work
 
 UNRECORDED = {"on_desired_trajectory"}

@@ -17,7 +17,7 @@ from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
-from ros2_dyn.runtime.samples import JointSample, PayloadRequest
+from ros2_dyn.runtime.inputs import JointSample, PayloadRequest
 from ros2_dyn.runtime.states import SynchronizedState
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update, run_work
 

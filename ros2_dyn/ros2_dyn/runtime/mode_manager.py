@@ -48,12 +48,10 @@ from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.samples import CommandLink
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
-from ros2_dyn.runtime.target_hybrid import TargetHybrid
-from ros2_dyn.runtime.target_pose import TargetPose
-from ros2_dyn.runtime.target_wrench import TargetWrench
+from ros2_dyn.runtime.targets import Targets
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
 COMMAND_HOLD_TIME = 0.5
@@ -65,15 +63,11 @@ YIELD_TIME = 1.0
 class ModeManager:
     """The modes of one arm."""
 
-    def __init__(self) -> None:
+    def __init__(self, targets: Targets) -> None:
+        """Create it without a robot; `targets` are what the tip is to do."""
         self.link = CommandLink()
         """The other side of the commands."""
-        self.armed: FailsafeConfig | None = None
-        """What the failsafe process is armed with."""
-        self.target: TargetWrench | TargetHybrid | None = None
-        """The wrench of modes force and impedance."""
-        self.target_pose: TargetPose | None = None
-        """What mode impedance follows."""
+        self._targets = targets
         self._laws = ControlLaws()
         self._rest = RestHolding()
         self._gains = GainRamp()
@@ -137,8 +131,6 @@ class ModeManager:
         names = settings.command_joints or model.joint_names
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
-        if another:
-            self.target = self.target_pose = None  # their frames may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._latest = self._sent = None
             self._rest = RestHolding()
@@ -181,8 +173,8 @@ class ModeManager:
             state,
             observed.terms,
             arm,
-            self.target,
-            self.target_pose,
+            self._targets.wrench,
+            self._targets.pose,
             wrench,
             now,
             *times,
@@ -260,6 +252,10 @@ class ModeManager:
             self._supervisor.abort("second commander", f": '{name}' publishes on {self.link.topic}, too")
         elif self._supervisor.modes.is_active:
             self._supervisor.stop("second commander", f": '{name}' publishes on {self.link.topic}, too")
+
+    def on_failsafe_armed(self) -> None:
+        """Take notice that a failsafe process stands by."""
+        self.link = self.link._replace(failsafe_alive=True)
 
     def on_enable(self, pressed: bool, now: float) -> None:
         """Take an enabling signal at a time, s; a release stops a mode that requires it."""
@@ -349,7 +345,7 @@ class ModeManager:
             self._robot,
             observed,
             arm,
-            self.target,
+            self._targets.wrench,
             self._enabled_at,
             self._loop,
             self._laws,
@@ -430,8 +426,8 @@ class ModeManager:
         check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
         check_controller_connected(mode, self.link)
-        if mode == "force" and self.target is not None:
-            target = self.target.in_base_axes(latest.state.measured.q)
+        if mode == "force" and self._targets.wrench is not None:
+            target = self._targets.wrench.in_base_axes(latest.state.measured.q)
             check_delay(
                 mode, self._loop.longest, least_free_speed(tip_mobility(arm), target, *self._loop.times), target
             )

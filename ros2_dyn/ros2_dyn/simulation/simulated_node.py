@@ -16,7 +16,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
-from ros2_dyn.runtime.samples import CommandLink, JointSample
+from ros2_dyn.runtime.inputs import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
 from ros2_dyn.simulation.event_queue import EventQueue

@@ -11,7 +11,7 @@ import numpy as np
 
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn_tools.campaign.fault import Fault
 from ros2_dyn_tools.campaign.world import World
 

@@ -10,7 +10,7 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.decision_record import Recording, Replaying, replaying
-from ros2_dyn.runtime.samples import WrenchSample
+from ros2_dyn.runtime.inputs import WrenchSample
 from ros2_dyn.runtime.update import Step
 from ros2_dyn_tools.viewer.live_arm import step_efforts
 from ros2_dyn_tools.viewer.picture import LinkWrench, ShownRobot, Status

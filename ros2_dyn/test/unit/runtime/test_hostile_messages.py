@@ -5,7 +5,7 @@ import pytest
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Settings
-from ros2_dyn.runtime.samples import MAX_NAMES, PayloadRequest, WrenchSample
+from ros2_dyn.runtime.inputs import MAX_NAMES, PayloadRequest, WrenchSample
 from runtime_rig import NAMES, SETTINGS, description
 
 

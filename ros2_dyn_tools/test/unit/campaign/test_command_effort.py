@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from arm_world import ARM, FRICTIONLESS, ArmWorld
 from ros2_dyn.dynamics import friction, gravity, rnea
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, Settings, TrajectorySample, run_work
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.simulation.applied_force import AppliedForce
 
 KINDS = ("gravity_compensated", "gravity_and_friction_compensated")

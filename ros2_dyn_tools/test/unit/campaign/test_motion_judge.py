@@ -9,7 +9,7 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import mode_manager
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverQuality

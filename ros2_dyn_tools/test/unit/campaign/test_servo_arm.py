@@ -11,7 +11,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverFault, DriverQuality

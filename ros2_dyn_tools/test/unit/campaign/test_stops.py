@@ -13,7 +13,7 @@ from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverQuality

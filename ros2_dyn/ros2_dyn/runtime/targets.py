@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The targets of the tip: the newest wrench and pose that are desired, and the work that a new frame needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ros2_dyn.errors import MessageError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.inputs import HybridSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.target_hybrid import TargetHybrid, check_hybrid
+from ros2_dyn.runtime.target_pose import TargetPose, check_pose
+from ros2_dyn.runtime.target_wrench import TargetTime, TargetWrench, check_ceiling, check_wrench
+from ros2_dyn.runtime.update import Work, WorkDone
+
+TargetSample = WrenchSample | PoseSample | HybridSample
+Target = TargetWrench | TargetPose | TargetHybrid
+TARGET_TOPICS: dict[type, str] = {
+    WrenchSample: "~/desired_wrench",
+    PoseSample: "~/desired_pose",
+    HybridSample: "~/desired_hybrid",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TargetWork(Work):
+    """A target in a frame that is new, whose kernel has to be compiled."""
+
+    model: RobotModel
+    sample: TargetSample
+    now: float
+    """When it arrived, s."""
+
+    def compute(self) -> Target:
+        """Return the target."""
+        return make_target(self.model, self.sample, self.now)
+
+
+class Targets:
+    """The newest targets of one robot."""
+
+    def __init__(self) -> None:
+        self.wrench: TargetWrench | TargetHybrid | None = None
+        """The wrench of modes force and impedance."""
+        self.pose: TargetPose | None = None
+        """What mode impedance follows."""
+
+    def forget(self) -> None:
+        """Forget all targets, whose frames may be gone with their robot."""
+        self.wrench = self.pose = None
+
+    def take(self, sample: TargetSample, model: RobotModel, settings: Settings, now: float) -> tuple[Work, ...]:
+        """Take a target at a time, s; return the work that is needed first, where its frame is new.
+
+        Raises:
+            MessageError: it is wrong, or older than the one that is known.
+        """
+        at, last = TargetTime.of(sample, now), self._last(sample)
+        if last is not None and at.is_older(last.time):
+            older = f"by {1e-9 * (last.time.stamp - at.stamp):.6f} s"
+            raise MessageError("header.stamp", "older than the last", older)
+        check_target(sample, model, settings)
+        if last is None or last.frame != sample.frame:
+            return (TargetWork(model, sample, now),)
+        self._use(make_target(model, sample, now))
+        return ()
+
+    def on_work_done(self, done: WorkDone, model: RobotModel | None) -> None:
+        """Take a target that is ready, unless a newer one came, or another robot."""
+        work = done.work
+        assert isinstance(work, TargetWork)
+        last = self._last(work.sample)
+        is_older = last is not None and TargetTime.of(work.sample, work.now).is_older(last.time)
+        if model is work.model and done.error is None and not is_older:
+            self._use(done.value)
+
+    def _last(self, sample: TargetSample) -> Target | None:
+        """Return the target that a message replaces."""
+        if isinstance(sample, WrenchSample):
+            return self.wrench
+        return self.pose if isinstance(sample, PoseSample) or isinstance(self.pose, TargetHybrid) else None
+
+    def _use(self, target: Target) -> None:
+        if isinstance(target, (TargetWrench, TargetHybrid)):
+            self.wrench = target
+        if isinstance(target, TargetPose):
+            self.pose = target
+
+
+def make_target(model: RobotModel, sample: TargetSample, now: float) -> Target:
+    """Return the target of a message that arrived at a time, s; errors as `check_target`."""
+    if isinstance(sample, WrenchSample):
+        return TargetWrench(model, sample, now)
+    return TargetPose(model, sample, now) if isinstance(sample, PoseSample) else TargetHybrid(model, sample, now)
+
+
+def check_target(sample: TargetSample, model: RobotModel, settings: Settings) -> None:
+    """Check a message.
+
+    Raises:
+        MessageError: a number or the frame is wrong, or more than the largest force or moment is desired.
+    """
+    if isinstance(sample, PoseSample):
+        check_pose(model, sample)
+    elif isinstance(sample, HybridSample):
+        check_hybrid(model, sample, settings.max_force, settings.max_moment)
+    else:
+        check_ceiling(sample, settings.max_force, settings.max_moment)
+        check_wrench(model, sample)
