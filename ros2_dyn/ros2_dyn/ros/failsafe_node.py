@@ -128,7 +128,7 @@ class FailsafeNode(Node):
             self._end()
             return
         signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.read(), self.ending)
-        update = self._runtime.on_time(signs, self._now(), time.monotonic())
+        update = self._runtime.on_time(signs, self._now())
         if self._runtime.taken_over and not self._taken_over:
             self._taken_over = True
             self._memory.take()  # before the first command, so that the node does not command beside it

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, cast
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
@@ -256,9 +256,7 @@ class ArmRuntime:
                 self._standby.append((states, now))
             return self._update(*pipeline.observe((), now).events)
         intended = modes.intends_contact
-        return self._decide(
-            pipeline.on_joint_state(sample, now, commanded=modes.commands, contact_intended=intended)
-        )
+        return self._decide(pipeline.on_joint_state(sample, now, commanded=modes.commands, contact_intended=intended))
 
     def _on_desired(self, sample: DesiredSample, now: float) -> Update:
         if self._pipeline is None:
@@ -291,7 +289,7 @@ class ArmRuntime:
         return self._update()
 
     def _on_state_publishers(self, publishers: StatePublishers, now: float) -> Update:
-        if problem := self._sources.on_publishers(publishers.count, now):
+        if problem := self._sources.on_publishers(publishers.number, now):
             self._events.append(Event("two publishers", problem))
         return self._update()
 
@@ -329,7 +327,7 @@ class ArmRuntime:
             self._check_no_load(asked.mode)
             if problem := self._sources.problem(now):
                 raise ModeRefused(asked.mode, problem)
-            self._modes.check_entry(asked.mode, now)
+            self._modes.check_entry(cast(Mode, asked.mode), now)
         except ModeRefused as refused:
             return self._update(replies=(Reply(asked.request, refused),))
         config = self._modes.failsafe_config()
@@ -369,7 +367,7 @@ class ArmRuntime:
     def _enter(self, mode: str, request: Hashable, now: float) -> Reply:
         try:
             self._check_no_load(mode)
-            self._events.append(Event("mode entered", self._modes.enter(mode, now), "info"))
+            self._events.append(Event("mode entered", self._modes.enter(cast(Mode, mode), now), "info"))
         except ModeRefused as refused:
             return Reply(request, refused)
         return Reply(request)

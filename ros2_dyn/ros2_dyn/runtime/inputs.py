@@ -115,8 +115,8 @@ class TrajectorySample(NamedTuple):
 class PayloadRequest(NamedTuple):
     """What a link is to carry.
 
-    While a mode commands, the ramp takes at least `MIN_RAMP_TIME`, and a payload that the limits cannot carry, or one on
-    another link, is refused.
+    While a mode commands, the ramp takes at least `MIN_RAMP_TIME`. A payload that the limits cannot carry, or one on
+    another link, is refused then.
     """
 
     link: str
@@ -178,7 +178,7 @@ class EnableSignal(NamedTuple):
 class StatePublishers(NamedTuple):
     """How many nodes publish joint states."""
 
-    count: int
+    number: int
 
 
 class TimePassed(NamedTuple):
@@ -199,8 +199,8 @@ class ClockJump(NamedTuple):
 class ModeRequest(NamedTuple):
     """A mode to enter; monitor leaves one.
 
-    Where a failsafe process is needed and not armed, the update asks for it, and the reply comes with `FailsafeArmed`. A
-    refusal is a `ModeRefused`, or an `InputError` where there is no such mode.
+    Where a failsafe process is needed and not armed, the update asks for it, and the reply comes with `FailsafeArmed`.
+    A refusal is a `ModeRefused`, or an `InputError` where there is no such mode.
     """
 
     mode: str
@@ -260,29 +260,33 @@ class SettingsChange(NamedTuple):
     """Name of the request."""
 
 
+Request = (
+    ModeRequest
+    | PayloadRequest
+    | PayloadQuestion
+    | TrajectorySample
+    | CollisionReset
+    | CollisionCalibration
+    | SettingsChange
+)
+"""Inputs that are answered by a `Reply` with their name."""
 Input = (
     JointSample
     | DesiredSample
     | WrenchSample
     | PoseSample
     | HybridSample
-    | TrajectorySample
-    | PayloadRequest
-    | PayloadQuestion
     | CommandLink
     | EnableSignal
     | StatePublishers
     | TimePassed
     | CommandExpired
     | ClockJump
-    | ModeRequest
     | FailsafeArmed
     | TakeOver
     | HandoverInput
-    | CollisionReset
-    | CollisionCalibration
     | Description
-    | SettingsChange
     | WorkDone
+    | Request
 )
 """All that a runtime can be given."""

@@ -29,6 +29,7 @@ from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.guard_input import guard_input, state_age
 from ros2_dyn.runtime.handover_hold import HandoverHold
 from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.law_input import LawInput
 from ros2_dyn.runtime.loop_observer import LoopObserver, LoopReport
 from ros2_dyn.runtime.mode_entry_checks import (
@@ -48,7 +49,6 @@ from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.targets import Targets

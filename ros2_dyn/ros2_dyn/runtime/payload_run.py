@@ -12,8 +12,8 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
 from ros2_dyn.estimation.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.estimation.state_windows import StateWindows, WindowAverager
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.inputs import PayloadQuestion
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import Reply, Work, WorkDone
 

@@ -13,10 +13,10 @@ from ros2_dyn.errors import InputError, MessageError, shorten
 from ros2_dyn.estimation.filters import time_constant
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
+from ros2_dyn.runtime.inputs import DesiredSample, JointSample
 from ros2_dyn.runtime.joint_order import JointOrder
 from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
-from ros2_dyn.runtime.inputs import DesiredSample, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
@@ -134,7 +134,7 @@ class StatePipeline:
         return self.collision
 
     def judge(self, sample: JointSample, now: float, commanded: bool = False) -> list[SynchronizedState]:
-        """Pass a message of joint states through the first stages; return the states that `observe` may take, then or later."""
+        """Pass a message of joint states through the first stages; return the states for `observe`."""
         try:
             assembled = self._assembler.process(sample, now)
         except MessageError as error:

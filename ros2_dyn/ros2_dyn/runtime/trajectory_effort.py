@@ -14,9 +14,9 @@ from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import CommandEffort, robot_adds_friction
+from ros2_dyn.runtime.inputs import TrajectorySample
 from ros2_dyn.runtime.joint_order import find_joints
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
-from ros2_dyn.runtime.inputs import TrajectorySample
 from ros2_dyn.runtime.update import Work
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.inputs import CommandExpired, CommandLink, FailsafeArmed, JointSample, ModeRequest, TimePassed
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
-from ros2_dyn.runtime.inputs import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
 from ros2_dyn.simulation.event_queue import EventQueue
@@ -161,7 +161,7 @@ class SimulatedNode:
         self._tell_link()
 
     def _tell_link(self) -> None:
-        self.input(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
+        self.input(lambda runtime, now: runtime.step(self._seen_link(), now))
 
     def _seen_link(self) -> CommandLink:
         """Return the other side of the commands; a failsafe process that commands is a second commander."""
@@ -186,7 +186,7 @@ class SimulatedNode:
 
         if self._failsafe is not None:
             self._command_failsafe(self._failsafe.on_joint_state(read(), self._queue.now))
-        self._input(lambda runtime, now: runtime.on_joint_state(read(), now), is_state=True)
+        self._input(lambda runtime, now: runtime.step(read(), now), is_state=True)
 
     def input(self, call: Call) -> None:
         """Pass an input to the runtime: at once, or when a process that hangs goes on; a dead one loses it."""
@@ -205,13 +205,13 @@ class SimulatedNode:
         """Request a mode."""
         self.awaits_reply = True
         self._tell_link()
-        self.input(lambda runtime, now: runtime.request_mode(mode, now, MODE_REQUEST))
+        self.input(lambda runtime, now: runtime.step(ModeRequest(mode, MODE_REQUEST), now))
 
     def tick(self) -> None:
         """Let time pass; to be called every `RAMP_DOWN_PERIOD`."""
         if self.state == "running":
             self._beats += 1
-            self._call(lambda runtime, now: runtime.on_time(now))
+            self._call(lambda runtime, now: runtime.step(TimePassed(), now))
         self._watch()
 
     def _call(self, call: Call) -> None:
@@ -284,7 +284,7 @@ class SimulatedNode:
             return
         self._unsent.popleft()
         if self.link.failsafe_commands:
-            self._call(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
+            self._call(lambda runtime, now: runtime.step(self._seen_link(), now))
             return
         if self.commands:
             self._last = command.as_last(self._queue.now)
@@ -296,11 +296,11 @@ class SimulatedNode:
         while self._unsent:
             self._unsent.popleft()
             self._record("expired")
-            self._call(lambda runtime, now: runtime.on_command_expired(now))
+            self._call(lambda runtime, now: runtime.step(CommandExpired(), now))
 
     def _finish(self, work: Work) -> None:
         done = work.run()
-        self._call(lambda runtime, now: runtime.on_work_done(done, now))
+        self._call(lambda runtime, now: runtime.step(done, now))
 
     def _arm(self, config: FailsafeConfig) -> None:
         problem = None
@@ -311,7 +311,7 @@ class SimulatedNode:
         else:
             self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
             self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
-        self._call(lambda runtime, now: runtime.on_failsafe_armed(config, problem, now))
+        self._call(lambda runtime, now: runtime.step(FailsafeArmed(config, problem), now))
 
     def _set_mode(self, mode: str) -> None:
         if mode != self._mode:

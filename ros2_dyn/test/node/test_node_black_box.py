@@ -17,6 +17,7 @@ from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import RecordingRuntime
 from ros2_dyn.runtime.checkpoint import Checkpoint
 from ros2_dyn.runtime.decision_record import Recording, read_record, replay
+from ros2_dyn.runtime.inputs import TimePassed
 from ros_harness import words
 
 
@@ -75,7 +76,7 @@ def test_node_without_mcap_says_so_once_and_commands(listener, start, tmp_path):
 
 def test_oldest_black_boxes_are_deleted_and_no_other_file(tmp_path, monkeypatch):
     runtime = RecordingRuntime()
-    runtime.on_time(0.0)
+    runtime.step(TimePassed(), 0.0)
     recording = runtime.box.take("x", 0.0)
     own = [tmp_path / f"2026-01-01T00-00-{number:02d}-000_too-fast.mcap" for number in range(30)]
     others = [tmp_path / "a.mcap", own[0].with_name(own[0].name.replace("01-01", "01-02")), tmp_path / ".x.mcap.part"]
@@ -95,7 +96,7 @@ def test_oldest_black_boxes_are_deleted_and_no_other_file(tmp_path, monkeypatch)
 
 def test_stops_without_end_take_a_bounded_space(tmp_path):
     runtime, reports = RecordingRuntime(), []
-    runtime.on_time(0.0)
+    runtime.step(TimePassed(), 0.0)
     writer = BlackBoxWriter(tmp_path, reports.append, reports.append)
     for number in range(black_box_writer.MAX_FILES + 5):
         writer.write(runtime.box.take("too fast: 7 rad/s", float(number)), 0.0)
@@ -110,7 +111,7 @@ def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
     reports: list[str] = []
     warnings: list[str] = []
     runtime = RecordingRuntime()
-    runtime.on_time(0.0)
+    runtime.step(TimePassed(), 0.0)
     writer = BlackBoxWriter(tmp_path / "file" / "folder", reports.append, warnings.append)
     writer.write(runtime.box.take("x", 0.0), 0.0)
     writer.close()

@@ -27,7 +27,17 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.control_policy import command_limits
-from ros2_dyn.runtime.inputs import DesiredSample, HybridSample, JointSample, PayloadRequest, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import (
+    DesiredSample,
+    EnableSignal,
+    HybridSample,
+    JointSample,
+    PayloadRequest,
+    PoseSample,
+    SettingsChange,
+    TimePassed,
+    WrenchSample,
+)
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
@@ -361,7 +371,7 @@ class World:
     def _send_enable(self) -> None:
         pressed = self.pressed
         if self.enable_connected:
-            self.node.input(lambda runtime, now: runtime.on_enable(pressed, now))
+            self.node.input(lambda runtime, now: runtime.step(EnableSignal(pressed), now))
 
     def way_to_pose(self) -> Array:
         """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
@@ -381,16 +391,16 @@ class World:
 
     def _deliver_target(self, message: DesiredSample | WrenchSample | PoseSample | HybridSample) -> None:
         if isinstance(message, DesiredSample):
-            self.node.input(lambda runtime, now: runtime.on_desired(message, now))
+            self.node.input(lambda runtime, now: runtime.step(message, now))
         elif isinstance(message, WrenchSample):
             wrench = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_wrench(wrench, now))
+            self.node.input(lambda runtime, now: runtime.step(wrench, now))
         elif isinstance(message, HybridSample):
             hybrid = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_hybrid(hybrid, now))
+            self.node.input(lambda runtime, now: runtime.step(hybrid, now))
         else:
             pose = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_pose(pose, now))
+            self.node.input(lambda runtime, now: runtime.step(pose, now))
 
     # ---- commands
 
@@ -450,7 +460,7 @@ class World:
         """Request a payload once."""
 
         def call(runtime: ArmRuntime, now: float) -> Update:
-            update = runtime.set_payload(request, now)
+            update = runtime.step(request, now)
             if not any(reply.error for reply in update.replies):
                 self.truth.tell_payload(request)
             return update
@@ -462,10 +472,10 @@ class World:
 
         def call(runtime: ArmRuntime, now: float) -> Update:
             try:
-                update = runtime.change_settings(replace(runtime.settings, **values), now)
+                update = runtime.step(SettingsChange(replace(runtime.settings, **values)), now)
             except Ros2DynError as error:
                 self.record("refused", str(error))
-                return runtime.on_time(now)
+                return runtime.step(TimePassed(), now)
             self.truth.tell_gravity(runtime.settings.gravity)
             self.motion_judge.contact.spring.on_stiffness(max(runtime.settings.impedance_stiffness[:3]))
             return update

@@ -25,6 +25,7 @@ from ros2_dyn.runtime import (
 )
 from ros2_dyn.runtime.black_box import AFTERMATH, BlackBox, RecordingRuntime
 from ros2_dyn.runtime.decision_record import INPUTS, UNRECORDED, Recording, read_record, replay, write_record
+from ros2_dyn.runtime.inputs import ClockJump, ModeRequest, SettingsChange, TimePassed
 from ros2_dyn_tools.campaign.runner import play_world
 from runtime_rig import HOME, NAMES, SETTINGS, description
 
@@ -37,7 +38,7 @@ class Arm:
     def __init__(self, span: float = 2.0, begin: float = 100.0) -> None:
         self.runtime = RecordingRuntime(description(), SETTINGS, BlackBox(span))
         self.box, self.now = self.runtime.box, begin
-        self.runtime.on_command_link(CommandLink(topic="/commands"), begin)
+        self.runtime.step(CommandLink(topic="/commands"), begin)
 
     def state(self) -> JointSample:
         """Return the state of this instant."""
@@ -50,19 +51,19 @@ class Arm:
         updates = []
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
-            updates.append(self.runtime.on_joint_state(self.state(), self.now))
-            self.runtime.on_time(self.now)
+            updates.append(self.runtime.step(self.state(), self.now))
+            self.runtime.step(TimePassed(), self.now)
         return updates
 
     def wait(self, seconds: float) -> None:
         """Let time pass without states."""
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
-            self.runtime.on_time(self.now)
+            self.runtime.step(TimePassed(), self.now)
 
     def enter(self, mode: str) -> None:
         """Request a mode."""
-        run_work(self.runtime, self.runtime.request_mode(mode, self.now), self.now)
+        run_work(self.runtime, self.runtime.step(ModeRequest(mode), self.now), self.now)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +124,7 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
     arm.enter("gravity")
     arm.play(1.0)
     assert arm.box.take_stop(arm.now) is None
-    arm.runtime.on_clock_jump("by 2 s", arm.now)
+    arm.runtime.step(ClockJump("by 2 s"), arm.now)
     assert arm.box.take_stop(arm.now) is None
     arm.play(AFTERMATH + PERIOD)
     assert arm.box.take_stop(arm.now).reason.startswith("clock jumped")
@@ -173,7 +174,7 @@ def test_box_is_bounded_in_bytes_and_goes_on_at_the_next_checkpoint(monkeypatch)
         arm.play(0.5)
         taken = arm.box.take("now", arm.now)
         assert taken is None or sum(map(len, taken.records)) <= 60_000
-    arm.runtime.on_desired(DesiredSample(0, ("x" * 100_000,), accelerations=(0.0,)), arm.now)
+    arm.runtime.step(DesiredSample(0, ("x" * 100_000,), accelerations=(0.0,)), arm.now)
     assert arm.box.take("now", arm.now) is None
     arm.play(0.1)
     assert all(each.same for each in replay(arm.box.take("now", arm.now)))
@@ -183,7 +184,7 @@ def test_what_cannot_be_recorded_ends_the_recording_and_not_the_mode():
     arm = Arm()
     arm.play(0.5)
     arm.enter("gravity")
-    arm.runtime.on_command_link(arm.runtime._modes.link._replace(topic=lambda: None), arm.now)
+    arm.runtime.step(arm.runtime._modes.link._replace(topic=lambda: None), arm.now)
     commands = [update.command for update in arm.play(0.5)]
     assert None not in commands
     assert "an input of on_command_link cannot be saved" in arm.box.problem
@@ -195,7 +196,7 @@ def test_error_of_an_input_is_a_decision():
     arm.play(0.2)
     arm.enter("gravity")
     with pytest.raises(InputError, match="joints"):
-        arm.runtime.change_settings(SETTINGS.from_values({}), arm.now)
+        arm.runtime.step(SettingsChange(SETTINGS.from_values({})), arm.now)
     replayed = list(replay(arm.box.take("now", arm.now)))
     assert "joints" in replayed[-1].decision.error
     assert all(each.same for each in replayed)

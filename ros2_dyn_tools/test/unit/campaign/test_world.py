@@ -19,6 +19,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.runtime import impedance_law
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.inputs import Description
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, Update
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -243,7 +244,7 @@ def test_node_that_hung_while_another_failsafe_was_armed_does_not_command_beside
     played.want_mode("gravity")
     played.run(1.0)
     heavier = ARM.with_body("tool0", SpatialInertia.from_com(0.01, np.zeros(3), np.zeros((3, 3))))
-    played.node.input(lambda runtime, now: runtime.use_description(heavier, now))
+    played.node.input(lambda runtime, now: runtime.step(Description(heavier), now))
     played.run(1.07)
     played.node.hang()
     played.run(1.4)
