@@ -57,7 +57,8 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
-from ros2_dyn.runtime.targets import TARGET_TOPICS, Targets, TargetSample, TargetWork
+from ros2_dyn.runtime.target_hybrid import TargetHybrid
+from ros2_dyn.runtime.targets import TARGET_TOPICS, Target, TargetSample, TargetWork, take_target
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask, TrajectoryWork
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -91,8 +92,7 @@ class ArmRuntime:
         self.warnings: list[str] = []
         """What looks wrong in the robot description."""
         self._pipeline: StatePipeline | None = None
-        self._targets = Targets()
-        self._modes = ModeManager(self._targets)
+        self._modes = ModeManager()
         self._loader = RobotLoader()
         self._description: RobotModel | str | None = None
         self._calibration = CalibrationRuns()
@@ -308,13 +308,29 @@ class ArmRuntime:
         if self._pipeline is None:
             return self._update()
         try:
-            return self._update(work=self._targets.take(sample, self._pipeline.robot.model, self.settings, now))
+            last, model = self._last_target(sample), self._pipeline.robot.model
+            target = take_target(sample, last, model, self.settings, now)
         except MessageError as error:
             return self._update(rejection(TARGET_TOPICS[type(sample)], error))
+        if isinstance(target, TargetWork):
+            return self._update(work=(target,))
+        self._modes.on_target(target)
+        return self._update()
 
     def _on_target_made(self, done: WorkDone, now: float) -> Update:
-        self._targets.on_work_done(done, None if self._pipeline is None else self._pipeline.robot.model)
+        work = done.work
+        assert isinstance(work, TargetWork)
+        current = self._pipeline is not None and self._pipeline.robot.model is work.model
+        if current and done.error is None and not work.is_late(self._last_target(work.sample)):
+            self._modes.on_target(done.value)
         return self._update()
+
+    def _last_target(self, sample: TargetSample) -> Target | None:
+        """Return the target that a message replaces."""
+        if isinstance(sample, WrenchSample):
+            return self._modes.target
+        pose = self._modes.target_pose
+        return pose if isinstance(sample, PoseSample) or isinstance(pose, TargetHybrid) else None
 
     def _on_mode_request(self, asked: ModeRequest, now: float) -> Update:
         if asked.mode == "monitor":
@@ -327,7 +343,7 @@ class ArmRuntime:
             self._check_no_load(asked.mode)
             if problem := self._sources.problem(now):
                 raise ModeRefused(asked.mode, problem)
-            self._modes.check_entry(cast(Mode, asked.mode), now)
+            self._modes.check_entry(asked.mode, now)
         except ModeRefused as refused:
             return self._update(replies=(Reply(asked.request, refused),))
         config = self._modes.failsafe_config()
@@ -498,8 +514,6 @@ class ArmRuntime:
             self._events.append(Event("payload gone", text))
         self._pipeline = StatePipeline(robot, before)
         another = before is None or before.robot.description is not robot.description
-        if another:
-            self._targets.forget()
         self._modes.use(robot, now)
         self._failsafe.on_robot_changed(self.commands)
         self.warnings = [str(each) for each in robot.findings if each.severity != "note"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The targets of the tip: the newest wrench and pose that are desired, and the work that a new frame needs."""
+"""Desired wrenches and poses of the tip: whether they are right and new, and the work that a new frame needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.target_hybrid import TargetHybrid, check_hybrid
 from ros2_dyn.runtime.target_pose import TargetPose, check_pose
 from ros2_dyn.runtime.target_wrench import TargetTime, TargetWrench, check_ceiling, check_wrench
-from ros2_dyn.runtime.update import Work, WorkDone
+from ros2_dyn.runtime.update import Work
 
 TargetSample = WrenchSample | PoseSample | HybridSample
 Target = TargetWrench | TargetPose | TargetHybrid
@@ -36,56 +36,33 @@ class TargetWork(Work):
         """Return the target."""
         return make_target(self.model, self.sample, self.now)
 
+    def is_late(self, last: Target | None) -> bool:
+        """Return whether a newer target has come meanwhile."""
+        return last is not None and TargetTime.of(self.sample, self.now).is_older(last.time)
 
-class Targets:
-    """The newest targets of one robot."""
 
-    def __init__(self) -> None:
-        self.wrench: TargetWrench | TargetHybrid | None = None
-        """The wrench of modes force and impedance."""
-        self.pose: TargetPose | None = None
-        """What mode impedance follows."""
+def take_target(
+    sample: TargetSample, last: Target | None, model: RobotModel, settings: Settings, now: float
+) -> Target | TargetWork:
+    """Return the target of a message, or the work that it needs first, where its frame is new.
 
-    def forget(self) -> None:
-        """Forget all targets, whose frames may be gone with their robot."""
-        self.wrench = self.pose = None
+    Args:
+        sample: the message.
+        last: the target that it replaces.
+        model: the robot.
+        settings: with the largest force and moment.
+        now: time, s.
 
-    def take(self, sample: TargetSample, model: RobotModel, settings: Settings, now: float) -> tuple[Work, ...]:
-        """Take a target at a time, s; return the work that is needed first, where its frame is new.
-
-        Raises:
-            MessageError: it is wrong, or older than the one that is known.
-        """
-        at, last = TargetTime.of(sample, now), self._last(sample)
-        if last is not None and at.is_older(last.time):
-            older = f"by {1e-9 * (last.time.stamp - at.stamp):.6f} s"
-            raise MessageError("header.stamp", "older than the last", older)
-        check_target(sample, model, settings)
-        if last is None or last.frame != sample.frame:
-            return (TargetWork(model, sample, now),)
-        self._use(make_target(model, sample, now))
-        return ()
-
-    def on_work_done(self, done: WorkDone, model: RobotModel | None) -> None:
-        """Take a target that is ready, unless a newer one came, or another robot."""
-        work = done.work
-        assert isinstance(work, TargetWork)
-        last = self._last(work.sample)
-        is_older = last is not None and TargetTime.of(work.sample, work.now).is_older(last.time)
-        if model is work.model and done.error is None and not is_older:
-            self._use(done.value)
-
-    def _last(self, sample: TargetSample) -> Target | None:
-        """Return the target that a message replaces."""
-        if isinstance(sample, WrenchSample):
-            return self.wrench
-        return self.pose if isinstance(sample, PoseSample) or isinstance(self.pose, TargetHybrid) else None
-
-    def _use(self, target: Target) -> None:
-        if isinstance(target, (TargetWrench, TargetHybrid)):
-            self.wrench = target
-        if isinstance(target, TargetPose):
-            self.pose = target
+    Raises:
+        MessageError: it is wrong, or older than the one that it replaces.
+    """
+    at = TargetTime.of(sample, now)
+    if last is not None and at.is_older(last.time):
+        older = f"by {1e-9 * (last.time.stamp - at.stamp):.6f} s"
+        raise MessageError("header.stamp", "older than the last", older)
+    check_target(sample, model, settings)
+    known = last is not None and last.frame == sample.frame
+    return make_target(model, sample, now) if known else TargetWork(model, sample, now)
 
 
 def make_target(model: RobotModel, sample: TargetSample, now: float) -> Target:
