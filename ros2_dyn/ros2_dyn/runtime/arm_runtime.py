@@ -470,7 +470,7 @@ class ArmRuntime:
             replies, work = self._change_settings(change.settings, now)
         except Ros2DynError as error:
             return self._update(replies=(Reply(change.request, error),))
-        return self._update(replies=(*replies, Reply(change.request)), work=work)
+        return self._update(replies=(Reply(change.request), *replies), work=work)
 
     def _change_settings(self, settings: Settings, now: float) -> tuple[tuple[Reply, ...], tuple[Work, ...]]:
         """Take parameters; return replies to what they end, and the work that they need.

@@ -110,6 +110,6 @@ def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
         if both:
             world.driver_clock_offset += by
         text = f"by {1e-9 * by:.3f} s"
-        world.node.input(lambda runtime, now: runtime.step(ClockJump(text), now))
+        world.node.input(ClockJump(text))
 
     return blinding(world, Fault(lambda: shift(jump), lambda: shift(-jump)))

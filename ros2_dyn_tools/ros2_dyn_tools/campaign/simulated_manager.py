@@ -143,7 +143,7 @@ class SimulatedManager:
 
     def step(self, what: HandoverStep) -> None:
         """Take a step in mode gravity."""
-        self.world.node.input(lambda runtime, now: runtime.step(HandoverInput(what), now))
+        self.world.node.input(HandoverInput(what))
 
     # ---- the controllers
 

@@ -531,12 +531,12 @@ def test_parameters_of_the_limits_are_locked_while_a_mode_commands(change):
     changed = Settings(**values)
     name = next(iter(change))
     with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands: enter monitor first"):
-        made.runtime.step(SettingsChange(changed), made.now)
+        run_work(made.runtime, made.runtime.step(SettingsChange(changed), made.now), made.now)
     made.step(5)
     assert made.runtime.mode == "gravity"
     made.set_mode("monitor")
     with pytest.raises(InputError, match=f"{name}: cannot be changed while mode monitor commands"):
-        made.runtime.step(SettingsChange(changed), made.now)
+        run_work(made.runtime, made.runtime.step(SettingsChange(changed), made.now), made.now)
     leave(made)
     made.take(made.runtime.step(SettingsChange(changed), made.now))
     assert made.runtime.settings == changed

@@ -290,7 +290,7 @@ def test_settings_change_all_or_none(runtime):
         ({"joints": (*NAMES[:2], "nose"), "gravity": (0, 0, -1.0)}, "no joint 'nose'"),
     ):
         with pytest.raises(Ros2DynError, match=problem):
-            runtime.step(SettingsChange(with_settings(**changes)), NOW)
+            run_work(runtime, runtime.step(SettingsChange(with_settings(**changes)), NOW), NOW)
     assert_allclose(weight(runtime, 3), expected, rtol=0, atol=1e-10)
     assert runtime.robot.tip_link == "forearm_link"
 

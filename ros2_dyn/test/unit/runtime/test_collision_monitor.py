@@ -324,6 +324,6 @@ def test_a_calibration_ends_when_the_observer_changes():
     arm.play(20)
     arm.runtime.step(CollisionCalibration("calibration"), arm.now)
     other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, **DRIVES})
-    (reply,) = arm.runtime.step(SettingsChange(other), arm.now).replies
+    _, reply = arm.runtime.step(SettingsChange(other), arm.now).replies
     assert reply.request == "calibration"
     assert "the robot or parameters changed during the calibration: repeat it" in str(reply.error)

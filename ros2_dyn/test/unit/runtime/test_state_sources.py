@@ -21,7 +21,7 @@ from runtime_rig import SETTINGS, RuntimeRig
 )
 def test_each_publisher_should_have_joints_of_its_own(publishers, names, alone):
     sources = StateSources()
-    sources.publishers = publishers
+    sources.on_publishers(publishers, 0.0)
     for each in names:
         sources.note(tuple(each), 0.0)
     assert (not sources.problem(1.0)) is alone
@@ -29,7 +29,7 @@ def test_each_publisher_should_have_joints_of_its_own(publishers, names, alone):
 
 def test_joints_that_nobody_sends_any_more_are_forgotten():
     sources = StateSources()
-    sources.publishers = 2
+    sources.on_publishers(2, 0.0)
     sources.note("ab", 0.0)
     sources.note("c", 8.0)
     assert sources.problem(8.0)

@@ -146,7 +146,7 @@ def test_a_node_that_resumes_ends_its_mode_and_is_silent():
     assert played.node.runtime.reason.startswith("failsafe took over")
     taken_at = of_kind(played, "failsafe")[0][0]
     assert of_kind(played, "command")[-1][0] < taken_at
-    played.node.input(lambda runtime, now: runtime.step(ModeRequest("gravity"), now))
+    played.node.input(ModeRequest("gravity"))
     assert f"{FAILSAFE_NAME}/release" in of_kind(played, "refused")[-1][1]
     type(played.node).release(played.node)
     played.run(4.0)

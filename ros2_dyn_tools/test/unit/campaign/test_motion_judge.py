@@ -520,7 +520,7 @@ def stopped_world() -> World:
     push = AppliedForce("tool0", (0.0, 30.0, 0.0), start=0.6, duration=0.3)
     world = World(1, ARM, HOME, WorldOptions(settings, DriverQuality(125.0), patience=9.0), contacts=[push])
     world.want_mode("gravity")
-    world.at(1.6, lambda: world.node.input(lambda runtime, now: runtime.step(ClockJump("by 1 s"), now)))
+    world.at(1.6, lambda: world.node.input(ClockJump("by 1 s")))
     world.run(3.8)
     return world
 

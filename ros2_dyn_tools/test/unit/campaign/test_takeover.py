@@ -9,7 +9,7 @@ from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.arm_runtime import REARM_PERIOD
+from ros2_dyn.runtime.failsafe_arming import REARM_PERIOD
 from ros2_dyn.runtime.inputs import ClockJump, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn_tools.campaign.world import World
@@ -119,7 +119,7 @@ def wrong_about_its_payload(mass: float, measured: bool = True) -> World:
     leave_alone(played)
     played.wanted_mode = "stopped"
     if played.node.mode == "gravity":
-        played.node.input(lambda runtime, now: runtime.step(ClockJump("test"), now))
+        played.node.input(ClockJump("test"))
     played.run(3.5)
     assert played.node.stop_calls == 1
     assert np.max(np.abs(played.arm.qd)) < REST
