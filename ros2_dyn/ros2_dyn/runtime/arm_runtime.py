@@ -188,6 +188,11 @@ class ArmRuntime:
         return self._modes.loop
 
     @property
+    def failsafe_config(self) -> FailsafeConfig | None:
+        """What a failsafe process has to be armed with before a mode commands; None: none is needed."""
+        return self._modes.failsafe_config()
+
+    @property
     def waits_for_desired(self) -> bool:
         """Whether a measured state waits for its desired state."""
         return self._pipeline is not None and self._pipeline.synchronizer.waits

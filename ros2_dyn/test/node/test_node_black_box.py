@@ -9,14 +9,14 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 pytest.importorskip("mcap", reason="mcap is not installed")
 
+from ros2_dyn.runtime.replay import replay
+
 from driver import COMMANDED_NODE, Driver, StandingArm
 from robots import MOCK_ARM
 from ros2_dyn.ros import black_box_writer
 from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_name
 from ros2_dyn.runtime import black_box_file
-from ros2_dyn.runtime.black_box import RecordingRuntime
-from ros2_dyn.runtime.checkpoint import Checkpoint
-from ros2_dyn.runtime.decision_record import Recording, read_record, replay
+from ros2_dyn.runtime.black_box import Beginning, Recording, RecordingRuntime
 from ros2_dyn.runtime.inputs import TimePassed
 from ros_harness import words
 
@@ -103,7 +103,7 @@ def test_stops_without_end_take_a_bounded_space(tmp_path):
     writer.close()
     assert len(reports) == black_box_writer.MAX_FILES + 5
     assert len(list(tmp_path.iterdir())) == black_box_writer.MAX_FILES
-    assert read_record(black_box_file.read(next(tmp_path.iterdir()))[0].records[0]).method == "on_time"
+    assert black_box_file.read(next(tmp_path.iterdir()))[0].records[0].kind == "time"
 
 
 def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
@@ -120,6 +120,6 @@ def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
 
 
 def test_file_is_named_by_time_and_reason():
-    empty = Recording("joint 'a' ../is too/fast: 7", 1000.5, Checkpoint([], b""), [])
+    empty = Recording("joint 'a' ../is too/fast: 7", 1000.5, Beginning({}, None, "monitor", True), ())
     expected = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime(2000.5))
     assert file_name(empty, 1000.0) == f"{expected}-500_joint-a-is-too-fast.mcap"

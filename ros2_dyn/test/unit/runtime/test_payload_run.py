@@ -20,7 +20,6 @@ from ros2_dyn.runtime import (
     Reply,
     Settings,
     Update,
-    checkpoint,
 )
 from ros2_dyn.runtime.inputs import SettingsChange, TimePassed
 from runtime_rig import description
@@ -212,19 +211,3 @@ def test_question_ends_where_parameters_change_even_while_it_is_computed():
     arm.runtime.step(SettingsChange(Settings(marker_rate=6.0)), arm.now + 0.3)
     (reply,) = arm.runtime.step(done, arm.now + 0.4).replies
     assert "the robot or parameters changed meanwhile: ask again" in str(reply.error)
-
-
-def test_runtime_that_was_saved_amid_a_run_goes_on_bit_for_bit():
-    """As the black box saves it; a long run makes that no longer."""
-    arm = LoadedArm()
-    arm.estimated(tare=True)
-    arm.ask(duration=SECONDS)
-    arm.play(SECONDS / 2)
-    saved, i = checkpoint.save(arm.runtime), arm.i
-    arm.play(SECONDS / 2 + 0.1)
-    arm.runtime, arm.i = checkpoint.load(saved), i
-    arm.play(SECONDS / 2 + 0.1)
-    first, second = arm.replies
-    assert first.error is None
-    assert first.value.payload.mass == 0  # the tare carried the same
-    assert first == second

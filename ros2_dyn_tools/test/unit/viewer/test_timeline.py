@@ -9,7 +9,7 @@ from robots import MOCK_ARM, mock_arm
 from ros2_dyn.dynamics import coriolis, gravity, jacobian, joint_wrenches, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, JointSample, black_box_file, run_work
-from ros2_dyn.runtime.black_box import BlackBox, RecordingRuntime
+from ros2_dyn.runtime.black_box import RecordingRuntime
 from ros2_dyn.runtime.inputs import ModeRequest, TimePassed
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.viewer.description import read_robot
@@ -103,7 +103,7 @@ def test_recording_without_thresholds_shows_no_collision():
 
 def test_black_box_shows_mode_reason_and_efforts_of_the_node(tmp_path):
     pytest.importorskip("mcap", reason="mcap is not installed")
-    runtime, now = RecordingRuntime(description(), SETTINGS, BlackBox(2.0)), 100.0
+    runtime, now = RecordingRuntime(description(), SETTINGS), 100.0
     runtime.step(CommandLink(topic="/commands"), now)
     for i in range(650):
         now += 0.01
