@@ -31,7 +31,7 @@ from ros2_dyn_tools.demos.processes import Processes
 from ros2_dyn_tools.demos.runner import DemoRunner, Interrupted
 
 DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
-    "monitor": (lambda duration, pace: MonitorDemo(duration), math.inf, "counted; left out: until Ctrl-C"),
+    "monitor": (MonitorDemo, math.inf, "counted; left out: until Ctrl-C"),
     "hand_guiding": (HandGuidingDemo, 10.0, "for which the drift of the tip is measured after the release"),
     "force": (ForceDemo, 4.0, "for which the tip presses"),
     "impedance": (ImpedanceDemo, 3.0, "for the return after each push"),
