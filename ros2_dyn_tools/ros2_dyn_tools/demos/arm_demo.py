@@ -18,8 +18,8 @@ from ros2_dyn.errors import ProcessError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.demos.arm_recorder import ArmRecorder, Sample, seconds
 from ros2_dyn_tools.demos.demo import Demo
-from ros2_dyn_tools.demos.motion import DesiredPublisher, resting
-from ros2_dyn_tools.demos.runner import DemoRunner
+from ros2_dyn_tools.demos.demo_runner import DemoRunner
+from ros2_dyn_tools.demos.laps import DesiredPublisher, resting
 
 HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 """Joint positions at the start, rad."""

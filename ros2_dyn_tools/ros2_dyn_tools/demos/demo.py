@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ros2_dyn_tools.demos.runner import DemoRunner
+from ros2_dyn_tools.demos.demo_runner import DemoRunner
 
 BAR_WIDTH = 28
 """Width of a full bar, characters."""

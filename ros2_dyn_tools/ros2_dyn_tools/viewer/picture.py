@@ -73,7 +73,7 @@ class Picture(NamedTuple):
     status: Status = Status()
 
 
-class Window(NamedTuple):
+class EffortWindow(NamedTuple):
     """The efforts of a span of time, for plots."""
 
     t: Array
@@ -105,7 +105,7 @@ class Source(Protocol):
     def picture(self) -> Picture | None:
         """Return the moment to be shown; None before there is one."""
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """Return the efforts of the last seconds, in at most so many points."""
 
     def reset(self) -> str:

@@ -20,8 +20,8 @@ from ros2_dyn.model.pseudo_inertia import is_consistent
 from ros2_dyn.ros.mock_arm_parameters import MockArmSettings
 from ros2_dyn_tools.demos.demo import Metric
 from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
-from ros2_dyn_tools.demos.identify import deviating_arm
-from ros2_dyn_tools.demos.motion import Lap, read_samples, trajectory_message
+from ros2_dyn_tools.demos.identify_demo import deviating_arm
+from ros2_dyn_tools.demos.laps import Lap, read_samples, trajectory_message
 from ros2_dyn_tools.identification.excitation import FourierTrajectory
 from ros2_dyn_tools.identification.excitation_files import write_csv
 from ros2_dyn_tools.identification.urdf_output import write_arm

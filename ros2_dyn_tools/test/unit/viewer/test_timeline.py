@@ -11,7 +11,6 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, JointSample, black_box_file, run_work
 from ros2_dyn.runtime.black_box import BlackBox, RecordingRuntime
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.picture import (
     CORIOLIS,
     EXTERNAL,
@@ -22,6 +21,7 @@ from ros2_dyn_tools.viewer.picture import (
 )
 from ros2_dyn_tools.viewer.recorded_motion import SHOWN_FOR, observe_all, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
+from ros2_dyn_tools.viewer.robot_file import read_robot
 from runtime_rig import NAMES, SETTINGS, description
 
 MODEL = mock_arm()

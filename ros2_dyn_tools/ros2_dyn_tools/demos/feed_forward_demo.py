@@ -14,7 +14,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.demos.arm_demo import ArmDemo
 from ros2_dyn_tools.demos.arm_recorder import Sample
 from ros2_dyn_tools.demos.demo import Metric
-from ros2_dyn_tools.demos.motion import Lap
+from ros2_dyn_tools.demos.laps import Lap
 
 INERTIA_ERROR = 0.05
 """Largest relative error of the node's inertias."""

@@ -14,8 +14,8 @@ from rich.table import Table
 from sensor_msgs.msg import JointState
 
 from ros2_dyn_tools.demos.demo import Demo, Metric
+from ros2_dyn_tools.demos.demo_runner import DemoRunner, Interrupted
 from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
-from ros2_dyn_tools.demos.runner import DemoRunner, Interrupted
 
 SETTLING_TIME = 1.0
 """Time after the first complete instant that is shown but not counted, s: discovery may not be over."""

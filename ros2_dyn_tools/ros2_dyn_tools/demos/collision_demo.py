@@ -16,8 +16,8 @@ from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn_tools.demos.arm_demo import ArmDemo
 from ros2_dyn_tools.demos.arm_recorder import QUEUE, seconds
 from ros2_dyn_tools.demos.demo import Metric
-from ros2_dyn_tools.demos.feed_forward import DAMPING, STIFFNESS
-from ros2_dyn_tools.demos.motion import Lap, resting
+from ros2_dyn_tools.demos.feed_forward_demo import DAMPING, STIFFNESS
+from ros2_dyn_tools.demos.laps import Lap, resting
 
 THRESHOLD = (12.0, 12.0, 5.0, 4.0, 4.0, 4.0)
 """Thresholds of the external efforts, N m."""

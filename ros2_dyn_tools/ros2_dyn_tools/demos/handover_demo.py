@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from ros2_dyn.errors import ProcessError
 from ros2_dyn_tools.demos.arm_demo import ArmDemo
 from ros2_dyn_tools.demos.demo import Metric
-from ros2_dyn_tools.demos.hand_guiding import INERTIA_ERROR
+from ros2_dyn_tools.demos.hand_guiding_demo import INERTIA_ERROR
 
 ROUNDS = 2
 """Number of times that the arm is taken over and given back."""

@@ -9,7 +9,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.doctor.diagnosis import Note, numbers
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
-from ros2_dyn_tools.doctor.samples import FRICTIONS
+from ros2_dyn_tools.doctor.recorded_samples import FRICTIONS
 
 OFFSET = FRICTIONS.index("offset")
 LITTLE = 0.5

@@ -12,7 +12,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn_tools.demos.arm_demo import ArmDemo
 from ros2_dyn_tools.demos.demo import Metric
-from ros2_dyn_tools.demos.hand_guiding import INERTIA_ERROR
+from ros2_dyn_tools.demos.hand_guiding_demo import INERTIA_ERROR
 
 SOFT, STIFF, TURN = 200.0, 3000.0, 50.0
 """Stiffness along y, along x and z, N/m, and about all axes, N m/rad."""

@@ -22,13 +22,13 @@ from ros2_dyn_tools import palette
 from ros2_dyn_tools.demos.arm_demo import CLOCK_TIMEOUT, HOME, arguments
 from ros2_dyn_tools.demos.arm_recorder import QUEUE, ArmRecorder, seconds
 from ros2_dyn_tools.demos.demo import Demo, Metric
+from ros2_dyn_tools.demos.demo_runner import DemoRunner
 from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
-from ros2_dyn_tools.demos.motion import Lap, read_samples, trajectory_message
-from ros2_dyn_tools.demos.runner import DemoRunner
+from ros2_dyn_tools.demos.laps import Lap, read_samples, trajectory_message
 from ros2_dyn_tools.identification.urdf_output import write_arm
 from ros2_dyn_tools.recording.bag_writer import JointStateBag
 from ros2_dyn_tools.report.curves import Curve
-from ros2_dyn_tools.report.page import write_plots
+from ros2_dyn_tools.report.html_page import write_plots
 from ros2_dyn_tools.report.text import Heading
 
 RATE = 125.0
