@@ -14,10 +14,10 @@ from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, conditions_of, in_newtons
 from ros2_dyn_tools.recording.recording import read_recording
 from ros2_dyn_tools.viewer.page import Page
+from ros2_dyn_tools.viewer.picture import read_robot
 from ros2_dyn_tools.viewer.playback import PlaybackPanel, PlaybackSource
 from ros2_dyn_tools.viewer.recorded_motion import observe_aside, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
-from ros2_dyn_tools.viewer.robot_file import read_robot
 from ros2_dyn_tools.viewer.server import DEFAULT_PORT, LOCAL, announce, start_server
 from ros2_dyn_tools.viewer.timeline import Timeline
 

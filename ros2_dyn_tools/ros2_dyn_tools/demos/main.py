@@ -20,7 +20,7 @@ from ros2_dyn.errors import ProcessError
 from ros2_dyn.ros.localhost import use_localhost_only
 from ros2_dyn_tools.demos.collision_demo import CollisionDemo
 from ros2_dyn_tools.demos.demo import Demo
-from ros2_dyn_tools.demos.demo_runner import DemoRunner, Interrupted
+from ros2_dyn_tools.demos.demo_runner import DemoRunner, Interrupted, Processes
 from ros2_dyn_tools.demos.feed_forward_demo import FeedForwardDemo
 from ros2_dyn_tools.demos.force_demo import ForceDemo
 from ros2_dyn_tools.demos.hand_guiding_demo import HandGuidingDemo
@@ -28,7 +28,6 @@ from ros2_dyn_tools.demos.handover_demo import HandoverDemo
 from ros2_dyn_tools.demos.identify_demo import IdentifyDemo
 from ros2_dyn_tools.demos.impedance_demo import ImpedanceDemo
 from ros2_dyn_tools.demos.monitor_demo import MonitorDemo
-from ros2_dyn_tools.demos.processes import Processes
 
 DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
     "monitor": (MonitorDemo, math.inf, "counted; left out: until Ctrl-C"),

@@ -12,8 +12,8 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.collision import Thresholds
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.conditions import Conditions
 from ros2_dyn_tools.recording.detection import USUAL, calibrate, detect, observe, smallest_step, with_step
+from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
 

@@ -30,8 +30,7 @@ from ros2_dyn.runtime import Settings
 from ros2_dyn_tools.viewer.history import thin
 from ros2_dyn_tools.viewer.live_arm import LiveArm
 from ros2_dyn_tools.viewer.page import Page
-from ros2_dyn_tools.viewer.picture import Diagnostic, EffortWindow, LinkWrench, Picture, ShownRobot, Status
-from ros2_dyn_tools.viewer.robot_file import read_robot
+from ros2_dyn_tools.viewer.picture import Diagnostic, EffortWindow, LinkWrench, Picture, ShownRobot, Status, read_robot
 from ros2_dyn_tools.viewer.server import announce, start_server
 
 LOOK_PERIOD = 1.0

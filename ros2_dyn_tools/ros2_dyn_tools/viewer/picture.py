@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ros2_dyn.errors import ModelError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
@@ -115,3 +117,16 @@ class Source(Protocol):
 def unknown_efforts(n: int) -> Array:
     """Return efforts of which none is known, shape (`CURVES`, n)."""
     return np.full((CURVES, n), np.nan)
+
+
+def read_robot(path: str | Path) -> ShownRobot:
+    """Return the robot of a URDF file.
+
+    Raises:
+        ModelError: the file cannot be read, or its content is wrong.
+    """
+    urdf, model = Path(path), RobotModel.from_urdf_file(path)
+    try:
+        return ShownRobot(model, urdf.read_text(encoding="utf-8"), str(urdf.parent))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"file '{urdf}'", f"cannot be read: {error}") from error

@@ -18,10 +18,10 @@ from ros2_dyn_tools.viewer.picture import (
     INVERSE_DYNAMICS,
     MEASURED,
     THRESHOLD,
+    read_robot,
 )
 from ros2_dyn_tools.viewer.recorded_motion import SHOWN_FOR, observe_all, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
-from ros2_dyn_tools.viewer.robot_file import read_robot
 from runtime_rig import NAMES, SETTINGS, description
 
 MODEL = mock_arm()
