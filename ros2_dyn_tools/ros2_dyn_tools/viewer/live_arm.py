@@ -27,11 +27,11 @@ from ros2_dyn_tools.viewer.picture import (
     EXTERNAL,
     MEASURED,
     THRESHOLD,
+    EffortWindow,
     LinkWrench,
     Picture,
     ShownRobot,
     Status,
-    Window,
     unknown_efforts,
 )
 
@@ -120,7 +120,7 @@ class LiveArm:
                 status=status, commanded=commanded
             )
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """Return the efforts of the last seconds, in at most so many points."""
         with self._lock:
             return self._history.window(span, points)

@@ -16,8 +16,8 @@ from ros2_dyn.runtime.model_monitor import BANDWIDTH
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 from ros2_dyn_tools.cli.collision_report import collision_report
+from ros2_dyn_tools.recording.detection import observe
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.replay import observe
 from tiers import part
 
 

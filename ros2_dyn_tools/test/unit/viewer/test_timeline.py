@@ -12,7 +12,6 @@ from ros2_dyn.runtime import CommandLink, JointSample, black_box_file, run_work
 from ros2_dyn.runtime.black_box import RecordingRuntime
 from ros2_dyn.runtime.inputs import ModeRequest, TimePassed
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.picture import (
     CORIOLIS,
     EXTERNAL,
@@ -20,6 +19,7 @@ from ros2_dyn_tools.viewer.picture import (
     INVERSE_DYNAMICS,
     MEASURED,
     THRESHOLD,
+    read_robot,
 )
 from ros2_dyn_tools.viewer.recorded_motion import SHOWN_FOR, observe_all, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
