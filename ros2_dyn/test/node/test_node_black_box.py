@@ -9,8 +9,6 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 pytest.importorskip("mcap", reason="mcap is not installed")
 
-from ros2_dyn.runtime.replay import replay
-
 from driver import COMMANDED_NODE, Driver, StandingArm
 from robots import MOCK_ARM
 from ros2_dyn.ros import black_box_writer
@@ -18,6 +16,7 @@ from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_na
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import Beginning, Recording, RecordingRuntime
 from ros2_dyn.runtime.inputs import TimePassed
+from ros2_dyn.runtime.replay import replay
 from ros_harness import words
 
 

@@ -7,10 +7,9 @@ import pytest
 pytest.importorskip("mcap", reason="mcap is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from ros2_dyn.runtime.input_records import read_record, write_record
-
 from ros2_dyn.cli.main import main
 from ros2_dyn.runtime import black_box_file
+from ros2_dyn.runtime.input_records import read_record, write_record
 
 
 @pytest.fixture(scope="module")
