@@ -203,13 +203,14 @@ class IdentifyDemo(Demo):
         if len(efforts):
             rms = np.sqrt(np.mean(np.square(efforts[:, 1:] - efforts[:, :1]), axis=0))
         before, after = rms
-        for model, errors, most in ((BEFORE, before, None), (AFTER, after, MAX_NOISE_RATIO * noise)):
+        most = np.full(len(names), MAX_NOISE_RATIO * noise)
+        most[:INNER] = np.minimum(most[:INNER], MAX_RATIO * before[:INNER])
+        full = float(np.max(before))
+        for model, errors, limits in ((BEFORE, before, [None] * len(names)), (AFTER, after, most.tolist())):
             yield Metric(label=f"error with {model}", value="rms")
-            for joint, error in zip(names, errors.tolist()):
-                known, full = np.isfinite(error), float(np.max(before))
-                yield Metric(label=f"  {joint}", value=error if known else None, unit="N m", full=full, most=most)
-        for joint, ratio in zip(names[:INNER], (after / before).tolist()):
-            yield Metric(key=f"ratio_{joint}", value=ratio, most=MAX_RATIO)
+            for joint, error, limit in zip(names, errors.tolist(), limits):
+                known = error if np.isfinite(error) else None
+                yield Metric(label=f"  {joint}", value=known, unit="N m", full=full, most=limit)
         for key, values in (("rms_before", before), ("rms_after", after), ("ratio", after / before)):
             yield Metric(key=key, value=[float(f"{x:.3g}") if np.isfinite(x) else None for x in values])
         yield Metric(key="noise", label="noise of the efforts", value=noise, unit="N m")
