@@ -162,7 +162,7 @@ class BlackBox:
         if not self._records:
             return None
         dropped = self._dropped
-        mode = "monitor" if dropped is None else str(json.loads(dropped.decision)["mode"])
+        mode = "monitor" if dropped is None else str(json.loads(dropped.as_json().decision)["mode"])
         lasting = tuple(self._lasting.values())
         begins = Beginning(self._settings, self._description, mode, dropped is None, lasting)
         return Recording(reason, now, begins, tuple(self._records))

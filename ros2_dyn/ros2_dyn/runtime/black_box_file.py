@@ -137,6 +137,7 @@ class _Messages:
 
     def add_input(self, topic: str, now: float, number: int, record: Record) -> None:
         """Add an input with its decision and events."""
+        record = record.as_json()
         given = b'{"now": %s, "given": %s}' % (repr(float(record.now)).encode(), record.given)
         self.add(topic + record.kind, now, number, given)
         self.add(DECISION, now, number, record.decision)

@@ -8,6 +8,8 @@ process. A `TakeOver` is of another process, and a trajectory is what no decisio
 from __future__ import annotations
 
 import json
+import marshal
+from array import array
 from typing import Any, NamedTuple
 
 from ros2_dyn.control.events import Event
@@ -56,8 +58,8 @@ KINDS: dict[str, type] = {
 }
 """Name of each input in a record."""
 NAMES = {kind: name for name, kind in KINDS.items()}
-NESTED = (inputs.Description, inputs.SettingsChange, inputs.PayloadRequest)
-"""Inputs that hold more than numbers, texts and lists of these."""
+PACKED = {inputs.JointSample: (2, 3, 4), inputs.DesiredSample: (2, 3, 4)}
+"""Inputs that come at each state, and which of their fields are lists of numbers."""
 
 
 class Answer(NamedTuple):
@@ -85,8 +87,17 @@ class Decision(NamedTuple):
     """Written as messages of their own."""
 
 
+class Packed(bytes):
+    """Values that this process has packed. No file is read as this: `marshal` trusts what it reads."""
+
+    __slots__ = ()
+
+
 class Record(NamedTuple):
-    """One input as JSON, and what it led to; bytes, which the garbage collector does not visit."""
+    """One input, and what it led to, as bytes, which the garbage collector does not visit.
+
+    They are JSON, or, in memory alone, packed: JSON of each state as it comes would cost more than its dynamics.
+    """
 
     kind: str
     now: float
@@ -94,7 +105,16 @@ class Record(NamedTuple):
     given: bytes
     decision: bytes
     events: bytes
-    """A list; empty for none."""
+    """A list as JSON; empty for none."""
+
+    def as_json(self) -> Record:
+        """Return it without packed parts."""
+        given, decision = self.given, self.decision
+        if isinstance(given, Packed):
+            given = _dump(_unpacked(given, KINDS[self.kind]._fields))  # type: ignore[attr-defined]
+        if isinstance(decision, Packed):
+            decision = _dump(_unpacked(decision, Decision._fields))
+        return Record(self.kind, self.now, given, decision, self.events)
 
 
 def decide(update: Update, work: tuple[int, ...] = ()) -> Decision:
@@ -111,27 +131,24 @@ def write_record(given: Any, now: float, decision: Decision) -> Record:
         InputError: the input holds something that is no plain value.
     """
     kind = type(given)
-    found = decision._asdict()
-    events = found.pop("events")
-    if not decision.replies:
-        del found["replies"]
-    if not (decision.work or decision.failsafe):
-        del found["work"], found["failsafe"]
-    return Record(
-        NAMES[kind],
-        now,
-        _dump(given if kind in NESTED else given._asdict(), kind not in NESTED),
-        _dump(found, not decision.replies),
-        _dump(events, flat=False) if events else b"",
-    )
+    packed = None
+    if kind in PACKED:
+        packed = _packed(given, PACKED[kind])
+    if decision.replies or decision.work or decision.failsafe:
+        decided = _dump({name: value for name, value in decision._asdict().items() if name != "events"})
+    else:
+        decided = _packed(decision[:3], (2,)) or _dump(dict(zip(Decision._fields, decision[:3])))
+    events = _dump(decision.events) if decision.events else b""
+    return Record(NAMES[kind], now, packed or _dump(given), decided, events)
 
 
-def read_record(kind: str, now: float, given: bytes, decision: bytes, events: bytes) -> tuple[Any, Decision]:
-    """Return an input and its decision from JSON.
+def read_record(record: Record) -> tuple[Any, Decision]:
+    """Return an input and its decision.
 
     Raises:
         InputError: something in it is not as it has to be.
     """
+    kind, now, given, decision, events = record.as_json()
     if kind not in KINDS:
         raise InputError("input", f"there is no input '{kind[:100]}'")
     found = parse(decision, f"decision at {now:.4f} s")
@@ -164,11 +181,23 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _dump(value: Any, flat: bool) -> bytes:
-    """Return JSON; `flat` values are tried as they are first, which takes a tenth of the time."""
-    if flat:
-        try:
-            return json.dumps(value, allow_nan=False).encode()
-        except (TypeError, ValueError):  # arrays, and numbers that are not finite
-            pass
+def _dump(value: Any) -> bytes:
     return json.dumps(to_plain(value), allow_nan=False).encode()
+
+
+def _packed(values: tuple[Any, ...], numbers: tuple[int, ...]) -> Packed | None:
+    """Return values, some of which are lists of numbers or None; None where they are of other types than usual."""
+    try:
+        return Packed(
+            marshal.dumps(
+                tuple(array("d", x).tobytes() if i in numbers and x is not None else x for i, x in enumerate(values))
+            )
+        )
+    except (TypeError, ValueError):
+        return None
+
+
+def _unpacked(data: Packed, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values of `_packed` by name."""
+    values = marshal.loads(data)
+    return {n: list(memoryview(x).cast("d")) if isinstance(x, bytes) else x for n, x in zip(names, values)}

@@ -97,13 +97,13 @@ def replay(recording: Recording) -> Iterator[Replayed]:
     stepper = _Stepper(runtime, {}, models)
     start = recording.records[0].now if recording.records else 0.0
     for record in begins.lasting:
-        given, _ = read_record(*record)
+        given, _ = read_record(record)
         with suppress(Ros2DynError):  # what was refused is refused again
             if (update := stepper.step(given, start)) is not None:
                 run_work(runtime, update, start)
     entering, compared = begins.mode in ACTIVE_MODES, begins.mode not in (*ACTIVE_MODES, "stopped")
     for record in recording.records:
-        given, recorded = read_record(*record)
+        given, recorded = read_record(record)
         now = record.now
         if entering and now - start > SETTLING_TIME and recorded.mode == begins.mode:
             entering = False

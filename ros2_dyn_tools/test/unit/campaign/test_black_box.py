@@ -2,6 +2,7 @@
 """The black box: a replay decides the same, what it holds is bounded, and a file made to do harm is an error."""
 
 import json
+import marshal
 import pickle
 
 import numpy as np
@@ -221,7 +222,7 @@ def test_refusal_is_a_decision():
 def changed(recording: Recording, change) -> Recording:
     """Return a recording with another decision at the last command."""
     records = list(recording.records)
-    read = [read_record(*record) for record in records]
+    read = [read_record(record) for record in records]
     index = max(i for i, (_, decision) in enumerate(read) if decision.effort is not None)
     given, decision = read[index]
     records[index] = write_record(given, records[index].now, change(decision))
@@ -343,6 +344,9 @@ def test_forged_file_without_harm_is_read(tmp_path):
         ({"given": pickle.dumps(Hostile())}, "no JSON"),
         ({"begin": pickle.dumps(Hostile())}, "no JSON"),
         ({"decision": pickle.dumps(Hostile())}, "no JSON"),
+        ({"decision": marshal.dumps(("monitor", False, None))}, "no JSON"),
+        ({"decision": b"[1]"}, "expected an object"),
+        ({"given": ["monitor"]}, "expected an object"),
         ({"given": b'{"now": NaN, "given": {}}'}, "NaN is no number of JSON"),
         ({"given": b"[" * 100_000}, "no JSON"),
         ({"now": "nan"}, "expected a finite number"),

@@ -33,9 +33,9 @@ def test_replay_of_a_campaigns_box_lists_decisions_and_finds_them_the_same(box, 
 def test_replay_that_differs_says_where_and_fails(box, capsys, tmp_path):
     recording, _ = black_box_file.read(box)
     records = list(recording.records)
-    index = next(i for i, record in enumerate(records) if read_record(*record)[1].effort is not None)
+    index = next(i for i, record in enumerate(records) if read_record(record)[1].effort is not None)
     record = records[index]
-    given, decision = read_record(*record)
+    given, decision = read_record(record)
     other = decision._replace(effort=tuple(np.add(decision.effort, 0.25)))
     records[index] = write_record(given, record.now, other)
     black_box_file.write(recording._replace(records=tuple(records)), tmp_path / "other.mcap")
