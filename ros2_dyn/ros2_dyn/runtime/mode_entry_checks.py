@@ -22,7 +22,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.samples import CommandLink
+from ros2_dyn.runtime.inputs import CommandLink
 
 FAILSAFE_SUFFIX = "_failsafe"
 """End of the name of a failsafe process's node; the rest is that of the node which it guards."""

@@ -15,12 +15,11 @@ from ros2_dyn.control.conditions import find_violation, requires_enable, stops_a
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
-from ros2_dyn.control.modes import MODES, STOPPED, Mode
+from ros2_dyn.control.modes import MODES, MONITOR, STOPPED, Mode
 from ros2_dyn.control.modes.base import ModeReport
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
-from ros2_dyn.control.stop_handover import StopHandover
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_snapshot import ArmSnapshots, state_age
@@ -31,7 +30,7 @@ from ros2_dyn.runtime.mode_entry_checks import Entry, description_problem, entry
 from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.samples import CommandLink
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_hybrid import TargetHybrid
 from ros2_dyn.runtime.target_pose import TargetPose
@@ -69,7 +68,7 @@ class ModeManager:
     @property
     def mode(self) -> str:
         """The name of the mode, `MONITOR` or `STOPPED`."""
-        return "monitor" if self._supervisor is None else self._supervisor.mode
+        return MONITOR if self._supervisor is None else self._supervisor.mode
 
     @property
     def active(self) -> Mode[Any] | None:
@@ -164,13 +163,13 @@ class ModeManager:
             law = mode.step(arm)
             effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now)
             supply = None if supervisor.ramps else law.supply
-        if effort is None and supervisor.commands:
+        if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(arm.commands.stop_damping)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
-            follows = exerted is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
-            at_rest = self._rest.effort(robot, state, now) if supervisor.escalated else gravity
-            obeyed = follows or bool(self._link.other_publishers)
-            effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, at_rest, obeyed))
+            obeyed = np.full(robot.model.n, bool(self._link.other_publishers))
+            if exerted is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW):
+                obeyed |= ~self._monitor.opposed(observed)
+            effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed))
         if effort is not None:
             self._hold = supervisor.carried
             self._observe_energy(supply, observed, state)
@@ -215,9 +214,8 @@ class ModeManager:
             mode.handover.on_command(now, effort)
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
-        stop = StopHandover(*supervisor.stop_found, *self._rest.known)
         payload = tuple(robot.payload.at(now))
-        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, stop)
+        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, supervisor.found)
 
     # ---- modes
 
@@ -273,7 +271,7 @@ class ModeManager:
     def leave(self, now: float) -> None:
         """Return to monitor."""
         if self._supervisor is not None:
-            self._supervisor.leave(now)
+            self._supervisor.leave()
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
@@ -302,15 +300,15 @@ class ModeManager:
         if latest is not None and not latest.state.measured.problem and abs(state_age(latest, now)) <= abs(age):
             state = robot.arm_state(latest.state.measured, latest.terms, now)
             age = state_age(latest, now)
-            hold = hold if last.stop.stage else robot.as_commanded(state.gravity, state.gravity)
+            correction = 0.0 if last.stop.correction is None else last.stop.correction
+            hold = robot.as_commanded(state.gravity, state.gravity) + correction
         limit = robot.limits.effort
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
         self._monitor.begin(applied, now)
         self._loop.begin(False)
         supervisor.enter(STOPPED, applied, age, now)
         supervisor.stop("takeover", f": {reason}")
-        supervisor.go_on_stopping(*last.stop[:3])
-        self._rest.learn(last.stop.rest_q, last.stop.rest_effort)
+        supervisor.go_on_stopping(last.stop)
         self._hold = hold
         return self._command(supervisor.last, now)
 
@@ -346,8 +344,7 @@ class ModeManager:
             self._loop = LoopObserver()
         self._loop.use(settings)
         if supervisor is None or not supervisor.commands:
-            self._supervisor = CommandSupervisor(robot.limits, supervisor_policy(settings))
-            self._supervisor.modes.reason = self.reason if supervisor is None else supervisor.reason
+            self._supervisor = CommandSupervisor(robot.limits, supervisor_policy(settings), self.reason)
         elif another:
             supervisor.replace_limits(robot.limits)
         elif mode is not None:

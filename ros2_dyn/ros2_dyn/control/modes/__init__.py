@@ -9,10 +9,8 @@ from typing import Any
 
 from ros2_dyn.control.modes.base import Mode as Mode
 from ros2_dyn.control.modes.base import Needs as Needs
-from ros2_dyn.control.modes.base import Law as Law
-
-MONITOR, STOPPED = "monitor", "stopped"
-"""What is reported in the place of a mode where none commands, and after one has stopped."""
+from ros2_dyn.control.stop.phases import MONITOR as MONITOR
+from ros2_dyn.control.stop.phases import STOPPED as STOPPED
 
 
 def _modes() -> dict[str, type[Mode[Any]]]:

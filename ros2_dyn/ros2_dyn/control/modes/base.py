@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -56,6 +57,15 @@ class Law(NamedTuple):
     supply: Array | None = None
     """The part of it that is passive or wanted, N m or N, shape (n,), which `PassivityObserver` does not count; None:
     it is not known, and nothing is counted."""
+
+
+class ModeReport(NamedTuple):
+    """What a mode tells of itself."""
+
+    numbers: Mapping[str, float] = MappingProxyType({})
+    """Numbers for the diagnostics, by name."""
+    warning: str = ""
+    """What is not as it should be; empty: nothing."""
 
 
 class Mode(ABC, Generic[P]):
@@ -116,9 +126,9 @@ class Mode(ABC, Generic[P]):
         """Return whether the law needs the wrench of the surroundings at a time, s."""
         return False
 
-    def diagnostics(self) -> Mapping[str, float]:
-        """Return numbers about it for the diagnostics, by name."""
-        return {}
+    def report(self) -> ModeReport:
+        """Return what it tells of itself."""
+        return ModeReport()
 
     def begin_handover(self, q: Array, now: float, ramp_time: float) -> None:
         """Hold the arm at positions, rad or m, shape (n,), from a time on, s, where it can; see `HandoverHold`."""

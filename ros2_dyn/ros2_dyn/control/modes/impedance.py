@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from ros2_dyn.control.cartesian_impedance import (
 from ros2_dyn.control.equilibrium import EquilibriumLimits, approach, drag
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.force_control import tip_part
-from ros2_dyn.control.modes.base import Law, Mode, Needs
+from ros2_dyn.control.modes.base import Law, Mode, ModeReport, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
@@ -34,6 +34,8 @@ LEAST_DAMPING = 2.0
 """Damping of motions that no spring acts on, 1/s."""
 MOST_DAMPING = 500.0
 """Largest damping, 1/s, however stiff the spring and light the arm."""
+FULL_STIFFNESS = 0.95
+"""Share of the desired stiffness that counts as all of it."""
 POSTURE_DAMPING = 10.0
 """Damping of motions that do not move the tip, 1/s."""
 
@@ -153,13 +155,16 @@ class Impedance(Mode[ImpedanceSettings]):
         """What the tip is to exert now; see `Mode`."""
         return self._approach.wrench + (0.0 if self._spring is None else self._spring.wrench)
 
-    def diagnostics(self) -> Mapping[str, float]:
+    def report(self) -> ModeReport:
         """Return the share of the desired stiffness that the spring has, of the axes with the least; 1 is all of it."""
         shares = [1.0]
         for part in (slice(3), slice(3, 6)):
             if self._spring is not None and (desired := sum(self._desired_stiffness[part])) > 0:
                 shares.append(float(np.trace(self._spring.tank.K[part, part])) / desired)
-        return {"share of the desired stiffness": min(shares)}
+        share, warning = min(shares), ""
+        if share < FULL_STIFFNESS:
+            warning = f"{100 * share:.0f} % of the desired stiffness: the loop is late, or the energy tank is empty"
+        return ModeReport({"share of the desired stiffness": share}, warning)
 
     def may_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the tip has gone too far along axes without stiffness; see `Mode`."""
