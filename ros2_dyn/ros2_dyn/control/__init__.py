@@ -12,11 +12,11 @@ from ros2_dyn.control.command_supervisor import SupervisorPolicy as SupervisorPo
 from ros2_dyn.control.effort_limiter import CommandLimits as CommandLimits
 from ros2_dyn.control.effort_limiter import EffortLimiter as EffortLimiter
 from ros2_dyn.control.events import Event as Event
-from ros2_dyn.control.joint_pd import joint_pd as joint_pd
 from ros2_dyn.control.force_control import force_control as force_control
 from ros2_dyn.control.force_control import rate_limited_wrench as rate_limited_wrench
 from ros2_dyn.control.force_control import tip_motion as tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation as gravity_compensation
+from ros2_dyn.control.joint_pd import joint_pd as joint_pd
 from ros2_dyn.control.loop_delay import LoopDelay as LoopDelay
 from ros2_dyn.control.modes import MODES as MODES
 from ros2_dyn.control.modes import Law as Law

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable
-from typing import Any, cast
+from typing import Any
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.modes import MODES, MONITOR
+from ros2_dyn.control.modes.base import ModeReport
 from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.calibration_run import CalibrationRuns
@@ -181,6 +182,11 @@ class ArmRuntime:
     def reason(self) -> str:
         """Why the last mode ended, where it did not end by request."""
         return self._modes.reason
+
+    @property
+    def mode_report(self) -> ModeReport:
+        """What the mode that commands tells of itself."""
+        return self._modes.report
 
     @property
     def loop(self) -> LoopReport:

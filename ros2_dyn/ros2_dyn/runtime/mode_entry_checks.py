@@ -19,10 +19,10 @@ from ros2_dyn.control.position_limits import limit_ahead, positions_beyond
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.inputs import CommandLink
 
 FAILSAFE_SUFFIX = "_failsafe"
 """End of the name of a failsafe process's node; the rest is that of the node which it guards."""
@@ -234,4 +234,3 @@ CHECKS: tuple[Callable[[Entry], str], ...] = (
 def entry_problem(entry: Entry) -> str:
     """Return why a mode may not begin; empty: it may."""
     return next((problem for check in CHECKS if (problem := check(entry))), "")
-

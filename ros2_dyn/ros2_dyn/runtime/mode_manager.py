@@ -25,12 +25,12 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_snapshot import ArmSnapshots, state_age
 from ros2_dyn.runtime.control_policy import supervisor_policy
 from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.loop_observer import LoopObserver, LoopReport
 from ros2_dyn.runtime.mode_entry_checks import Entry, description_problem, entry_problem, limits_problem
 from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_hybrid import TargetHybrid
 from ros2_dyn.runtime.target_pose import TargetPose
@@ -196,7 +196,8 @@ class ModeManager:
         """Sum what the law has fed into the arm since the state before."""
         assert self._robot is not None
         if supply is not None:  # with gravity at the state itself, not where it is predicted
-            supply = self._robot.as_commanded(supply - state.gravity + observed.terms.gravity, observed.terms.gravity)
+            gravity = np.array(observed.terms.gravity)
+            supply = self._robot.as_commanded(supply - state.gravity + gravity, gravity)
         self._loop.observe_energy(supply)
 
     def _command(self, effort: Array | None, now: float) -> Command | None:

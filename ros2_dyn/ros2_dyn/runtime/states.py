@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ros2_dyn.control.arm import DesiredState
+from ros2_dyn.control.arm import DesiredState as DesiredState
 
 
 class MeasuredState(NamedTuple):

@@ -32,7 +32,7 @@ def node() -> Iterator[Driver]:
     listener = Listener()
     dampings = {f"{mode}_damping": 0.0 for mode in ("gravity", "guiding", "force")}
     brake = {"stop_service": "/controller/brake"}
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"force.force_rate": 1000.0}, **brake, **dampings)
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.force_rate": 1000.0}, **brake, **dampings)
     driver.brakes = []
 
     def close_brakes(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -24,8 +24,6 @@ class HandoverRule:
     arm, the rules for its modes apply: in mode gravity it may float.
     """
 
-    MODES = ("", "monitor", "gravity", "stopped")
-
     def __init__(self, joint_names: Sequence[str]) -> None:
         self._names = joint_names
         self.clear()
@@ -52,7 +50,8 @@ class HandoverRule:
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
-        if now.pushed or now.contact_force > 0 or not now.informed or now.mode not in self.MODES:
+        other_mode = now.mode in MODES and not MODES[now.mode].needs.handover
+        if now.pushed or now.contact_force > 0 or not now.informed or other_mode:
             self.clear()
         found = []
         if now.t - self._switched_at <= WATCHED_TIME:

@@ -88,6 +88,6 @@ class Held:
         self.samples.append((self.world.now, error, speed, float(np.linalg.svd(J)[1][-1])))
 
     @property
-    def law(self):
-        """The law of the mode."""
-        return self.world.node.runtime._modes._laws._impedance_law
+    def spring(self) -> float:
+        """Force of the spring, N."""
+        return self.world.node.runtime.mode_report.numbers["force of the spring (N)"]

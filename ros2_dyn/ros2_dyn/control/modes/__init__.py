@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from ros2_dyn.control.modes.base import Law as Law
 from ros2_dyn.control.modes.base import Mode as Mode
 from ros2_dyn.control.modes.base import Needs as Needs
 from ros2_dyn.control.stop.phases import MONITOR as MONITOR
@@ -22,3 +23,5 @@ def _modes() -> dict[str, type[Mode[Any]]]:
 
 MODES = _modes()
 """Each mode by its name."""
+HANDOVER_MODE = next(name for name, mode in MODES.items() if mode.needs.handover)
+"""The name of the mode that holds the arm during a handover."""

@@ -92,6 +92,4 @@ class Force(Mode[ForceSettings]):
             max_speed=arm.commands.max_tip_speed,
             now=arm.now,
         )
-        return Law(
-            force_control(state, wrench, damping, posture_damping), supply=state.gravity + wrench @ state.J
-        )
+        return Law(force_control(state, wrench, damping, posture_damping), supply=state.gravity + wrench @ state.J)

@@ -156,7 +156,7 @@ class Impedance(Mode[ImpedanceSettings]):
         return self._approach.wrench + (0.0 if self._spring is None else self._spring.wrench)
 
     def report(self) -> ModeReport:
-        """Return the share of the desired stiffness that the spring has, of the axes with the least; 1 is all of it."""
+        """Return the force of the spring, and its share of the desired stiffness, along or about the softest axes."""
         shares = [1.0]
         for part in (slice(3), slice(3, 6)):
             if self._spring is not None and (desired := sum(self._desired_stiffness[part])) > 0:
@@ -164,7 +164,8 @@ class Impedance(Mode[ImpedanceSettings]):
         share, warning = min(shares), ""
         if share < FULL_STIFFNESS:
             warning = f"{100 * share:.0f} % of the desired stiffness: the loop is late, or the energy tank is empty"
-        return ModeReport({"share of the desired stiffness": share}, warning)
+        force = 0.0 if self._spring is None else float(np.linalg.norm(self._spring.wrench[:3]))
+        return ModeReport({"share of the desired stiffness": share, "force of the spring (N)": force}, warning)
 
     def may_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the tip has gone too far along axes without stiffness; see `Mode`."""

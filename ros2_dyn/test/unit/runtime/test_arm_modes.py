@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
@@ -79,10 +79,10 @@ def leave(rig: RuntimeRig) -> None:
 # --- what is commanded
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
     made = rig(
-        **{"force.force_rate": 1000.0, "commands.model_tolerance": 10.0}
+        **{"commands.force_rate": 1000.0, "commands.model_tolerance": 10.0}
     )  # this arm exerts nothing, and does not move
     made.measured = lambda: np.zeros(3)
     made.held = np.zeros(3)
@@ -153,7 +153,7 @@ def test_computed_torque_commands_inverse_dynamics_of_the_corrected_acceleration
 
 
 def test_the_force_changes_at_its_rate():
-    made = rig(**{"force.force_rate": 50.0})
+    made = rig(**{"commands.force_rate": 50.0})
 
     def target():
         give_wrench(made, (0.0, 0.0, -10.0))
@@ -172,7 +172,7 @@ def test_the_force_changes_at_its_rate():
 @pytest.mark.parametrize("mode", ["dance", "stopped", ""])
 def test_a_mode_that_cannot_be_entered_is_refused_with_those_that_can(mode):
     made = rig()
-    text = f"mode: expected one of monitor, gravity, hand_guiding, feed_forward, force, impedance; got '{mode}'"
+    text = f"mode: expected one of monitor, feed_forward, force, gravity, hand_guiding, impedance; got '{mode}'"
     assert made.refusal(mode) == text
     assert isinstance(made.replies[1].error, InputError)
 
@@ -195,7 +195,7 @@ def test_a_target_far_away_is_refused():
     made = rig()
     give_desired(made, HOME + 1)
     made.step()
-    assert "the desired positions are 1 rad or m away, tracking_tolerance is 0.3" in made.refusal("feed_forward")
+    assert "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
 
 
 def test_the_effort_that_a_mode_would_begin_with_has_to_be_within_the_limits():
@@ -343,7 +343,7 @@ def test_a_failsafe_process_that_took_over_ends_the_mode_at_once_and_is_to_be_re
 
 def test_a_mode_is_refused_while_other_parameters_are_being_prepared():
     made = rig()
-    other = Settings(joints=NAMES[:2], ramp_time=0.05)
+    other = Settings.from_values({"robot.joints": NAMES[:2], "commands.ramp_time": 0.05})
     (work,) = made.runtime.step(SettingsChange(other), made.now).work
     assert "another robot or other parameters are being prepared: ask again" in made.refusal("gravity")
     made.take(made.runtime.step(work.run(), made.now))
@@ -381,9 +381,11 @@ def test_the_failsafe_process_is_armed_again_after_another_configuration_has_fai
     made.set_mode("gravity")
     leave(made)
     made.arm_failsafe = no_failsafe
-    made.take(made.runtime.step(SettingsChange(Settings(**values, effort_scale=0.7)), made.now))
+    made.take(
+        made.runtime.step(SettingsChange(Settings.from_values({**values, "commands.effort_scale": 0.7})), made.now)
+    )
     assert "did not start" in made.refusal("gravity")
-    made.take(made.runtime.step(SettingsChange(Settings(**values)), made.now))
+    made.take(made.runtime.step(SettingsChange(Settings.from_values(values)), made.now))
     made.arm_failsafe = configs.append
     assert made.set_mode("gravity").error is None
     assert len(configs) == 1
@@ -399,7 +401,9 @@ def test_a_mode_whose_limits_change_while_the_failsafe_process_is_armed_is_refus
     made = rig()
     update = made.runtime.step(ModeRequest("gravity", "request"), made.now)
     assert update.replies == ()
-    made.runtime.step(SettingsChange(Settings(**{"joints": NAMES, "effort_scale": 0.7, **DRIVES})), made.now)
+    made.runtime.step(
+        SettingsChange(Settings.from_values({"robot.joints": NAMES, "commands.effort_scale": 0.7, **DRIVES})), made.now
+    )
     (reply,) = made.runtime.step(FailsafeArmed(update.failsafe), made.now).replies
     assert reply.request == "request"
     assert "the robot or parameters changed meanwhile: ask again" in str(reply.error)
@@ -459,7 +463,7 @@ def test_a_mode_stops_without_its_target_and_does_not_go_on_by_itself(mode):
 
 
 def test_the_hold_effort_is_repeated_when_states_stop_until_they_come_again():
-    made = rig(**{"force.force_rate": 1000.0})
+    made = rig(**{"commands.force_rate": 1000.0})
 
     def target():
         give_wrench(made, (0.0, 0.0, 20.0))
@@ -558,8 +562,8 @@ def test_parameters_of_the_limits_are_locked_while_a_mode_commands(change):
 def test_gains_may_change_while_a_mode_commands():
     made = rig()
     enter(made, "gravity")
-    values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED, "gravity_damping": 2.0}
-    made.take(made.runtime.step(SettingsChange(Settings(**values)), made.now))
+    values = {"robot.joints": NAMES, "commands.ramp_time": 0.05, **DRIVES, **UNDAMPED, "gravity.damping": 2.0}
+    made.take(made.runtime.step(SettingsChange(Settings.from_values(values)), made.now))
     made.step(5)
     assert made.runtime.mode == "gravity"
     assert not made.violations

@@ -250,7 +250,7 @@ def test_the_newest_description_is_used_whichever_is_ready_first(runtime):
 @pytest.mark.parametrize("xml", [HEAVIER, "<robot"], ids=["good", "broken"])
 def test_settings_that_change_while_a_description_is_being_loaded_apply_to_what_is_used(runtime, xml):
     (work,) = runtime.step(Description(xml), NOW).work
-    other = with_settings(gravity=(0.0, 0.0, 9.81), tip_link="forearm_link")
+    other = with_settings(**{"robot.gravity": (0.0, 0.0, 9.81), "robot.tip_link": "forearm_link"})
     assert runtime.step(SettingsChange(other), NOW).work == ()
     run_work(runtime, runtime.step(work.run(), NOW), NOW)
     used = description(HEAVIER if xml == HEAVIER else URDF)
@@ -279,9 +279,8 @@ def test_a_payload_whose_kernels_are_ready_after_another_robot_is_refused(runtim
 
 def test_settings_change_all_or_none(runtime):
     runtime.step(state(1), NOW)
-    run_work(
-        runtime, runtime.step(SettingsChange(with_settings(gravity=(0, 0, 9.81), tip_link="forearm_link")), NOW), NOW
-    )
+    changed = with_settings(**{"robot.gravity": (0, 0, 9.81), "robot.tip_link": "forearm_link"})
+    run_work(runtime, runtime.step(SettingsChange(changed), NOW), NOW)
     assert runtime.state.q == Q
     expected = gravity(SMALL_ARM, Q, (0, 0, 9.81))
     assert_allclose(weight(runtime, 2), expected, rtol=0, atol=1e-10)
@@ -296,7 +295,7 @@ def test_settings_change_all_or_none(runtime):
 
 
 def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
-    runtime = ArmRuntime(None, Settings(joints=["nose"]))
+    runtime = ArmRuntime(None, Settings.from_values({"robot.joints": ["nose"]}))
     update = run_work(runtime, runtime.step(Description(URDF), NOW), NOW)
     assert [event.kind for event in update.events] == ["robot rejected"]
     run_work(runtime, runtime.step(SettingsChange(SETTINGS), NOW), NOW)
@@ -305,7 +304,7 @@ def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
 
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):
     bare = dict.fromkeys(("viscous_friction", "coulomb_friction"), (0.0,) * 3)
-    other = with_settings(**bare, armature=(10.0, 20.0, 30.0))
+    other = with_settings(**{"robot.armature": (10.0, 20.0, 30.0)}, **bare)
     run_work(runtime, runtime.step(SettingsChange(other), NOW), NOW)
     runtime.step(desired(1), NOW)
     found = runtime.step(state(1), NOW).terms

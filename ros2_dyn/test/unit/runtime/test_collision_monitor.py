@@ -251,7 +251,8 @@ def test_a_latched_collision_survives_another_observer():
     arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.push = tip_push
     arm.play()
-    other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, "collision_threshold": THRESHOLD, **DRIVES})
+    changes = {"collision.bandwidth": 10.0, "collision.threshold": THRESHOLD}
+    other = Settings.from_values({"robot.joints": NAMES, **changes, **DRIVES})
     arm.runtime.step(SettingsChange(other), arm.now)
     assert arm.runtime.collision_latched
 
@@ -262,7 +263,7 @@ def test_an_observer_goes_on_where_other_parameters_change():
     arm.play()
     before = arm.seen.residual[0]
     same = {"joints": NAMES, "observer_bandwidth": K, "collision_threshold": THRESHOLD, **DRIVES}
-    arm.runtime.step(SettingsChange(Settings(**same, marker_rate=5.0)), arm.now)
+    arm.runtime.step(SettingsChange(Settings.from_values({**same, "outputs.marker_rate": 5.0})), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)
 
@@ -323,7 +324,7 @@ def test_a_calibration_ends_when_the_observer_changes():
     arm = PushedArm(**{"collision.calibration_time": 2.0})
     arm.play(20)
     arm.runtime.step(CollisionCalibration("calibration"), arm.now)
-    other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, **DRIVES})
+    other = Settings.from_values({"robot.joints": NAMES, "collision.bandwidth": 10.0, **DRIVES})
     _, reply = arm.runtime.step(SettingsChange(other), arm.now).replies
     assert reply.request == "calibration"
     assert "the robot or parameters changed during the calibration: repeat it" in str(reply.error)

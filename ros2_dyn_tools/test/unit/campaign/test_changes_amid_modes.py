@@ -4,11 +4,9 @@
 import numpy as np
 import pytest
 
-from arm_world import ARM, SETTINGS, ArmWorld
-from ros2_dyn.control.mode_settings import FeedForwardSettings, GravitySettings, HandGuidingSettings
+from arm_world import SETTINGS, ArmWorld
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import PayloadRequest, Settings
-from ros2_dyn.runtime.gain_ramp import GainRamp, gains
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 LOCKED = {
@@ -95,7 +93,7 @@ def test_a_payload_on_another_link_is_refused_amid_a_mode():
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
     world = ArmWorld()
-    carry(world, 60.0, **{"commands.ramp_time": 10.0})
+    carry(world, 60.0, ramp_time=10.0)
     world.play("gravity", 1.0)
     assert world.modes() == ["monitor"]
     assert "with a payload of 60 kg" in world.details("refused")[-1][0]
@@ -119,26 +117,3 @@ def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
     sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
     assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
     assert np.max(np.abs(np.diff(sent, axis=0))) < 3.0
-
-
-def test_gains_are_ramped_linearly_and_a_list_that_is_not_set_counts_as_zeros():
-    before, after = (
-        Settings.from_values(SETTINGS),
-        Settings.from_values(SETTINGS | {"hand_guiding.hold_force": 100.0, "feed_forward.damping": ()}),
-    )
-    ramp = GainRamp()
-    ramp.change(before, after, 10.0)
-    halfway = ramp.at(after, 10.1)
-    assert halfway.mode(HandGuidingSettings).hold_force == pytest.approx(
-        (before.mode(HandGuidingSettings).hold_force + 100.0) / 2
-    )
-    assert halfway.mode(FeedForwardSettings).damping == pytest.approx(
-        [0.5 * x for x in before.mode(FeedForwardSettings).damping]
-    )
-    assert ramp.at(after, 10.2) is after
-
-
-def test_the_gains_are_the_numbers_of_the_modes():
-    assert gains(GravitySettings) == ["damping"]
-    assert gains(FeedForwardSettings) == ["gain", "stiffness", "damping"]
-    assert ARM.n == 6

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.testing import assert_allclose
 from delayed_loop import Loop, light_arm, play
 from held_arm import Held, light
 from robots import mock_arm
-from ros2_dyn.control.impedance import displacement
-from ros2_dyn.control.mode_settings import ImpedanceSettings
+from ros2_dyn.control.cartesian_impedance import displacement
+from ros2_dyn.control.modes.impedance import ImpedanceSettings
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
@@ -33,6 +34,11 @@ def rig(**changes) -> RuntimeRig:
     made.targets = False
     made.step(20)
     return made
+
+
+def numbers(made: RuntimeRig) -> Mapping[str, float]:
+    """Return what the mode tells of its spring."""
+    return made.runtime.mode_report.numbers
 
 
 def enter(made: RuntimeRig) -> np.ndarray:
@@ -94,22 +100,23 @@ def test_far_pose_out_of_reach_pulls_with_no_more_than_the_largest_force():
     desire(made, shifted(start, 0.0, 0.0, 5.0))
     for _ in range(600):
         made.step()
-        spring = made.runtime._modes._laws.wrench
-        assert np.linalg.norm(spring[:3]) <= 20.0 + 1e-9
+        spring = numbers(made)["force of the spring (N)"]
+        assert spring <= 20.0 + 1e-9
     assert made.runtime.mode == "impedance", made.runtime.reason
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.03])
 def test_stiffness_that_a_late_loop_does_not_bear_is_told(delay):
     made = rig(**{"commands.delay": delay, "impedance.stiffness": SOFT})
-    assert made.runtime.loop.stiffness_share == 1.0
     enter(made)
-    share, report = made.runtime.loop.stiffness_share, made.runtime.loop
+    share, report = numbers(made)["share of the desired stiffness"], made.runtime.loop
+    warning = made.runtime.mode_report.warning
     assert report.command_delay == delay
     assert report.delay >= delay
     assert share == 1.0 if delay == 0 else 0.0 < share < 0.8
+    assert ("of the desired stiffness: the loop is late" in warning) == (delay > 0)
     assert made.set_mode("gravity").error is None
-    assert made.runtime.loop.stiffness_share == 1.0
+    assert numbers(made) == {}
 
 
 def test_pose_that_was_desired_long_before_the_mode_is_forgotten():
@@ -145,7 +152,7 @@ def test_pose_that_cannot_be_is_rejected_and_changes_nothing(pose, problem):
 
 def test_wrench_is_added_while_it_is_fresh_and_fades_when_it_ends():
     """Downwards 10 N on a spring of 800 N/m: 12.5 mm, less what friction holds back."""
-    made = rig(**{"impedance.stiffness": [800.0] * 3 + [0.0] * 3, "force.force_rate": 200.0})
+    made = rig(**{"impedance.stiffness": [800.0] * 3 + [0.0] * 3, "commands.force_rate": 200.0})
     start = enter(made)
     for _ in range(500):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -10.0, 0.0, 0.0, 0.0)), made.now))
@@ -176,25 +183,26 @@ def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
         **{"impedance.stiffness": [400.0] * 3 + [0.0] * 3, "impedance.stiffness_energy": 0.1, "commands.ramp_time": 0.5}
     )
     enter(made)
-    law = made.runtime._modes._laws._impedance_law
     for _ in range(300):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
-    bent = abs(law.spring[2]) / 400.0
-    before = law.spring[2]
-    stiffer = replace(made.settings, impedance_stiffness=[8000.0] * 3 + [0.0] * 3)
+    before = numbers(made)["force of the spring (N)"]
+    bent = before / 400.0
+    stiffer = made.settings.with_values({"impedance.stiffness": [8000.0] * 3 + [0.0] * 3})
     made.take(made.runtime.step(SettingsChange(stiffer), made.now))
     forces = [before]
     for _ in range(70):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
-        forces.append(law.spring[2])
+        forces.append(numbers(made)["force of the spring (N)"])
     most = (8000.0 - 400.0) * bent * made.period / made.settings.commands.ramp_time
     assert np.max(np.abs(np.diff(forces))) < 1.05 * most
     assert (forces[10] - before) * bent / 2 < 0.1 * 1.1  # the tank's, and hardly anything was damped meanwhile
-    waiting = law._tank.K[2, 2]
+    waiting = numbers(made)["share of the desired stiffness"]
     made.step(400)
-    assert law._tank.K[2, 2] > 1.5 * waiting  # let go of, it comes nearer, so that it costs less
+    assert (
+        numbers(made)["share of the desired stiffness"] > 1.5 * waiting
+    )  # let go of, it comes nearer, so that it costs less
 
 
 def test_settings_of_the_wrong_length_or_range_are_refused():
