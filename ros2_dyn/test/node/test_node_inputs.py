@@ -43,7 +43,7 @@ LAYOUTS = {
 @HOT_LOOP
 def test_messages_of_other_layouts_amid_the_stream_are_read_right(listener, start, hot_loop):
     """Of another frame, order, size, without efforts, and of the same size with other names."""
-    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=hot_loop)
+    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_EVENTS_EXECUTOR=hot_loop)
     arm = StandingArm(speed=0.5)
     driver = Driver(listener, process, arm=arm)
     driver.begin()
@@ -118,7 +118,7 @@ def test_ordinary_executor_gives_the_same_outputs_as_the_hot_loop(listener, star
     for name, value in (("hot", "1"), ("ordinary", "0")):
         remaps = ("-r", f"__ns:=/{name}", "-r", "joint_states:=/joint_states")
         remaps += ("-r", "~/desired:=/dynamics/desired", "-r", "~/desired_wrench:=/dynamics/desired_wrench")
-        start("ros2_dyn.ros.dynamics_node", *remaps, *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=value)
+        start("ros2_dyn.ros.dynamics_node", *remaps, *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_EVENTS_EXECUTOR=value)
     topics = [f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis")]
     for topic in topics:
         listener.listen(f"hot/{topic}", f"ordinary/{topic}")
