@@ -13,7 +13,7 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.parameter import Parameter
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from ros2_dyn_interfaces.msg import HybridTarget
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
@@ -49,9 +49,10 @@ from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_residuals, 
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings, Update
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME
-from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 TRAJECTORIES = "~/desired_trajectory"
+DEPTH = 10
+"""Messages that wait of states and of desired states: as many of each, so that a node that is held up loses alike."""
 REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
 """How often the node sees who subscribes, s, and how often it does so between two reports."""
 
@@ -87,8 +88,8 @@ class DynamicsNode(ServedNode):
             (Bool, "~/enable", self._on_enable, 1),
             (WrenchStamped, "~/desired_wrench", wrenches, 1),
             (PoseStamped, "~/desired_pose", poses, 1),
-            (JointTrajectory, "~/desired", desired, QUEUE_SIZE),
-            (JointState, "joint_states", states, qos_profile_sensor_data),
+            (JointTrajectory, "~/desired", desired, DEPTH),
+            (JointState, "joint_states", states, QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)),
             (JointTrajectory, TRAJECTORIES, self._on_trajectory, 10),
         ):
             self.create_subscription(kind, topic, callback, qos, raw=True)
