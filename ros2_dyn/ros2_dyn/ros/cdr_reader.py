@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the hot topics as samples, read from their serialised bytes without a message object between.
+"""Messages as samples, read from their serialised bytes without a message object between.
 
 A message is read the ordinary way once. Its layout (where the names and the numbers are) is kept, and later messages of
 the same layout are read with one `struct` call.
@@ -19,14 +19,14 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.ros.cdr_layout import ENCAPSULATION, Arrays, Layout, Names, Scanner
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import DesiredSample, JointSample, PoseSample, WrenchSample
 
 LITTLE_ENDIAN = b"\0\1"
 """First bytes of plain little-endian CDR, the only representation that is read here without a message object."""
 MAX_SIZES, MAX_LAYOUTS = 16, 4
 """Sizes of messages of which one reader keeps layouts, and layouts of one size."""
 MAX_SIZE = 65536
-"""Bytes of a message of a hot topic: joint states of 1000 joints. What is larger is not even deserialised."""
+"""Bytes of a message: joint states of 1000 joints. What is larger is not even deserialised."""
 
 Sample = TypeVar("Sample")
 

@@ -25,7 +25,8 @@ from ros2_dyn.ros.late_service import Answer
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.trigger_service import TriggerService
-from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Reply, Update
+from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Input, Reply, Request, Update
+from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, FailsafeArmed, StatePublishers, TimePassed
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 
@@ -66,7 +67,7 @@ class NodeDriver:
         if not self._simulated:
             self._clock.follow_steady(time.monotonic())
         elif jump := self._clock.follow_simulation(self.received(), time.monotonic()):
-            self.handle(self.runtime.on_clock_jump(jump, self._clock.now))
+            self.handle(self.runtime.step(ClockJump(jump), self._clock.now))
         return self._clock.now
 
     def received(self) -> int:
@@ -74,6 +75,12 @@ class NodeDriver:
         return self._node.get_clock().now().nanoseconds if self._simulated else time.time_ns()
 
     # ---- updates
+
+    def step(self, given: Input) -> Update:
+        """Give the runtime an input of now, handle what it leads to, and return that."""
+        update = self.runtime.step(given, self.now())
+        self.handle(update)
+        return update
 
     def handle(self, update: Update) -> None:
         """Publish, log, answer and do all that an update holds."""
@@ -92,7 +99,7 @@ class NodeDriver:
         if update.steps:
             self._publish(update)
         for work in update.work:
-            self._aside(work.run, lambda done: self.runtime.on_work_done(done, self.now()))
+            self._aside(work.run, lambda done: self.runtime.step(done, self.now()))
         if update.failsafe is not None:
             config = update.failsafe
             arm = partial(self._arm, config)
@@ -110,7 +117,7 @@ class NodeDriver:
         elif now <= command.expires:
             self.commands.send(command, now)
         else:
-            self.handle(self.runtime.on_command_expired(now))
+            self.step(CommandExpired())
 
     def _publish(self, update: Update) -> None:
         robot, outputs, now = self._robot, self.outputs, self.now()
@@ -145,7 +152,7 @@ class NodeDriver:
 
     def _on_armed(self, config: FailsafeConfig, problem: FailsafeError | None) -> Update:
         self.see_link()  # of now: arming takes seconds
-        return self.runtime.on_failsafe_armed(config, problem, self.now())
+        return self.runtime.step(FailsafeArmed(config, problem), self.now())
 
     def _arm(self, config: FailsafeConfig) -> FailsafeError | None:
         try:
@@ -177,11 +184,11 @@ class NodeDriver:
 
     # ---- requests
 
-    async def request(self, ask: Callable[[Hashable], Update]) -> Reply:
-        """Ask the runtime for something, by a name that its reply bears, and wait for that."""
+    async def request(self, given: Request) -> Reply:
+        """Give the runtime a request, by a name that its reply bears, and wait for that."""
         name, answer = next(self._requests), Answer[Reply]()
         self._waiting[name] = answer
-        self.handle(ask(name))
+        self.step(given._replace(request=name))
         return await answer
 
     # ---- the other side
@@ -200,12 +207,12 @@ class NodeDriver:
         """See who publishes joint states, without what a killed process has left."""
         publishers = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name("joint_states"))
         count = sum(each.node_name != UNKNOWN_NODE for each in publishers)
-        self.handle(self.runtime.on_state_publishers(count, self.now()))
+        self.step(StatePublishers(count))
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
         link = self.commands.link(self.runtime.settings.controller_node)
-        self.handle(self.runtime.on_command_link(link, self.now()))
+        self.step(link)
 
     def let_time_pass(self) -> None:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
@@ -213,7 +220,7 @@ class NodeDriver:
         self._looks += 1
         if self.runtime.commands and (self.commands.overruled or self._looks % TICKS_PER_LOOK == 0):
             self.see_link()
-        self.handle(self.runtime.on_time(self.now()))
+        self.step(TimePassed())
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""
