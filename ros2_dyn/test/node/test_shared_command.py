@@ -12,7 +12,7 @@ from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.update import LastCommand
 
 N = 3
-FAILED = StopHandover(2, np.array([0.1, 0.2, 0.3]), np.array([True, False, False]), np.arange(3.0), np.full(3, 7.0))
+FAILED = StopHandover("released", np.array([0.1, 0.2, 0.3]), np.full(3, 7.0), np.array([True, False, False]))
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def last(value: float, stop: StopHandover = NOTHING_FOUND) -> LastCommand:
     return LastCommand(value, np.full(N, value), np.full(N, 2 * value), tuple([value] * 10), stop)
 
 
-@pytest.mark.parametrize("stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover(1, np.zeros(3))])
+@pytest.mark.parametrize("stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover("holding", np.zeros(3))])
 def test_failsafe_process_reads_the_newest_command_of_the_node(both, stop):
     node, failsafe = both
     assert failsafe.read() is None
