@@ -22,12 +22,17 @@ def both() -> Iterator[tuple[SharedCommand, SharedCommand]]:
         yield SharedCommand(shared.fileno(), N), SharedCommand(shared.fileno(), N)
 
 
+HELD = StopHandover("holding", np.zeros(3))
+
+
 def last(value: float, stop: StopHandover = NOTHING_FOUND) -> LastCommand:
     """Return a command that a number tells from others."""
     return LastCommand(value, np.full(N, value), np.full(N, 2 * value), tuple([value] * 10), stop)
 
 
-@pytest.mark.parametrize("stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover("holding", np.zeros(3))])
+@pytest.mark.parametrize(
+    "stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover("holding", np.zeros(3))]
+)
 def test_failsafe_process_reads_the_newest_command_of_the_node(both, stop):
     node, failsafe = both
     assert failsafe.read() is None
