@@ -14,7 +14,7 @@ from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import PayloadRequest
 
 MODEL_TOLERANCE = 0.2
 """Largest difference of a joint's gravity effort from the told model's at which the model counts as right, relative."""

@@ -14,7 +14,7 @@ import numpy as np
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.control.state_plausibility import MIN_SPEED
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 
 NOT_FINITE = "not finite"
 ABOVE_LIMIT = "above the limit"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
+from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.fault import Fault, MakeFault, blinding, suspending
@@ -109,6 +110,6 @@ def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
         if both:
             world.driver_clock_offset += by
         text = f"by {1e-9 * by:.3f} s"
-        world.node.input(lambda runtime, now: runtime.on_clock_jump(text, now))
+        world.node.input(ClockJump(text))
 
     return blinding(world, Fault(lambda: shift(jump), lambda: shift(-jump)))

@@ -12,7 +12,7 @@ import numpy as np
 from ros2_dyn.control.mode_settings import ImpedanceSettings
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import Description, ModeRequest, PayloadRequest
 from ros2_dyn_tools.campaign.fault import Fault
 from ros2_dyn_tools.campaign.world import World
 
@@ -32,7 +32,7 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
         if active:
             mode = modes[0]
             modes.reverse()
-            world.node.input(lambda runtime, now: runtime.request_mode(mode, now))
+            world.node.input(ModeRequest(mode))
             world.queue.after(TOGGLE_PERIOD, toggle)
 
     return Fault(toggle, active.clear)
@@ -124,7 +124,7 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
     broken = bool(rng.random() < 0.5)
 
     def publish(description: RobotModel | str) -> None:
-        world.node.input(lambda runtime, now: runtime.use_description(description, now))
+        world.node.input(Description(description))
 
     other = "<robot" if broken else _weaker(world.description)
     return Fault(lambda: publish(other), lambda: publish(world.description))

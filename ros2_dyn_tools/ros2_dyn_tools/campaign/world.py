@@ -22,13 +22,22 @@ from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
 from ros2_dyn.dynamics import forward_kinematics, gravity
-from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
+from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.control_policy import command_limits
-from ros2_dyn.runtime.samples import DesiredSample, HybridSample, JointSample, PayloadRequest, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import (
+    DesiredSample,
+    EnableSignal,
+    HybridSample,
+    JointSample,
+    PayloadRequest,
+    PoseSample,
+    SettingsChange,
+    WrenchSample,
+)
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
@@ -367,7 +376,7 @@ class World:
     def _send_enable(self) -> None:
         pressed = self.pressed
         if self.enable_connected:
-            self.node.input(lambda runtime, now: runtime.on_enable(pressed, now))
+            self.node.input(EnableSignal(pressed))
 
     def way_to_pose(self) -> Array:
         """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
@@ -387,16 +396,16 @@ class World:
 
     def _deliver_target(self, message: DesiredSample | WrenchSample | PoseSample | HybridSample) -> None:
         if isinstance(message, DesiredSample):
-            self.node.input(lambda runtime, now: runtime.on_desired(message, now))
+            self.node.input(message)
         elif isinstance(message, WrenchSample):
             wrench = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_wrench(wrench, now))
+            self.node.input(wrench)
         elif isinstance(message, HybridSample):
             hybrid = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_hybrid(hybrid, now))
+            self.node.input(hybrid)
         else:
             pose = message._replace(received=self._received())
-            self.node.input(lambda runtime, now: runtime.on_desired_pose(pose, now))
+            self.node.input(pose)
 
     # ---- commands
 
@@ -455,28 +464,24 @@ class World:
     def tell_payload(self, request: PayloadRequest) -> None:
         """Request a payload once."""
 
-        def call(runtime: ArmRuntime, now: float) -> Update:
-            update = runtime.set_payload(request, now)
+        def then(update: Update) -> None:
             if not any(reply.error for reply in update.replies):
                 self.truth.tell_payload(request)
-            return update
 
-        self.node.input(call)
+        self.node.input(request, then)
 
     def tell_settings(self, **values: Any) -> None:
         """Set parameters; the node may refuse them."""
+        if self.node.runtime is None:
+            return
+        settings = self.node.runtime.settings.with_values(values)
 
-        def call(runtime: ArmRuntime, now: float) -> Update:
-            try:
-                update = runtime.change_settings(runtime.settings.with_values(values), now)
-            except Ros2DynError as error:
-                self.record("refused", str(error))
-                return runtime.on_time(now)
-            self.truth.tell_gravity(runtime.settings.robot.gravity)
-            self.motion_judge.contact.spring.on_stiffness(max(runtime.settings.mode(ImpedanceSettings).stiffness[:3]))
-            return update
+        def then(update: Update) -> None:
+            if not any(reply.error for reply in update.replies):
+                self.truth.tell_gravity(settings.robot.gravity)
+                self.motion_judge.contact.spring.on_stiffness(max(settings.mode(ImpedanceSettings).stiffness[:3]))
 
-        self.node.input(call)
+        self.node.input(SettingsChange(settings), then)
 
     def _on_start(self) -> None:
         """Take note of a node that starts, and knows its parameters only."""

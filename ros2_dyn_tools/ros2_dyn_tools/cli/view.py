@@ -10,11 +10,11 @@ from pathlib import Path
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.black_box_file import is_black_box
 from ros2_dyn.runtime.parameter_files import read_arm
-from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, conditions_of, in_newtons
 from ros2_dyn_tools.recording.recording import read_recording
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.page import Page
+from ros2_dyn_tools.viewer.picture import read_robot
 from ros2_dyn_tools.viewer.playback import PlaybackPanel, PlaybackSource
 from ros2_dyn_tools.viewer.recorded_motion import observe_aside, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         play(open_file(arguments), arguments.host, arguments.port)
         return 0
     try:
-        from ros2_dyn_tools.ros.view import show_live
+        from ros2_dyn_tools.ros.viewer_node import show_live
     except ImportError as error:
         raise InputError("view", f"ROS 2 is not here ({error}): source it, or name a file") from error
     return show_live(arguments)
@@ -73,7 +73,7 @@ def open_file(arguments: argparse.Namespace) -> Timeline:
     try:
         recording = read_recording(path, robot.model.joint_names, arguments.topic)
     except InputError:  # the joints may be called otherwise, or be some of the robot's
-        model, names = recorded_arm(robot.model, recorded_names(path, arguments.topic))
+        model, names = recorded_arm(robot.model, joints_in_recording(path, arguments.topic))
         robot = robot._replace(model=model)
         recording = read_recording(path, names, arguments.topic)
     recording = in_newtons(arm._replace(model=robot.model), recording)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn_tools.campaign.command_judge import ABOVE_LIMIT, NOT_FINITE, STALE, STEP, CommandJudge
 
 NAMES = ("a", "b")

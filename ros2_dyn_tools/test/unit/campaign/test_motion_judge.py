@@ -9,7 +9,7 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import mode_manager
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import ClockJump, PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverQuality
@@ -527,7 +527,7 @@ def stopped_world() -> World:
     push = AppliedForce("tool0", (0.0, 30.0, 0.0), start=0.6, duration=0.3)
     world = World(1, ARM, HOME, WorldOptions(settings, DriverQuality(125.0), patience=9.0), contacts=[push])
     world.want_mode("gravity")
-    world.at(1.6, lambda: world.node.input(lambda runtime, now: runtime.on_clock_jump("by 1 s", now)))
+    world.at(1.6, lambda: world.node.input(ClockJump("by 1 s")))
     world.run(3.8)
     return world
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from robots import mock_arm
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverFault, DriverQuality

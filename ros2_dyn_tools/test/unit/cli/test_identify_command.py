@@ -61,7 +61,7 @@ def test_identification_begins_from_a_parameter_file_and_keeps_its_gains_and_gra
     found = read_arm(csv.parent / "found.urdf", csv.parent / "found.yaml")
     assert found.model.joints[0].dynamics.viscous == pytest.approx(2 * 3.0, abs=1.0)
     assert found.settings.states.effort_gain == (2.0, 2.0)
-    assert_allclose(found.settings.gravity, [0, 0, -9.7])
+    assert_allclose(found.settings.robot.gravity, [0, 0, -9.7])
 
 
 @pytest.mark.parametrize(
