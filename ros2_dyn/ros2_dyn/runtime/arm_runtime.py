@@ -228,7 +228,7 @@ class ArmRuntime:
             InputError: none are observed.
         """
         if self._pipeline is None:
-            raise InputError("detect_collisions", "there is no robot yet")
+            raise InputError("collision.enabled", "there is no robot yet")
         return self._pipeline.external_efforts()
 
     def model_difference(self, now: float) -> ModelDifference | None:
@@ -247,7 +247,9 @@ class ArmRuntime:
         """
         robot = self.require_robot("joint_names")
         settings, payload = robot.settings, tuple(robot.payload.at(now))
-        return TrajectoryTask(robot.model, robot.payload.link, payload, settings.gravity, settings.command_effort)
+        return TrajectoryTask(
+            robot.model, robot.payload.link, payload, settings.robot.gravity, settings.commands.command_effort
+        )
 
     # ---- measured and desired states
 
@@ -282,7 +284,7 @@ class ArmRuntime:
 
     def _on_time(self, _: TimePassed, now: float) -> Update:
         command = self._modes.on_time(now)
-        replies = self._calibration.finish(self.settings.false_alarms_per_hour, now)
+        replies = self._calibration.finish(self.settings.collision.false_alarms_per_hour, now)
         return self._update(command=command, replies=replies, work=self._payload_runs.finish(now))
 
     def _on_command_expired(self, _: CommandExpired, now: float) -> Update:
@@ -460,7 +462,7 @@ class ArmRuntime:
             seen = self.external_efforts()
         except InputError as error:
             return self._update(replies=(Reply(asked.request, error),))
-        deadline = now + self.settings.calibration_time
+        deadline = now + self.settings.collision.calibration_time
         return self._update(replies=self._calibration.begin(seen, deadline, asked.request))
 
     # ---- the robot and the parameters
@@ -496,7 +498,7 @@ class ArmRuntime:
         robot = pipeline.robot
         model = checked_model(robot.description, settings)
         self.settings = settings
-        kernels_fit = model == robot.model and (settings.tip_link or model.default_tip) == robot.tip_link
+        kernels_fit = model == robot.model and (settings.robot.tip_link or model.default_tip) == robot.tip_link
         if self._loader.busy:
             return (), ()  # the robot that is being made is made again with these
         if kernels_fit:

@@ -62,8 +62,10 @@ class RestHolding:
         effort = supervisor.last
         if effort is None and measured.effort is not None and (any(measured.effort) or self._q is None):
             terms, settings = observed.terms, robot.settings
-            total = total_effort(settings.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity)
-            effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
+            total = total_effort(
+                settings.states.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity
+            )
+            effort = commanded_effort(settings.commands.command_effort, np.array(total), np.array(terms.gravity))
         if effort is not None and np.isfinite(effort).all():
             self._remember(observed.now, np.array(measured.q), effort)
 
