@@ -198,7 +198,7 @@ class ArmRuntime:
             InputError: none are observed.
         """
         if self._pipeline is None:
-            raise InputError("detect_collisions", "there is no robot yet")
+            raise InputError("collision.enabled", "there is no robot yet")
         return self._pipeline.external_efforts()
 
     def model_difference(self, now: float) -> ModelDifference | None:
@@ -250,7 +250,7 @@ class ArmRuntime:
 
     def _on_time(self, _: inputs.TimePassed, now: float) -> Update:
         command = self._modes.on_time(now)
-        replies = self._calibration.finish(self.settings.false_alarms_per_hour, now)
+        replies = self._calibration.finish(self.settings.collision.false_alarms_per_hour, now)
         return self._update(command=command, replies=replies, work=self._payload_runs.finish(now))
 
     def _on_command_expired(self, _: inputs.CommandExpired, now: float) -> None:
@@ -366,7 +366,7 @@ class ArmRuntime:
             seen = self.external_efforts()
         except InputError as error:
             return self._update(replies=(Reply(asked.request, error),))
-        deadline = now + self.settings.calibration_time
+        deadline = now + self.settings.collision.calibration_time
         return self._update(replies=self._calibration.begin(seen, deadline, asked.request))
 
     # ---- the robot and the parameters

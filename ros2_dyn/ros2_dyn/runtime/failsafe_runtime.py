@@ -71,7 +71,7 @@ class FailsafeRuntime:
         self._runtime = ArmRuntime(config.description, config.settings, standby=True)
         payload = PayloadRequest(config.payload_link, NO_PAYLOAD)  # compiles what a payload on this link needs
         run_work(self._runtime, self._runtime.step(payload, 0.0), 0.0)
-        self._heart = Heartbeat(config.settings.state_timeout)
+        self._heart = Heartbeat(config.settings.states.timeout)
         self._heard_at = 0.0
         self._motion = ArmMotion(REST_TIME)
 

@@ -13,6 +13,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput
+from ros2_dyn.control.mode_settings import HandGuidingSettings
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import WALLED_MODES, Mode
 from ros2_dyn.control.position_limits import WallPlacement
@@ -144,7 +145,7 @@ class ModeManager:
         limits = command_limits(model, settings)
         self._robot = robot
         self._monitor.use(robot)
-        names = settings.command_joints or model.joint_names
+        names = settings.commands.joints or model.joint_names
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
         if another:
@@ -180,9 +181,9 @@ class ModeManager:
         settings = self._gains.at(robot.settings, now)
         arm = robot.arm_state(state.measured, observed.terms, now, loop.lead)
         times = loop.times
-        rate = limit_rate_to_sampling(settings.stop_damping, *times)
+        rate = limit_rate_to_sampling(settings.commands.stop_damping, *times)
         hold = self._as_commanded(arm.gravity, arm)
-        assist = settings.guiding_assist_gain > 0 and observed.seen is not None
+        assist = settings.mode(HandGuidingSettings).assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
         placed = self._place_walls(arm, settings, now)
         seen = LawInput(
@@ -228,7 +229,7 @@ class ModeManager:
         dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
         acting = dt if self.mode in WALLED_MODES else None
         robot, stopped = self._robot, self.mode == "stopped"
-        return self._walls.place(arm.q, robot.lower, robot.upper, settings.soft_limit_margin, acting, stopped)
+        return self._walls.place(arm.q, robot.lower, robot.upper, settings.commands.soft_limit_margin, acting, stopped)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -360,7 +361,7 @@ class ModeManager:
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
         assert self._robot is not None
-        return commanded_effort(self._robot.settings.command_effort, effort, arm.gravity)
+        return commanded_effort(self._robot.settings.commands.command_effort, effort, arm.gravity)
 
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         """Return what the conditions of a mode are about, at a state."""
@@ -439,16 +440,16 @@ class ModeManager:
             raise ModeRefused(mode, "no robot_description has been received")
         settings = robot.settings
         check_description(mode, robot.findings)
-        check_limits(mode, robot.model, settings.command_joints)
+        check_limits(mode, robot.model, settings.commands.joints)
         if latest is None:
             raise ModeRefused(mode, "no usable state on joint_states yet")
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
-        check_state_stream(mode, seen.age, self._loop.period, latest.stamped, settings.state_timeout)
+        check_state_stream(mode, seen.age, self._loop.period, latest.stamped, settings.states.timeout)
         if problem := seen.problem or seen.velocity_problem:
             raise ModeRefused(mode, f"joint_states cannot be believed: {problem}")
         check_target(mode, seen, supervisor.policy.conditions)
-        check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
+        check_positions(mode, position_limits(robot), latest.state.measured.q, settings.commands.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
         check_controller_connected(mode, self._link)
         if mode == "force" and self._target is not None:
@@ -496,7 +497,7 @@ class ModeManager:
         assert self._robot is not None
         supply = self._laws.supply if self._supervisor.modes.is_active and not self._supervisor.ramps else None
         if supply is not None:  # with gravity at the state itself, not where it is predicted
-            raw = self._robot.settings.command_effort == "raw"
+            raw = self._robot.settings.commands.command_effort == "raw"
             supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)
         self._loop.observe_energy(supply)
 
@@ -506,7 +507,9 @@ class ModeManager:
         measured, terms = observed.state.measured.effort, observed.terms
         if measured is None or not np.all(np.isfinite(measured)):
             return None
-        total = total_effort(self._robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
+        total = total_effort(
+            self._robot.settings.states.measured_effort, measured, terms.inverse_dynamics, terms.gravity
+        )
         return self._as_commanded(np.array(total), arm)
 
     def _applied(self, latest: Observed, arm: ArmState, now: float) -> Array:

@@ -66,10 +66,10 @@ class PayloadRun:
             raise InputError("effort", "joint_states does not give an effort of all joints")
         windows, model, settings = self._averager.windows(), self._robot.model, self._robot.settings
         check_windows(model, windows)
-        effort, weight = windows.effort, settings.gravity
-        if settings.measured_effort == "gravity_compensated":
+        effort, weight = windows.effort, settings.robot.gravity
+        if settings.states.measured_effort == "gravity_compensated":
             effort = effort + gravity(model, windows.q, weight)
-        elif settings.measured_effort == "external":
+        elif settings.states.measured_effort == "external":
             expected = rnea(model, windows.q, windows.qd, windows.qdd, weight)
             effort = expected + friction_along_windows(model, windows, weight) - effort
         return windows._replace(effort=effort)
@@ -81,7 +81,7 @@ class PayloadRun:
             InputError: as `estimate_payload`.
         """
         robot = self._robot
-        payload = estimate_payload(robot.model, windows, self._link, robot.settings.gravity, tare)
+        payload = estimate_payload(robot.model, windows, self._link, robot.settings.robot.gravity, tare)
         return EstimatedPayload(self._link, self._newest, payload)
 
 

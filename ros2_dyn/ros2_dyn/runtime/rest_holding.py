@@ -57,8 +57,10 @@ class RestHolding:
         effort = supervisor.last
         if effort is None and measured.effort is not None and (any(measured.effort) or self._rest.q is None):
             terms, settings = observed.terms, robot.settings
-            total = total_effort(settings.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity)
-            effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
+            total = total_effort(
+                settings.states.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity
+            )
+            effort = commanded_effort(settings.commands.command_effort, np.array(total), np.array(terms.gravity))
         if effort is not None and self._rest.observe(now, np.array(measured.q), effort):
             self._load_changed = False
 
@@ -70,7 +72,7 @@ class RestHolding:
             arm: its state; if it has never stood still, the model's gravity there carries it.
             now: time, s.
         """
-        kind, q = robot.settings.command_effort, self._rest.q
+        kind, q = robot.settings.commands.command_effort, self._rest.q
         hold = commanded_effort(kind, arm.gravity, arm.gravity)
         if q is None:
             return hold

@@ -83,7 +83,7 @@ class RobotLoader:
         model = checked_model(current.description, settings)
         if self.busy:
             return Loaded()  # the robot that is being made is made again with these
-        if model == current.model and (settings.tip_link or model.default_tip) == current.tip_link:
+        if model == current.model and (settings.robot.tip_link or model.default_tip) == current.tip_link:
             return Loaded(RobotDynamics(current.description, settings, current.payload))
         return Loaded(work=(self.load(current.description, settings, current.payload),))
 

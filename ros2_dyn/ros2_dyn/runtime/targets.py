@@ -88,7 +88,7 @@ def check_target(sample: TargetSample, model: RobotModel, settings: Settings) ->
     if isinstance(sample, PoseSample):
         check_pose(model, sample)
     elif isinstance(sample, HybridSample):
-        check_hybrid(model, sample, settings.max_force, settings.max_moment)
+        check_hybrid(model, sample, settings.commands.max_force, settings.commands.max_moment)
     else:
-        check_ceiling(sample, settings.max_force, settings.max_moment)
+        check_ceiling(sample, settings.commands.max_force, settings.commands.max_moment)
         check_wrench(model, sample)

@@ -40,7 +40,7 @@ class TrajectoryTask(NamedTuple):
     def of(cls, robot: RobotDynamics, now: float) -> TrajectoryTask:
         """Return the task of a robot with what it carries at a time, s."""
         settings, payload = robot.settings, tuple(robot.payload.at(now))
-        return cls(robot.model, robot.payload.link, payload, settings.gravity, settings.command_effort)
+        return cls(robot.model, robot.payload.link, payload, settings.robot.gravity, settings.commands.command_effort)
 
     def prepare(self) -> Kernel:
         """Compile the kernel, unless it is at hand."""

@@ -108,7 +108,7 @@ def wrong_about_its_payload(mass: float, measured: bool = True) -> World:
         mass: of the payload, kg.
         measured: whether the arm reports its efforts.
     """
-    played = ArmWorld(max_tip_speed=5.0, model_tolerance=10.0)
+    played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
     if not measured:
         measure = played.driver.measure
         played.driver.measure = lambda *state: [each._replace(effort=()) for each in measure(*state)]
@@ -165,7 +165,7 @@ def test_failsafe_knows_the_effort_at_rest_of_a_node_whose_efforts_are_not_measu
 
 def test_stop_for_want_of_a_failsafe_is_supervised():
     """The loss is told every 0.1 s. A stop that began anew each time let the arm move by 0.9 rad, and never failed."""
-    played = ArmWorld(max_tip_speed=5.0, model_tolerance=10.0)
+    played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
     told = PayloadRequest("", tuple(Payload(5.0, (0.0, 0.0, 0.05)).parameters.tolist()), 0.5)
     played.want_mode("gravity")
     played.run(0.8)
@@ -192,7 +192,7 @@ def command(age: float = 0.004) -> LastCommand:
 def test_takeover_from_a_stop_that_failed_ends_in_the_effort_that_carried_the_arm_without_states():
     """Not in the model's gravity at the last state."""
     carried = gravity(ARM, HOME) + 10.0
-    runtime = ArmRuntime(ARM, Settings(joints=ARM.joint_names))
+    runtime = ArmRuntime(ARM, Settings.from_values({"robot.joints": ARM.joint_names}))
     for k in range(20):
         stamp = 10**9 + k * 10**7
         runtime.step(JointSample(stamp, ARM.joint_names, HOME, [1e-4 * (k % 2)] * 6, (), stamp), 1.0 + 0.01 * k)
