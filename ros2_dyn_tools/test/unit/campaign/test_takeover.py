@@ -9,8 +9,8 @@ from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.failsafe_arming import REARM_PERIOD
 from ros2_dyn.runtime.inputs import ClockJump, TakeOver, TimePassed
+from ros2_dyn.runtime.mode_requests import REARM_PERIOD
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.world import World
