@@ -34,8 +34,8 @@ class CollisionOutputs:
         self._wrench = wrench_template(robot.tip_link)
         self._states: dict[str, MessageTemplate] = {}
         """By contact link."""
-        scale = EXTERNAL_SCALE * settings.marker_scale
-        self._markers = WrenchMarkers([robot.tip_link], scale, settings.marker_rate, "external_")
+        scale = EXTERNAL_SCALE * settings.outputs.marker_scale
+        self._markers = WrenchMarkers([robot.tip_link], scale, settings.outputs.marker_rate, "external_")
         self._effort_publisher = node.create_publisher(JointState, "~/external_effort", 10)
         self._state_publisher = node.create_publisher(CollisionState, "~/collision", 10)
         self._wrench_publisher = node.create_publisher(WrenchStamped, "~/external_wrench", 10)

@@ -248,11 +248,11 @@ class DynamicsNode(ServedNode):
         if reply.error is not None:
             return _filled(response, reply)
         names = list(self._runtime.require_robot("joints").model.joint_names)
-        parameters = [Parameter("joints", value=names), Parameter("collision_threshold", value=reply.value)]
+        parameters = [Parameter("robot.joints", value=names), Parameter("collision.threshold", value=reply.value)]
         result = self.set_parameters_atomically(parameters)
         response.success, response.message = result.successful, result.reason
         if result.successful:
-            response.message = f"joints: {names}, collision_threshold: {reply.value}".replace("'", '"')
+            response.message = f"robot.joints: {names}, collision.threshold: {reply.value}".replace("'", '"')
         return response
 
     # ---- now and then
@@ -283,7 +283,7 @@ class DynamicsNode(ServedNode):
         if robot is not None and state is not None:
             statuses.append(diagnostics.singularity_status(robot, state))
             statuses.append(diagnostics.effort_status(runtime.model_difference(now)))
-        if robot is not None and robot.settings.detect_collisions:
+        if robot is not None and robot.settings.collision.enabled:
             statuses.append(diagnostics.collision_status(runtime, robot))
         name = "none" if robot is None else robot.model.name
         self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
@@ -292,9 +292,9 @@ class DynamicsNode(ServedNode):
 
 def _load(settings: Settings) -> RobotModel | None:
     """Return the robot that the parameters name; None where it is to come as a message."""
-    if settings.robot_description:
-        return RobotModel.from_urdf(settings.robot_description)
-    return load_file(settings.urdf_file) if settings.urdf_file else None
+    if settings.description.robot_description:
+        return RobotModel.from_urdf(settings.description.robot_description)
+    return load_file(settings.description.urdf_file) if settings.description.urdf_file else None
 
 
 def _filled(response: Any, reply: Reply) -> Any:

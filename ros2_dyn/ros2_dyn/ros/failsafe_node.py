@@ -63,12 +63,12 @@ class FailsafeNode(ServedNode):
         self._node_is_alive, self._disarmed = True, False
         self._simulated, self._memory = task.use_sim_time, memory
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
-        self._time = RuntimeClock(task.config.settings.clock_timeout, time.monotonic())
+        self._time = RuntimeClock(task.config.settings.commands.clock_timeout, time.monotonic())
         self._reader, self._log = JointStateReader(), EventLog(self.get_logger())
         self.create_subscription(JointState, task.states_topic, self._on_states, qos_profile_sensor_data, raw=True)
         self.create_service(Trigger, "~/release", self._release)
         self._stop_service = TriggerService(self, "stop_service")
-        self._stop_service.use(task.config.settings.stop_service)
+        self._stop_service.use(task.config.settings.commands.stop_service)
         self._runtime = FailsafeRuntime(task.config)
         self._taken_over = False
         Ticks(self, RAMP_DOWN_PERIOD, self._look)

@@ -45,10 +45,10 @@ class NodeDriver:
         self.outputs: Outputs | None = None
         self.commands = CommandOutput(node)
         self._node = node
-        self._clock = RuntimeClock(runtime.settings.clock_timeout, time.monotonic())
+        self._clock = RuntimeClock(runtime.settings.commands.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
-        self._collision_service = TriggerService(node, "collision_service")
+        self._collision_service = TriggerService(node, "collision.service")
         self._stop_service = TriggerService(node, "stop_service")
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._black_box = NodeBlackBox(node, runtime)
@@ -137,9 +137,9 @@ class NodeDriver:
                 self.outputs.destroy()
             self.outputs = Outputs(self._node, robot)
             self.publish_collision_stop()
-        self._collision_service.use(robot.settings.collision_service)
-        self._stop_service.use(robot.settings.stop_service)
-        self._clock.timeout = robot.settings.clock_timeout
+        self._collision_service.use(robot.settings.collision.service)
+        self._stop_service.use(robot.settings.commands.stop_service)
+        self._clock.timeout = robot.settings.commands.clock_timeout
 
     def brake(self) -> None:
         """Call the service that brakes the arm."""
@@ -211,7 +211,7 @@ class NodeDriver:
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
-        link = self.commands.link(self.runtime.settings.controller_node)
+        link = self.commands.link(self.runtime.settings.commands.controller_node)
         self.step(link)
 
     def let_time_pass(self) -> None:

@@ -147,7 +147,7 @@ class JointStateAssembler:
         if self.options.estimate_velocity:
             return velocities
         if not len(velocities):
-            raise MessageError("velocity", "empty", "expected velocities, or the parameter estimate_velocity")
+            raise MessageError("velocity", "empty", "expected velocities, or the parameter states.estimate_velocity")
         self._check_finite("velocity", velocities)
         return velocities
 

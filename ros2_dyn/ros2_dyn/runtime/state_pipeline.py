@@ -56,12 +56,15 @@ class StatePipeline:
         """Make the stages of a robot; those of the one before go on where nothing changes for them."""
         model, settings = robot.model, robot.settings
         options = AssemblerOptions(
-            settings.merge_timeout, settings.estimate_velocity, settings.velocity_cutoff, robot.effort_gain
+            settings.states.merge_timeout,
+            settings.states.estimate_velocity,
+            settings.states.velocity_cutoff,
+            robot.effort_gain,
         )
         self.robot = robot
         self.order = JointOrder(model.joint_names)
-        self.synchronizer = StateSynchronizer(settings.desired_timeout)
-        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.detect_collisions else None
+        self.synchronizer = StateSynchronizer(settings.states.desired_timeout)
+        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.collision.enabled else None
         self.state: MeasuredState | None = None
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
@@ -107,6 +110,18 @@ class StatePipeline:
         """
         return self.observe(self.judge(sample, now, commanded), now, contact_intended)
 
+    def requested_state(self, sample: JointSample) -> MeasuredState:
+        """Return the state that a request gives, or the newest measured one where it names no joints.
+
+        Raises:
+            MessageError: there is none, or as `JointOrder.state`.
+        """
+        if sample.names:
+            return self.order.state(sample)
+        if self.state is None:
+            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
+        return self.state
+
     def use_payload_link(self, robot: RobotDynamics) -> None:
         """Go on with the same robot, whose payload is on another link."""
         self.robot = robot
@@ -128,7 +143,7 @@ class StatePipeline:
             InputError: none are observed.
         """
         if self.monitor is None:
-            raise InputError("detect_collisions", "this parameter is false")
+            raise InputError("collision.enabled", "this parameter is false")
         if self.collision is None:
             raise InputError("effort", "joint_states has not given an effort of all joints yet")
         return self.collision
@@ -146,7 +161,7 @@ class StatePipeline:
             self._events.append(Event("foreign", text, logged=self.state is None, topic="joint_states"))
             return []
         if assembled.restarted:
-            self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
+            self.synchronizer = StateSynchronizer(self.robot.settings.states.desired_timeout)
             self._plausibility.restart()
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
         self.state, self._stamped = self._judged(assembled.state, now, commanded), assembled.stamped
@@ -213,7 +228,7 @@ class StatePipeline:
         seen = self._try_observe(self.monitor, state, terms, now, contact_intended)
         if seen is not None:
             self.collision, self.observed_at = seen, now
-        blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.state_timeout
+        blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.states.timeout
         if blind != self.blind:
             self.blind = blind
             text = "joint_states gives no usable effort: collisions are not detected"
@@ -252,8 +267,8 @@ def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLi
         tuple(model.lower.tolist()),
         tuple(model.upper.tolist()),
         tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
-        settings.position_tolerance,
-        settings.state_timeout,
-        settings.detect_frozen,
-        time_constant(settings.velocity_cutoff) if settings.estimate_velocity else 0.0,
+        settings.states.position_tolerance,
+        settings.states.timeout,
+        settings.states.detect_frozen,
+        time_constant(settings.states.velocity_cutoff) if settings.states.estimate_velocity else 0.0,
     )

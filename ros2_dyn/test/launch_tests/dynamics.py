@@ -21,7 +21,8 @@ WAITING = b"waiting for the topic robot_description"
 PARAMETERS = """
 /**/dynamics:
   ros__parameters:
-    velocity_cutoff: 33.0
+    states:
+      velocity_cutoff: 33.0
 """
 
 
@@ -96,7 +97,7 @@ class TestBesideADriver(unittest.TestCase):
 
     def test_parameters_are_those_of_the_file_and_of_the_arguments(self) -> None:
         """With a wildcard for the namespace."""
-        found = parameters_of(self.listener, "dynamics", "velocity_cutoff", "use_sim_time")
+        found = parameters_of(self.listener, "dynamics", "states.velocity_cutoff", "use_sim_time")
         self.assertEqual(found, [33.0, True])
 
 

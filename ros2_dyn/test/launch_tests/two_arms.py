@@ -26,13 +26,14 @@ AT_REST = """
 PARAMETERS = """
 /**:
   ros__parameters:
-    tip_link: wrist_3_link
+    robot.tip_link: wrist_3_link
 /*/dynamics:
   ros__parameters:
-    velocity_cutoff: 33.0
+    states:
+      velocity_cutoff: 33.0
 /right/dynamics:
   ros__parameters:
-    gravity: [0.0, 0.0, -1.62]
+    robot: {gravity: [0.0, 0.0, -1.62]}
 """
 
 
@@ -56,7 +57,7 @@ class TestTwoArms(unittest.TestCase):
         """As the nodes themselves say."""
         for arm in ARMS:
             tip, cutoff, gravity = parameters_of(
-                self.listener, f"{arm}/dynamics", "tip_link", "velocity_cutoff", "gravity"
+                self.listener, f"{arm}/dynamics", "robot.tip_link", "states.velocity_cutoff", "robot.gravity"
             )
             self.assertEqual((tip, cutoff), ("wrist_3_link", 33.0))
             self.assertEqual(gravity, MOON if arm == "right" else EARTH)

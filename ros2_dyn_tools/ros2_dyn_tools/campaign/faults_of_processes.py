@@ -23,7 +23,7 @@ def node_hangs(world: World, rng: np.random.Generator) -> Fault:
     """Let the node hang; until it is replaced nothing follows the states."""
 
     def begin() -> None:
-        world.blind_for(world.options.settings.state_timeout)
+        world.blind_for(world.options.settings.states.timeout)
         world.node.hang()
 
     return Fault(begin, world.node.resume)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ros2_dyn.control.mode_settings import ImpedanceSettings
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.inputs import Description, ModeRequest, PayloadRequest
@@ -58,13 +59,13 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change gravity, which is locked while a mode commands, or damping and gains."""
     tilt = rng.uniform(-0.3, 0.3, 2).tolist()
     changes: dict[str, Any] = (
-        {"gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
-        {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(5, 50))},
-        {"guiding_damping": float(rng.uniform(0, 50)), "force_damping": float(rng.uniform(0, 500))},
-        {"feed_forward_gain": 0.0, "guiding_hold_force": 100.0},
+        {"robot.gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
+        {"gravity.damping": float(rng.uniform(0, 50)), "commands.stop_damping": float(rng.uniform(5, 50))},
+        {"hand_guiding.damping": float(rng.uniform(0, 50)), "force.damping": float(rng.uniform(0, 500))},
+        {"feed_forward.gain": 0.0, "hand_guiding.hold_force": 100.0},
     )[int(rng.integers(4))]
     original = world.options.settings
-    before = {name: getattr(original, name) for name in changes}
+    before = {name: original.values()[name] for name in changes}
 
     return Fault(lambda: world.tell_settings(**changes), lambda: world.tell_settings(**before))
 
@@ -81,7 +82,10 @@ def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
     def end() -> None:
         active.clear()
         world.tell_settings(
-            impedance_stiffness=original.impedance_stiffness, impedance_damping_ratio=original.impedance_damping_ratio
+            **{
+                "impedance.stiffness": original.mode(ImpedanceSettings).stiffness,
+                "impedance.damping_ratio": original.mode(ImpedanceSettings).damping_ratio,
+            }
         )
 
     return Fault(change, end)
@@ -91,16 +95,18 @@ def random_spring(rng: np.random.Generator) -> dict[str, Any]:
     """Return parameters of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
     stiffness = 10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
     return {
-        "impedance_stiffness": stiffness.tolist(),
-        "impedance_damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
+        "impedance.stiffness": stiffness.tolist(),
+        "impedance.damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
     }
 
 
 def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
     """Tell the node that the arm hangs from the ceiling, which it does not."""
-    told = world.options.settings.gravity
+    told = world.options.settings.robot.gravity
     turned = tuple(-x for x in told)
-    return Fault(lambda: world.tell_settings(gravity=turned), lambda: world.tell_settings(gravity=told))
+    return Fault(
+        lambda: world.tell_settings(**{"robot.gravity": turned}), lambda: world.tell_settings(**{"robot.gravity": told})
+    )
 
 
 @lru_cache(maxsize=256)

@@ -128,35 +128,37 @@ def _settings(rng: np.random.Generator, model: RobotModel, home: Array, period: 
     if rng.random() < 0.3:
         order = [order[i] for i in rng.permutation(model.n)]
     interface = _interface(rng, model)
-    servos = interface["command_interface"] == "position_offset"
-    return Settings(
-        joints=model.joint_names,
-        transition_velocity=0.05,
-        merge_timeout=float(rng.choice([0.02, 0.1])),
-        estimate_velocity=bool(rng.random() < 0.3),
-        measured_effort="gravity_compensated" if rng.random() < 0.2 else "raw",
-        effort_gain=(effort_unit,) * model.n,
-        detect_collisions=bool(rng.random() < 0.5),
-        collision_threshold=threshold.tolist(),
-        default_acceleration=str(rng.choice(["zero", "estimated"])),
-        command_effort="gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
-        command_joints=tuple(order),
-        effort_scale=float(rng.uniform(0.6, 1.0)),
-        slew_rate=float(10 ** rng.uniform(0.0, 1.3)),
-        velocity_scale=float(rng.uniform(0.3, 1.0)),
-        ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
-        state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
-        target_timeout=float(rng.choice([0.05, 0.1])),
-        stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))],
-        stop_damping=float(rng.uniform(5, 20)),
-        gravity_damping=float(rng.uniform(0, 2)),
-        tracking_law="computed_torque" if computed_torque else "joint_pd",
-        tracking_stiffness=(bandwidth**2 * scale).tolist(),
-        tracking_damping=(2 * bandwidth * scale).tolist(),
-        guiding_assist_gain=float(rng.choice([0.0, 0.5])),
-        force_damping=float(rng.uniform(50, 200)),
-        **random_spring(rng),
-        **interface,
+    servos = interface["commands.interface"] == "position_offset"
+    return Settings.from_values(
+        {
+            "robot.joints": model.joint_names,
+            "friction.transition_velocity": 0.05,
+            "states.merge_timeout": float(rng.choice([0.02, 0.1])),
+            "states.estimate_velocity": bool(rng.random() < 0.3),
+            "states.measured_effort": "gravity_compensated" if rng.random() < 0.2 else "raw",
+            "states.effort_gain": (effort_unit,) * model.n,
+            "collision.enabled": bool(rng.random() < 0.5),
+            "collision.threshold": threshold.tolist(),
+            "states.default_acceleration": str(rng.choice(["zero", "estimated"])),
+            "commands.command_effort": "gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
+            "commands.joints": tuple(order),
+            "commands.effort_scale": float(rng.uniform(0.6, 1.0)),
+            "commands.slew_rate": float(10 ** rng.uniform(0.0, 1.3)),
+            "commands.velocity_scale": float(rng.uniform(0.3, 1.0)),
+            "commands.ramp_time": float(rng.choice([0.0, 0.1, 0.3])),
+            "states.timeout": float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
+            "commands.target_timeout": float(rng.choice([0.05, 0.1])),
+            "commands.stop_behaviour": STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))],
+            "commands.stop_damping": float(rng.uniform(5, 20)),
+            "gravity.damping": float(rng.uniform(0, 2)),
+            "feed_forward.law": "computed_torque" if computed_torque else "joint_pd",
+            "feed_forward.stiffness": (bandwidth**2 * scale).tolist(),
+            "feed_forward.damping": (2 * bandwidth * scale).tolist(),
+            "hand_guiding.assist_gain": float(rng.choice([0.0, 0.5])),
+            "force.damping": float(rng.uniform(50, 200)),
+            **random_spring(rng),
+            **interface,
+        }
     )
 
 
@@ -164,7 +166,7 @@ def _interface(rng: np.random.Generator, model: RobotModel) -> dict[str, Any]:
     """Return what the controller takes, with the numbers of its motors: servos sag by 0.1 to 0.4 rad or m at most."""
     sag, constant = rng.uniform(0.1, 0.4, model.n), 10 ** rng.uniform(-1.0, 0.5, model.n)
     return {
-        "command_interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
-        "servo_stiffness": (model.effort_limit / sag).tolist(),
-        "torque_constant": constant.tolist(),
+        "commands.interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
+        "commands.servo_stiffness": (model.effort_limit / sag).tolist(),
+        "commands.torque_constant": constant.tolist(),
     }

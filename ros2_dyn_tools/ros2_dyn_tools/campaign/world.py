@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.mode_settings import ImpedanceSettings
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
@@ -152,10 +153,11 @@ class World:
         )
         chosen = self.options.settings
         stiffness, constant = (
-            chosen.in_order(each, arm, 0.0) for each in (chosen.servo_stiffness, chosen.torque_constant)
+            chosen.in_order(each, arm, 0.0)
+            for each in (chosen.commands.servo_stiffness, chosen.commands.torque_constant)
         )
-        drive = drive_of(chosen.command_interface, stiffness, constant, arm.effort_limit)
-        own_gravity = None if chosen.command_effort == "raw" else self._own_gravity
+        drive = drive_of(chosen.commands.interface, stiffness, constant, arm.effort_limit)
+        own_gravity = None if chosen.commands.command_effort == "raw" else self._own_gravity
         self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
         self.controllers.switch(EFFORT)
         self.driver = Driver(arm.joint_names, self.options.driver, driver)
@@ -163,28 +165,32 @@ class World:
         self.command_channel = _channel(commands, self.options.commands)
         self.targets = TargetGenerator(
             self.description.joint_names,
-            self.options.settings.tip_link or self.description.default_tip,
+            self.options.settings.robot.tip_link or self.description.default_tip,
             self.options.targets,
         )
         self._aim(self.home)
         settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
-        self.judge = CommandJudge(limits, settings.state_timeout, settings.stop_behaviour)
-        compensated = settings.command_effort != "raw"
-        self.truth = ArmTruth(arm, self.description, settings.gravity, compensated)
+        self.judge = CommandJudge(limits, settings.states.timeout, settings.commands.stop_behaviour)
+        compensated = settings.commands.command_effort != "raw"
+        self.truth = ArmTruth(arm, self.description, settings.robot.gravity, compensated)
         """The true arm, and what the node was told of it."""
         self.motion_judge = MotionJudge(
             self.truth,
             replace(limits, velocity=arm.velocity_limit),
-            settings.stop_behaviour,
-            settings.ramp_time,
-            settings.state_timeout,
-            settings.soft_limit_margin,
-            settings.max_tip_speed,
+            settings.commands.stop_behaviour,
+            settings.commands.ramp_time,
+            settings.states.timeout,
+            settings.commands.soft_limit_margin,
+            settings.commands.max_tip_speed,
             compensated,
             self._stop_damping(),
-            SpringLimits(settings.max_force, settings.impedance_speed, max(settings.impedance_stiffness[:3])),
+            SpringLimits(
+                settings.commands.max_force,
+                settings.mode(ImpedanceSettings).speed,
+                max(settings.mode(ImpedanceSettings).stiffness[:3]),
+            ),
         )
-        controlled = settings.command_joints or self.description.joint_names
+        controlled = settings.commands.joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
@@ -209,7 +215,7 @@ class World:
         """Return the rate at which a stopped arm is damped in a loop that is as slow as this world's, 1/s."""
         options = self.options
         slow = options.states.delay + options.states.jitter + options.commands.delay + options.node.latency
-        return limit_rate_to_sampling(options.settings.stop_damping, 1.0 / options.driver.rate, slow)
+        return limit_rate_to_sampling(options.settings.commands.stop_damping, 1.0 / options.driver.rate, slow)
 
     # ---- time
 
@@ -344,7 +350,7 @@ class World:
         self._advance()
         law, settings = self.arm.law, self.options.settings
         effort = law.tau if type(law) is HeldEffort else self.arm.motion().tau
-        if settings.measured_effort == "gravity_compensated":
+        if settings.states.measured_effort == "gravity_compensated":
             effort = effort - self._own_gravity(self.arm.q)
         for sample in self.driver.measure(self.arm.q, self.arm.qd, effort, self._stamp()):
             self.send_state(sample)
@@ -374,12 +380,12 @@ class World:
 
     def way_to_pose(self) -> Array:
         """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
-        tip = self.options.settings.tip_link or None
+        tip = self.options.settings.robot.tip_link or None
         return self.targets.way_to_pose(self.now, forward_kinematics(self.arm_model, self.arm.q, tip))
 
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
-        at, tip = self._in_description_order(q), self.options.settings.tip_link or None
+        at, tip = self._in_description_order(q), self.options.settings.robot.tip_link or None
         self.targets.move_to(at, self.now, forward_kinematics(self.description, at, tip))
 
     def _send_targets(self, stamp: int) -> None:
@@ -468,19 +474,19 @@ class World:
         """Set parameters; the node may refuse them."""
         if self.node.runtime is None:
             return
-        settings = replace(self.node.runtime.settings, **values)
+        settings = self.node.runtime.settings.with_values(values)
 
         def then(update: Update) -> None:
             if not any(reply.error for reply in update.replies):
-                self.truth.tell_gravity(settings.gravity)
-                self.motion_judge.contact.spring.on_stiffness(max(settings.impedance_stiffness[:3]))
+                self.truth.tell_gravity(settings.robot.gravity)
+                self.motion_judge.contact.spring.on_stiffness(max(settings.mode(ImpedanceSettings).stiffness[:3]))
 
         self.node.input(SettingsChange(settings), then)
 
     def _on_start(self) -> None:
         """Take note of a node that starts, and knows its parameters only."""
         self.truth.tell_payload(NO_PAYLOAD)
-        self.truth.tell_gravity(self.options.settings.gravity)
+        self.truth.tell_gravity(self.options.settings.robot.gravity)
         if self.declared_payload != NO_PAYLOAD:
             self.queue.after(0.0, partial(self.tell_payload, self.declared_payload))
 

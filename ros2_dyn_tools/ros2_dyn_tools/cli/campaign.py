@@ -74,7 +74,7 @@ def draw(world: World, path: Path) -> None:
     arm = np.array([[1e-9 * r[0], *r[2:]] for r in world.records if r[1] == "arm"])
     commands = np.array([[1e-9 * r[0], *r[2:]] for r in world.records if r[1] in ("command", "failsafe command")])
     figure, axes = plt.subplots(4, 1, sharex=True, figsize=(14, 11), layout="constrained")
-    limit = world.options.settings.effort_scale * world.description.effort_limit
+    limit = world.options.settings.commands.effort_scale * world.description.effort_limit
     for i, name in enumerate(world.description.joint_names):
         if len(commands):
             axes[0].plot(commands[:, 0], commands[:, 1 + i] / limit[i], ".", markersize=2, label=name)

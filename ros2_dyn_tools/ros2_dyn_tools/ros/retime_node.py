@@ -72,11 +72,11 @@ class RetimeNode(ServedNode):
         settings = self._settings
         if settings is None:
             return
-        text = settings.robot_description or ("" if settings.urdf_file else self._description)
-        if not text and not settings.urdf_file:
+        text = settings.description.robot_description or ("" if settings.description.urdf_file else self._description)
+        if not text and not settings.description.urdf_file:
             return
         try:
-            model = RobotModel.from_urdf(text) if text else load_file(settings.urdf_file)
+            model = RobotModel.from_urdf(text) if text else load_file(settings.description.urdf_file)
             self._model = checked_model(model, settings)
         except Ros2DynError as error:
             self.get_logger().warning(str(error))
@@ -90,8 +90,10 @@ class RetimeNode(ServedNode):
         model, settings = self._model, self._settings
         if model is None or settings is None:
             raise MessageError("trajectory", "no robot yet", "the node `dynamics` has not been found, or has no robot")
-        link = self._link or settings.tip_link or model.default_tip
-        return TrajectoryTask(model, link, self._payload, settings.gravity, settings.command_effort), settings
+        link = self._link or settings.robot.tip_link or model.default_tip
+        return TrajectoryTask(
+            model, link, self._payload, settings.robot.gravity, settings.commands.command_effort
+        ), settings
 
     # ---- services
 
@@ -109,7 +111,7 @@ class RetimeNode(ServedNode):
     ) -> RetimeTrajectory.Response:
         def act() -> None:
             task, settings = self._task()
-            fill_timing(request, response, task, settings.effort_scale)
+            fill_timing(request, response, task, settings.commands.effort_scale)
 
         return respond(self, response, act)
 

@@ -61,7 +61,7 @@ def test_messages_without_any_joint_of_the_robot_are_passed_over():
         (message(position=(1.0, 2.0)), "position: wrong length: expected 3 .* got 2"),
         (message(position=()), "position: wrong length: expected 3 .* got 0"),
         (message(velocity=(1.0,) * 4), "velocity: wrong length: expected 3 .* got 4"),
-        (message(velocity=()), "velocity: empty: expected velocities, or the parameter estimate_velocity"),
+        (message(velocity=()), "velocity: empty: expected velocities, or the parameter states.estimate_velocity"),
         (message(position=(1.0, np.nan, 3.0)), "position: not finite: joint 'b' has nan"),
         (message(velocity=(1.0, 2.0, -np.inf)), "velocity: not finite: joint 'c' has -inf"),
         (message("ab", (1.0, 2.0), (3.0, 4.0)), "name: joint missing: 'c' is not in it, and was never seen"),

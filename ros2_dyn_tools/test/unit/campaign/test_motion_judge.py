@@ -516,7 +516,14 @@ def test_effort_that_is_held_where_nothing_of_ours_lives_is_not_judged():
 
 def stopped_world() -> World:
     """Return a world whose arm is pushed in gravity mode, and whose mode stops after that."""
-    settings = Settings(joints=ARM.joint_names, transition_velocity=0.05, ramp_time=0.1, slew_rate=5.0)
+    settings = Settings.from_values(
+        {
+            "robot.joints": ARM.joint_names,
+            "friction.transition_velocity": 0.05,
+            "commands.ramp_time": 0.1,
+            "commands.slew_rate": 5.0,
+        }
+    )
     push = AppliedForce("tool0", (0.0, 30.0, 0.0), start=0.6, duration=0.3)
     world = World(1, ARM, HOME, WorldOptions(settings, DriverQuality(125.0), patience=9.0), contacts=[push])
     world.want_mode("gravity")
