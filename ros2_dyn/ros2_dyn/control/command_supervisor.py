@@ -100,6 +100,7 @@ class CommandSupervisor:
         self._mode = MONITOR
         self._end: Array | None = None
         self._constant_since: float | None = None
+        self._lag: Array | None = None
         self._events: list[Event] = []
         self._logged: set[str] = set()
 
@@ -223,7 +224,7 @@ class CommandSupervisor:
     def _take(self, signal: Signal) -> None:
         """Go where a signal leads."""
         self._stop.take(signal)
-        self._end = self._constant_since = None
+        self._end = self._constant_since = self._lag = None
         if self.phase == "silent":
             self._limiter.clear()
 
@@ -267,25 +268,26 @@ class CommandSupervisor:
         stop, at = self._stop, seen.now - max(seen.age, 0.0)
         carrying = stop.hold.carrying(given.gravity)
         damped = stop.without(given.damped + (carrying - given.gravity))
-        late = (self._slewing(damped) > WINDOW) | seen.inert
+        lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, late, speed, at)
+        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, (lag > WINDOW) | seen.inert, speed, at)
         braking = self._limiter.saturate(damped + stop.without(spring))
-        self._judge(seen, given, braking, at)
+        self._judge(seen, given, float(np.max(lag)), at)
         if self.phase == "ending":
             return self._end_at_rest(stop.without(carrying + spring), seen.now)
         self.carried = stop.without(carrying + spring if stop.phase == "holding" else carrying)
-        return self._limiter.slew(braking, seen.now)
+        command = self._limiter.slew(braking, seen.now)
+        self._lag = self._slewing(braking)
+        return command
 
     def _slewing(self, effort: Array) -> Array:
         """Return the time that each joint's command needs to become an effort, s, shape (n,)."""
         assert self._limiter.last is not None
         return np.abs(self._limiter.saturate(effort) - self._limiter.last) / self.limits.slew_rate
 
-    def _judge(self, seen: SeenState, given: BrakeInput, braking: Array, at: float) -> None:
+    def _judge(self, seen: SeenState, given: BrakeInput, slewing: float, at: float) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
-        slewing = float(np.max(self._slewing(braking)))
         failure = self._stop.judge(
             self._motion, seen.q, seen.qd, at=at, now=seen.now, slewing=slewing, inert=seen.inert
         )

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.motion_rules import HANDOVER_MOVES, LETS_GO, REST_SPEED, Finding, Instant
 

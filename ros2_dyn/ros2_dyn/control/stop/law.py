@@ -55,6 +55,8 @@ class Hold:
             slew_rate: largest rate of the efforts, N m/s or N/s, shape (n,): a spring is as strong as can be built up
                 while it turns an arm around. A stronger one would act late, and make the arm swing.
         """
+        if rate <= 0:  # nothing is known of the delay
+            return np.zeros_like(arm.q)
         anchor = arm.q + arm.qd / rate if self.anchor is None else self.anchor
         self.anchor = np.clip(anchor, arm.q - MAX_STRETCH, arm.q + MAX_STRETCH)
         most = slew_rate * 1.5 / rate

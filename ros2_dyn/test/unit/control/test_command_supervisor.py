@@ -71,7 +71,7 @@ def test_an_arm_that_moves_under_the_effort_that_is_left_is_braked_again_and_the
         loop.step(q=q)
         assert loop.supervisor.commands
     assert_array_equal(loop.sent[-1], SAFE)
-    for _ in range(round(0.2 / PERIOD) + PROOF_STEPS):
+    for _ in range(round(0.2 / PERIOD) + 2 * PROOF_STEPS - 5):  # rest, the ramp, and the proof
         loop.step(q=q)
         assert (loop.supervisor.mode, loop.supervisor.commands) == ("monitor", True)
     loop.step(WINDOW_STEPS, q=q)
@@ -176,7 +176,8 @@ def test_an_arm_that_rests_after_a_stop_is_drawn_by_springs_that_the_slew_rate_c
     rested = loop.sent[-1]
     loop.step(20, q=anchor + np.array([-1e-2, 1e-2]), qd=np.zeros(2))
     assert_allclose(loop.sent[-1] - rested, [1.0, -1.0], rtol=0, atol=0.1)
-    loop.step(40, q=anchor + np.array([-0.1, 0.1]), qd=np.zeros(2))
+    for k in range(200):
+        loop.step(q=anchor + np.array([-1e-2, 1e-2]) * (1 + 9 * k / 199), qd=np.zeros(2))
     assert_allclose(loop.sent[-1] - rested, 0.1 * LIMITS.slew_rate * [1, -1], rtol=0, atol=0.1)
     assert loop.counts["stop failed"] == 0
 

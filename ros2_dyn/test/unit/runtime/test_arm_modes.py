@@ -12,8 +12,8 @@ from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
-from ros2_dyn.runtime.arm_runtime import run_work
 from ros2_dyn.runtime.inputs import ClockJump, CollisionReset, Description, FailsafeArmed, ModeRequest, SettingsChange
+from ros2_dyn.runtime.run_work import run_work
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, description, no_failsafe
 
 PROOF_TIME = 0.3

@@ -279,8 +279,13 @@ def test_a_payload_whose_kernels_are_ready_after_another_robot_is_refused(runtim
 
 def test_settings_change_all_or_none(runtime):
     runtime.step(state(1), NOW)
-    changed = with_settings(**{"robot.gravity": (0, 0, 9.81), "robot.tip_link": "forearm_link"})
-    run_work(runtime, runtime.step(SettingsChange(changed), NOW), NOW)
+    run_work(
+        runtime,
+        runtime.step(
+            SettingsChange(with_settings(**{"robot.gravity": (0, 0, 9.81), "robot.tip_link": "forearm_link"})), NOW
+        ),
+        NOW,
+    )
     assert runtime.state.q == Q
     expected = gravity(SMALL_ARM, Q, (0, 0, 9.81))
     assert_allclose(weight(runtime, 2), expected, rtol=0, atol=1e-10)
@@ -303,8 +308,8 @@ def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
 
 
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):
-    bare = dict.fromkeys(("viscous_friction", "coulomb_friction"), (0.0,) * 3)
-    other = with_settings(**{"robot.armature": (10.0, 20.0, 30.0)}, **bare)
+    bare = dict.fromkeys(("friction.viscous", "friction.coulomb"), (0.0,) * 3)
+    other = with_settings(**bare, **{"robot.armature": (10.0, 20.0, 30.0)})
     run_work(runtime, runtime.step(SettingsChange(other), NOW), NOW)
     runtime.step(desired(1), NOW)
     found = runtime.step(state(1), NOW).terms

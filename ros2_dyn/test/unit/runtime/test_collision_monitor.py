@@ -241,7 +241,7 @@ def test_nothing_is_observed_where_collisions_are_not_detected():
     arm.play(10)
     assert arm.updates[-1].collision is None
     (reply,) = arm.runtime.step(CollisionReset(), arm.now).replies
-    assert "detect_collisions" in str(reply.error)
+    assert "collision.enabled" in str(reply.error)
 
 
 # --- parameters
@@ -251,8 +251,9 @@ def test_a_latched_collision_survives_another_observer():
     arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.push = tip_push
     arm.play()
-    changes = {"collision.bandwidth": 10.0, "collision.threshold": THRESHOLD}
-    other = Settings.from_values({"robot.joints": NAMES, **changes, **DRIVES})
+    other = Settings.from_values(
+        {"robot.joints": NAMES, "collision.bandwidth": 10.0, "collision.threshold": THRESHOLD, **DRIVES}
+    )
     arm.runtime.step(SettingsChange(other), arm.now)
     assert arm.runtime.collision_latched
 
@@ -262,7 +263,7 @@ def test_an_observer_goes_on_where_other_parameters_change():
     arm.push = lambda q: np.array([3.0, 0, 0])
     arm.play()
     before = arm.seen.residual[0]
-    same = {"joints": NAMES, "observer_bandwidth": K, "collision_threshold": THRESHOLD, **DRIVES}
+    same = {"robot.joints": NAMES, "collision.bandwidth": K, "collision.threshold": THRESHOLD, **DRIVES}
     arm.runtime.step(SettingsChange(Settings.from_values({**same, "outputs.marker_rate": 5.0})), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)

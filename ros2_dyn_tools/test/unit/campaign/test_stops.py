@@ -219,7 +219,7 @@ def test_arm_that_creeps_under_a_payload_that_is_not_there_is_held_by_springs(ma
 
 def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radian():
     """Two times the weight of the arm drive it."""
-    played = world("panda", error=0.0, gravity=(0.0, 0.0, 9.81))
+    played = world("panda", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
     play_until_stopped(played)
     motion = watch(played, 3.0)
     assert len(events(played, "stop_service")) <= 1
