@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from ros2_dyn.control.modes.base import ModeReport
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.runtime import ArmRuntime
 from ros2_dyn.runtime.effort_convention import total_effort
@@ -171,7 +172,8 @@ def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> Diagno
         "commands": runtime.commands,
         **{f"guard: {k}": n for k, n in interventions.items()},
     }
-    report = runtime.mode_report
+    mode = runtime.active_mode
+    report = ModeReport() if mode is None else mode.report()
     values |= report.numbers
     if report.warning:
         return status("mode", WARN, report.warning, values)

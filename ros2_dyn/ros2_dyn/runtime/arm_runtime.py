@@ -14,7 +14,7 @@ from typing import Any
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
-from ros2_dyn.control.modes.base import ModeReport
+from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import inputs
@@ -157,9 +157,9 @@ class ArmRuntime:
         return self._modes.reason
 
     @property
-    def mode_report(self) -> ModeReport:
-        """What the mode that commands tells of itself."""
-        return self._modes.report
+    def active_mode(self) -> AnyMode | None:
+        """The mode whose law determines the commands; None: none does."""
+        return self._modes.active
 
     @property
     def loop(self) -> LoopReport:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf, isfinite
-from typing import Any
 
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -56,7 +55,7 @@ class ArmSnapshots:
         observed: Observed,
         state: ArmState,
         *,
-        mode: Mode[Any] | None,
+        mode: AnyMode | None,
         loop: SampledLoop,
         now: float,
     ) -> Arm:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.conditions import TARGET_TOPICS, detector, requires_enable, target_age
-from ros2_dyn.control.modes import MODES, Mode
+from ros2_dyn.control.modes import MODES, AnyMode
 from ros2_dyn.control.position_limits import limit_ahead, positions_beyond
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import InputError
@@ -33,7 +33,7 @@ STATES_WITHIN_TIMEOUT = 4
 class Entry(NamedTuple):
     """A mode that is to begin, and where it would."""
 
-    mode: Mode[Any]
+    mode: AnyMode
     arm: Arm
     robot: RobotDynamics
     link: CommandLink

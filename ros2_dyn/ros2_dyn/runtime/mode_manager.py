@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from ros2_dyn.control.conditions import find_violation, requires_enable, stops_a
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
-from ros2_dyn.control.modes import MODES, MONITOR, STOPPED, Mode
-from ros2_dyn.control.modes.base import ModeReport
+from ros2_dyn.control.modes import MODES, MONITOR, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
@@ -49,7 +47,7 @@ class ModeManager:
     def __init__(self) -> None:
         self._robot: RobotDynamics | None = None
         self._supervisor: CommandSupervisor | None = None
-        self._entered: Mode[Any] | None = None
+        self._entered: AnyMode | None = None
         self._link = CommandLink()
         self._rival_at = inf
         self._snapshots = ArmSnapshots()
@@ -71,7 +69,7 @@ class ModeManager:
         return MONITOR if self._supervisor is None else self._supervisor.mode
 
     @property
-    def active(self) -> Mode[Any] | None:
+    def active(self) -> AnyMode | None:
         """The mode whose law determines the commands; None: none does."""
         return self._entered if self._supervisor is not None and self._supervisor.is_active else None
 
@@ -110,11 +108,6 @@ class ModeManager:
     def loop(self) -> LoopReport:
         """How late the loop is."""
         return self._loop.report
-
-    @property
-    def report(self) -> ModeReport:
-        """What the active mode tells of itself."""
-        return ModeReport() if self.active is None else self.active.report()
 
     def model_difference(self, now: float) -> ModelDifference | None:
         """Return what the arm exerts beyond its model, or None without a state with a measured effort."""

@@ -134,6 +134,10 @@ class Mode(ABC, Generic[P]):
         """Hold the arm at positions, rad or m, shape (n,), from a time on, s, where it can; see `HandoverHold`."""
 
 
+AnyMode = Mode[Any]
+"""A mode, whatever its parameters are."""
+
+
 def between(before: P, after: P, share: float) -> P:
     """Return parameters at a share of the way; lists that are not set count as zeros, and what is locked is as after.
 

@@ -144,7 +144,8 @@ class Impedance(Mode[ImpedanceSettings]):
         """Begin without a wrench; the spring is made at the first state. See `Mode`."""
         super().__init__(parameters, now)
         self._approach = WrenchApproach()
-        self._spring: Spring | None = None
+        self.spring: Spring | None = None
+        """Made at the first state."""
         self._travel = 0.0
         self._kind: Hashable = None
         self._stiffness_before, self._task_ramp = np.zeros((6, 6)), Ramp()
@@ -153,19 +154,18 @@ class Impedance(Mode[ImpedanceSettings]):
     @property
     def wrench(self) -> Array:
         """What the tip is to exert now; see `Mode`."""
-        return self._approach.wrench + (0.0 if self._spring is None else self._spring.wrench)
+        return self._approach.wrench + (0.0 if self.spring is None else self.spring.wrench)
 
     def report(self) -> ModeReport:
-        """Return the force of the spring, and its share of the desired stiffness, along or about the softest axes."""
+        """Return the share of the desired stiffness that the spring has, of the axes with the least; 1 is all of it."""
         shares = [1.0]
         for part in (slice(3), slice(3, 6)):
-            if self._spring is not None and (desired := sum(self._desired_stiffness[part])) > 0:
-                shares.append(float(np.trace(self._spring.tank.K[part, part])) / desired)
+            if self.spring is not None and (desired := sum(self._desired_stiffness[part])) > 0:
+                shares.append(float(np.trace(self.spring.tank.K[part, part])) / desired)
         share, warning = min(shares), ""
         if share < FULL_STIFFNESS:
             warning = f"{100 * share:.0f} % of the desired stiffness: the loop is late, or the energy tank is empty"
-        force = 0.0 if self._spring is None else float(np.linalg.norm(self._spring.wrench[:3]))
-        return ModeReport({"share of the desired stiffness": share, "force of the spring (N)": force}, warning)
+        return ModeReport({"share of the desired stiffness": share}, warning)
 
     def may_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the tip has gone too far along axes without stiffness; see `Mode`."""
@@ -179,9 +179,9 @@ class Impedance(Mode[ImpedanceSettings]):
         task = _task(arm, pose, parameters)
         self._desired_stiffness = task.stiffness
         wanted = bounded_stiffness(state, self._towards(task, arm), loop.bandwidth(inf))
-        if self._spring is None:
-            self._spring = Spring(arm, wanted, parameters.stiffness_energy)
-        spring = self._spring
+        if self.spring is None:
+            self.spring = Spring(arm, wanted, parameters.stiffness_energy)
+        spring = self.spring
         limits = EquilibriumLimits(parameters.speed, parameters.turn_rate, commands.max_force, commands.max_moment)
         spring.move(None if pose is None else pose.in_base(state.q.tolist()), state.pose, limits, dt)
         spring.act(arm, wanted, stiffness_matrix(parameters.damping_ratio, task.axes))
@@ -210,8 +210,8 @@ class Impedance(Mode[ImpedanceSettings]):
 
     def _towards(self, task: Task, arm: Arm) -> Array:
         """Return the stiffness, shape (6, 6), on its way from that of another task in `commands.ramp_time`."""
-        if self._spring is not None and self._kind != task.kind:
-            self._stiffness_before, self._task_ramp = self._spring.tank.K, Ramp(arm.now, arm.commands.ramp_time)
+        if self.spring is not None and self._kind != task.kind:
+            self._stiffness_before, self._task_ramp = self.spring.tank.K, Ramp(arm.now, arm.commands.ramp_time)
         self._kind = task.kind
         K, s = stiffness_matrix(task.stiffness, task.axes), self._task_ramp.share(arm.now)
         return K if s == 1 else self._stiffness_before + s * (K - self._stiffness_before)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The supervisor of commands: what it lets out, whatever comes in."""
 
-from math import inf, nan
+from math import nan
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_a_stopped_mode_can_be_left():
     loop = SupervisorLoop(ramp_time=0.1)
     loop.enter("force")
     loop.step(50)
-    loop.step(target_age=inf)
+    loop.step(collision=True)
     loop.step(300)
     assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
     loop.supervisor.leave()
