@@ -210,6 +210,8 @@ def _of_values(kind: Any, value: Any, where: str) -> Any:
         return kind.from_values(value)
     except Ros2DynError as error:
         raise InputError(where, str(error)) from error
+    except (TypeError, ValueError) as error:  # a number where a list has to be
+        raise InputError(where, f"a value has another type than its parameter: {error}") from error
 
 
 def _shown(value: Any) -> str:

@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_dyn.control.stop import ArmMotion
-from ros2_dyn.runtime.arm_runtime import ArmRuntime, run_work
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.inputs import JointSample, ModeRequest, PayloadRequest, TakeOver, TimePassed
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
+from ros2_dyn.runtime.run_work import run_work
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update
 
 REST_TIME = 0.2

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_supervisor import CommandSupervisor, StopHold
+from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
@@ -17,10 +17,8 @@ from ros2_dyn.control.mode_settings import HandGuidingSettings
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import WALLED_MODES, Mode
 from ros2_dyn.control.position_limits import WallPlacement
-from ros2_dyn.control.rest_effort import position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
-from ros2_dyn.control.stop_handover import StopHandover
 from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import ControlLaws, least_free_speed, walls
@@ -107,7 +105,7 @@ class ModeManager:
     def intends_contact(self) -> bool:
         """Whether a mode commands in which a contact is no collision."""
         supervisor = self._supervisor
-        if supervisor is None or not supervisor.modes.is_active:
+        if supervisor is None or not supervisor.is_active:
             return False
         return supervisor.mode not in supervisor.policy.conditions.collision_stop_modes
 
@@ -156,9 +154,8 @@ class ModeManager:
             self._loop = LoopObserver()
         self._loop.use(settings)
         if supervisor is None or not supervisor.commands:
-            self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
-            if supervisor is not None:
-                self._supervisor.modes.reason = supervisor.reason
+            reason = "" if supervisor is None else supervisor.reason
+            self._supervisor = CommandSupervisor(limits, supervisor_policy(settings), reason)
         elif before is None or another:
             supervisor.replace_limits(limits)
         else:
@@ -207,17 +204,16 @@ class ModeManager:
                 self._laws.hold.on_effort(state.measured.measured_at, measured)
         doubt = self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
         follows = measured is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
-        effort = supervisor.supervise(
-            self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt),
-            lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
-            lambda: self._as_commanded(gravity_compensation(arm, rate) + walls(seen), arm),
-            hold,
-            StopHold(
-                lambda anchor: position_hold(arm, anchor, rate),
-                lambda: self._rest.effort(robot, arm, now),
-                follows or bool(self._link.other_publishers),
-            ),
-        )
+        guard = self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt)
+        effort, accepted = None, supervisor.accept(guard)
+        if accepted and supervisor.is_active:
+            effort = supervisor.follow(self._as_commanded(self._laws.effort(supervisor.mode, seen), arm), hold, now)
+        if accepted and supervisor.stops:
+            obeyed = np.full(robot.model.n, bool(self._link.other_publishers))
+            if follows:
+                obeyed |= ~self._monitor.opposed(observed)
+            damped = self._as_commanded(gravity_compensation(arm, rate) + walls(seen), arm)
+            effort = supervisor.brake(guard, BrakeInput(arm, rate, hold, damped, obeyed))
         self._hold = self._hold if effort is None else supervisor.carried
         if effort is not None:
             self._observe_energy(observed, arm)
@@ -269,7 +265,7 @@ class ModeManager:
         name = self._link.other_publishers[0]
         if now - self._rival_at >= YIELD_TIME:
             self._supervisor.abort("second commander", f": '{name}' publishes on {self._link.topic}, too")
-        elif self._supervisor.modes.is_active:
+        elif self._supervisor.is_active:
             self._supervisor.stop("second commander", f": '{name}' publishes on {self._link.topic}, too")
 
     def on_failsafe_armed(self) -> None:
@@ -336,7 +332,7 @@ class ModeManager:
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
-        if self._supervisor is not None and self._supervisor.modes.is_active:
+        if self._supervisor is not None and self._supervisor.is_active:
             self._supervisor.stop(kind, detail)
 
     def _command(self, effort: Array | None, now: float) -> Command | None:
@@ -355,8 +351,8 @@ class ModeManager:
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
-        stop = StopHandover(*supervisor.stop_found, *self._rest.known)
-        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, stop)
+        found = supervisor.found
+        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, found)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
@@ -387,7 +383,7 @@ class ModeManager:
     def leave(self, now: float) -> None:
         """Return to monitor."""
         if self._supervisor is not None:
-            self._supervisor.leave(now)
+            self._supervisor.leave()
 
     def failsafe_config(self) -> FailsafeConfig | None:
         """Return what a failsafe process has to be armed with before a mode commands; None: none is needed."""
@@ -413,15 +409,16 @@ class ModeManager:
         if latest is not None and not latest.state.measured.problem and abs(state_age(latest, now)) <= abs(age):
             arm = robot.arm_state(latest.state.measured, latest.terms, now)
             age = state_age(latest, now)
-            hold = hold if last.stop.stage else self._as_commanded(arm.gravity, arm)
+            hold = self._as_commanded(arm.gravity, arm) + (
+                0.0 if last.stop.correction is None else last.stop.correction
+            )
         limit = supervisor.limits.effort
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
         self._monitor.begin(applied, now)
         self._loop.begin(False)
         supervisor.enter("gravity", applied, age, now)
         supervisor.stop("takeover", f": {reason}")
-        supervisor.go_on_stopping(*last.stop[:3])
-        self._rest.learn(last.stop.rest_q, last.stop.rest_effort)
+        supervisor.go_on_stopping(last.stop)
         self._hold = hold
         return self._command(supervisor.last, now)
 
@@ -495,7 +492,7 @@ class ModeManager:
         """Sum what the law has fed into the arm since the state before."""
         assert self._supervisor is not None
         assert self._robot is not None
-        supply = self._laws.supply if self._supervisor.modes.is_active and not self._supervisor.ramps else None
+        supply = self._laws.supply if self._supervisor.is_active and not self._supervisor.ramps else None
         if supply is not None:  # with gravity at the state itself, not where it is predicted
             raw = self._robot.settings.commands.command_effort == "raw"
             supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)

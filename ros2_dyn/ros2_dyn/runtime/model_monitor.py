@@ -181,6 +181,18 @@ class ModelMonitor:
         low, high = self._band.at(observed.state.measured.measured_at)
         return any(max(a, -b) > COMMANDED * most for a, b, most in zip(low, high, limit))
 
+    def opposed(self, observed: Observed) -> Array:
+        """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""
+        robot = self._robot
+        assert robot is not None
+        effort, terms = self._measured(robot, observed), observed.terms
+        if effort is None:
+            return np.zeros(robot.model.n, dtype=bool)
+        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
+        exerted = np.array(effort) - np.array(own or [0.0] * len(effort))
+        low, high = map(np.array, self._band.at(observed.state.measured.measured_at))
+        return (exerted * low < 0) & (exerted * high < 0)
+
     def check(self, mode: Mode, observed: Observed, arm: ArmState, wrench: Array) -> Violation | None:
         """Return what is doubted at a state while commands leave.
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ros2_dyn.dynamics import gravity, rnea
-from ros2_dyn.errors import InputError
+from ros2_dyn.errors import InputError, Ros2DynError
 from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
 from ros2_dyn.estimation.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.estimation.state_windows import StateWindows, WindowAverager
 from ros2_dyn.runtime.inputs import PayloadQuestion
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics, no_robot
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import Reply, Work, WorkDone
 
@@ -110,15 +110,16 @@ class PayloadRuns:
         self._robots = 0
         """Number of robots and parameters so far: what was begun with one tells nothing of the next."""
 
-    def begin(self, question: PayloadQuestion, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
-        """Begin a run; return the reply to the one that it replaces.
-
-        Raises:
-            InputError: the link cannot carry a payload, or another one does; or the duration is wrong.
-        """
-        link = robot.check_payload_link(question.link, now)
-        if not 0 <= question.duration <= MAX_DURATION:
-            raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
+    def begin(self, question: PayloadQuestion, robot: RobotDynamics | None, now: float) -> tuple[Reply, ...]:
+        """Begin a run at a time, s; return the reply to the one that it replaces, or why it is refused."""
+        try:
+            if robot is None:
+                raise no_robot("link")
+            link = robot.check_payload_link(question.link, now)
+            if not 0 <= question.duration <= MAX_DURATION:
+                raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
+        except Ros2DynError as error:
+            return (Reply(question.request, error),)
         replies = self._end("another estimate was asked for meanwhile")
         deadline = now + (question.duration or USUAL_DURATION)
         self._run = PayloadRun(robot, link, question.tare, deadline, question.request)

@@ -206,3 +206,8 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
         if joint.dof > 1:
             raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")
     return model
+
+
+def no_robot(field: str) -> MessageError:
+    """Return the error of a request that comes before there is a robot."""
+    return MessageError(field, "no robot yet", "no robot_description has been received")

@@ -107,6 +107,18 @@ class StatePipeline:
         """
         return self.observe(self.judge(sample, now, commanded), now, contact_intended)
 
+    def requested_state(self, sample: JointSample) -> MeasuredState:
+        """Return the state that a request gives, or the newest measured one where it names no joints.
+
+        Raises:
+            MessageError: there is none, or as `JointOrder.state`.
+        """
+        if sample.names:
+            return self.order.state(sample)
+        if self.state is None:
+            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
+        return self.state
+
     def use_payload_link(self, robot: RobotDynamics) -> None:
         """Go on with the same robot, whose payload is on another link."""
         self.robot = robot

@@ -41,6 +41,13 @@ class TargetWork(Work):
         return last is not None and TargetTime.of(self.sample, self.now).is_older(last.time)
 
 
+def last_target(sample: TargetSample, wrench: Target | None, pose: TargetPose | None) -> Target | None:
+    """Return the target that a message replaces: the wrench or the pose; a hybrid one replaces hybrid ones only."""
+    if isinstance(sample, WrenchSample):
+        return wrench
+    return pose if isinstance(sample, PoseSample) or isinstance(pose, TargetHybrid) else None
+
+
 def take_target(
     sample: TargetSample, last: Target | None, model: RobotModel, settings: Settings, now: float
 ) -> Target | TargetWork:

@@ -17,9 +17,9 @@ from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.arm_runtime import run_work
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.inputs import CollisionReset
+from ros2_dyn.runtime.run_work import run_work
 from ros2_dyn.runtime.update import Step
 from ros2_dyn_tools.viewer.history import History
 from ros2_dyn_tools.viewer.picture import (

@@ -16,8 +16,8 @@ from robots import joint, link, robot
 from ros2_dyn.dynamics import coriolis, friction, gravity, rnea
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Settings, Step, Update
-from ros2_dyn.runtime.arm_runtime import run_work
 from ros2_dyn.runtime.inputs import Description, SettingsChange
+from ros2_dyn.runtime.run_work import run_work
 from runtime_rig import NAMES, SETTINGS, SMALL_ARM, URDF, description
 
 REPEATS = 100

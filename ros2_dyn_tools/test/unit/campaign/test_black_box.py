@@ -260,7 +260,7 @@ def test_file_holds_json_in_order_of_time_with_parameters(recording, tmp_path):
     assert set(read["/input/joint_state"][0]["given"]["names"]) == set(NAMES)
     assert any(len(decision["effort"] or ()) == 3 for decision in read["/decision"])
     assert any(event["kind"] == "state stale" for event in read["/event"])
-    assert tuple(read["/begin"][0]["settings"]["joints"]) == SETTINGS.robot.joints
+    assert tuple(read["/begin"][0]["settings"]["robot.joints"]) == SETTINGS.robot.joints
 
 
 def test_file_that_is_cut_off_or_changed_or_something_else_is_an_input_error(recording, tmp_path):
@@ -371,9 +371,14 @@ def test_forged_file_without_harm_is_read(tmp_path):
         ({"topic": "/input/description", "given": {"description": SHAPELESS}}, "arrays of other shapes"),
         ({"decision": DECISION | {"effort": "0.0"}}, "expected a list"),
         ({"begin": BEGIN | {"mode": ["monitor"]}}, "expected str"),
-        ({"begin": BEGIN | {"settings": {"robot.joints": ["a"]}}}, "it has no field"),
+        ({"begin": BEGIN | {"settings": {"robot.joints": ["a"]}}}, "there is no such parameter"),
+        ({"begin": BEGIN | {"settings": {"robot.joints": 3}}}, "another type than its parameter"),
+        ({"begin": BEGIN | {"settings": {"robot.joints": [3]}}}, "robot.joints"),
+        ({"begin": BEGIN | {"settings": {"robot.gravity": "abc"}}}, "robot.gravity"),
+        ({"begin": BEGIN | {"settings": {"robot.gravity": [[0.0]] * 3}}}, "robot.gravity"),
+        ({"begin": BEGIN | {"settings": [1]}}, "settings"),
         ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"commands.ramp_time": "nan"}}}, "ramp_time"),
-        ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"robot_description": 3}}}, "expected str"),
+        ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"outputs.black_box_dir": 3}}}, "outputs.black_box_dir"),
         ({"begin": BEGIN | {"description": "<robot"}}, "not well-formed"),
         ({"begin": {"now": 0.0}}, "expected an object with"),
     ],
