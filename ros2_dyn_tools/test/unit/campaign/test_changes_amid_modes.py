@@ -88,7 +88,7 @@ def test_a_payload_on_another_link_is_refused_amid_a_mode():
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
     world = ArmWorld()
-    carry(world, 60.0, **{"commands.ramp_time": 10.0})
+    carry(world, 60.0, ramp_time=10.0)
     world.play("gravity", 1.0)
     assert world.modes() == ["monitor"]
     assert "with a payload of 60 kg" in world.details("refused")[-1][0]
