@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the hot topics as samples, read from their serialised bytes without a message object between.
+"""Messages as samples, read from their serialised bytes without a message object between.
 
 A message is read the ordinary way once. Its layout (where the names and the numbers are) is kept, and later messages of
 the same layout are read with one `struct` call.
@@ -26,7 +26,7 @@ LITTLE_ENDIAN = b"\0\1"
 MAX_SIZES, MAX_LAYOUTS = 16, 4
 """Sizes of messages of which one reader keeps layouts, and layouts of one size."""
 MAX_SIZE = 65536
-"""Bytes of a message of a hot topic: joint states of 1000 joints. What is larger is not even deserialised."""
+"""Bytes of a message: joint states of 1000 joints. What is larger is not even deserialised."""
 
 Sample = TypeVar("Sample")
 
