@@ -245,12 +245,10 @@ class OutputSettings(Group, name="outputs", title="Outputs"):
         high=10.0,
         locked=True,
     )
-    black_box: bool = parameter(
-        True, "Whether each stop writes the last 10 s of inputs and decisions to an MCAP file.", read_only=True
-    )
-    black_box_dir: str = parameter(
+    black_box: str = parameter(
         "",
-        "Folder of these files, which keeps the newest 20, 200 MB at most. Empty: `black_box` in the ROS log folder.",
+        "Folder of the MCAP files of the last 10 s of inputs and decisions before each stop; it keeps the newest 20, "
+        "200 MB at most. Empty: `black_box` in the ROS log folder. none: no files are written.",
         read_only=True,
     )
 
