@@ -8,7 +8,6 @@ from functools import partial
 from traceback import format_exc
 from typing import Any
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from ros2_dyn_interfaces.srv import GiveBack, TakeOver
@@ -16,6 +15,7 @@ from ros2_dyn_interfaces.srv import GiveBack, TakeOver
 from ros2_dyn.control.events import Event, Level
 from ros2_dyn.errors import MessageError, ProcessError
 from ros2_dyn.ros.controller_manager import Waiter, find_manager
+from ros2_dyn.ros.late_service import LateService
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
@@ -76,7 +76,7 @@ class HandoverServices:
             (TakeOver, "~/take_over", self._take_over),
             (GiveBack, "~/give_back", self._give_back),
         ):
-            node.create_service(kind, name, callback, callback_group=MutuallyExclusiveCallbackGroup())
+            LateService(node, kind, name, callback)
 
     async def _take_over(self, request: TakeOver.Request, response: TakeOver.Response) -> TakeOver.Response:
         return await self._answer(response, take_over)

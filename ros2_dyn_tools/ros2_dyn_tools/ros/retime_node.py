@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Duration
-from rclpy.node import Node
 from ros2_dyn_interfaces.srv import RetimeTrajectory, SetPayload
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
@@ -23,6 +22,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.messages import payload_request, trajectory_sample
 from ros2_dyn.ros.node_base import LATCHED, declare, run_node
 from ros2_dyn.ros.services import respond
@@ -40,7 +40,7 @@ NICENESS = 5
 """Of the process: a timing takes the processor from nobody who commands."""
 
 
-class RetimeNode(Node):
+class RetimeNode(ServedNode):
     """Offers `~/retime_trajectory`, and `~/set_payload` for what the arm carries along it."""
 
     def __init__(self) -> None:

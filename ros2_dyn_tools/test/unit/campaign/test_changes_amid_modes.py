@@ -18,18 +18,11 @@ LOCKED = {
     "friction.coulomb": (50.0,) * 6,
     "robot.armature": (3.0,) * 6,
     "friction.transition_velocity": 0.001,
-    "states.merge_timeout": 5.0,
-    "states.estimate_velocity": True,
-    "states.velocity_cutoff": 1.0,
+    "states.estimate": ("velocity",),
     "states.measured_effort": "external",
     "states.effort_gain": (10.0,) * 6,
-    "states.desired_timeout": 5.0,
-    "states.default_acceleration": "estimated",
-    "states.acceleration_cutoff": 1.0,
     "collision.enabled": True,
-    "collision.observer": "direct",
     "collision.bandwidth": 1.0,
-    "collision.wrench_damping": 1.0,
     "commands.clock_timeout": 100.0,
     "feed_forward.law": "computed_torque",
 }
@@ -95,7 +88,7 @@ def test_a_payload_on_another_link_is_refused_amid_a_mode():
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
     world = ArmWorld()
-    carry(world, 60.0, **{"commands.ramp_time": 10.0})
+    carry(world, 60.0, ramp_time=10.0)
     world.play("gravity", 1.0)
     assert world.modes() == ["monitor"]
     assert "with a payload of 60 kg" in world.details("refused")[-1][0]
