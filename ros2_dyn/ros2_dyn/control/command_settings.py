@@ -116,7 +116,11 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
         locked=True,
     )
     target_timeout: float = parameter(
-        0.1, "Maximum age of the target of feed_forward and force, s.", low=0.001, high=10.0, locked=True
+        0.1,
+        "Maximum age of what feed_forward and force follow, and of a desired state of another stamp, s.",
+        low=0.001,
+        high=10.0,
+        locked=True,
     )
     clock_timeout: float = parameter(
         2.0,

@@ -255,7 +255,7 @@ class ArmRuntime:
 
     def _on_time(self, _: inputs.TimePassed, now: float) -> Update:
         command = self._modes.on_time(now)
-        replies = self._calibration.finish(self.settings.collision.false_alarms_per_hour, now)
+        replies = self._calibration.finish(now)
         return self._update(command=command, replies=replies, work=self._payload_runs.finish(now))
 
     def _on_command_expired(self, _: inputs.CommandExpired, now: float) -> None:

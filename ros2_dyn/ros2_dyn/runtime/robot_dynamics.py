@@ -26,6 +26,8 @@ from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
+ACCELERATION_CUTOFF = 10.0
+"""Cut-off of the filter that estimates accelerations, Hz."""
 MAX_JOINTS = 64
 """Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
 MIN_PREDICTION, MAX_PREDICTION = 1e-4, 0.5
@@ -92,7 +94,7 @@ class RobotDynamics:
         self.presliding = Presliding(model)
         """Friction that depends on the motion before."""
         self._zero = [0.0] * model.n
-        self._qdd = FilteredDerivative(settings.states.acceleration_cutoff, [False] * model.n)
+        self._qdd = FilteredDerivative(ACCELERATION_CUTOFF, [False] * model.n)
 
     def compute(self, state: SynchronizedState, now: float) -> Terms:
         """Return the terms at a measured state; the inverse dynamics of the desired state, where there is one.
@@ -124,7 +126,7 @@ class RobotDynamics:
     def _acceleration(self, state: SynchronizedState) -> tuple[list[float], str]:
         """Return the acceleration of the inverse dynamics, and where it is from."""
         estimate = None
-        if self.settings.states.default_acceleration == "estimated":
+        if "acceleration" in self.settings.states.estimate:
             estimate = self._qdd.update(1e-9 * state.measured.stamp, state.measured.qd)
         if state.desired is not None:
             return state.desired.qdd, "desired"

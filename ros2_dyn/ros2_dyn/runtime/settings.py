@@ -157,20 +157,13 @@ class FrictionSettings(Group, name="friction", title="Friction of the joints"):
 class StateSettings(Group, name="states", title="Measured and desired states"):
     """How measured and desired states are read, and which are believed."""
 
-    merge_timeout: float = parameter(
-        0.1,
-        "Maximum age, s, at which joints that a message lacks are taken from earlier messages.",
-        low=0.0,
-        high=10.0,
+    estimate: tuple[str, ...] = parameter(
+        (),
+        "What filtered differences give: velocity, where it is missing or NaN; acceleration, "
+        "where no desired state gives it (else it is zero). Not set: nothing.",
+        choices=("velocity", "acceleration"),
+        example=["velocity"],
         locked=True,
-    )
-    estimate_velocity: bool = parameter(
-        False,
-        "Whether velocities that are missing or NaN are replaced by filtered differences of the positions.",
-        locked=True,
-    )
-    velocity_cutoff: float = parameter(
-        20.0, "Cut-off of the filter that estimates velocities, Hz.", low=0.1, high=1000.0, locked=True
     )
     measured_effort: MeasuredEffort = parameter(
         "raw",
@@ -194,40 +187,16 @@ class StateSettings(Group, name="states", title="Measured and desired states"):
         high=1000.0,
         locked=True,
     )
-    desired_timeout: float = parameter(
+    timeout: float = parameter(
         0.1,
-        "Maximum age, s, at which a desired state is used with a measured state of another stamp.",
-        low=0.0,
+        "Maximum age of a joint state that a command may be based on, and of a joint that a message lacks, s.",
+        low=0.001,
         high=10.0,
         locked=True,
-    )
-    default_acceleration: str = parameter(
-        "zero",
-        "Acceleration without a usable desired state: zero, or estimated from the measured velocities.",
-        choices=("zero", "estimated"),
-        locked=True,
-    )
-    acceleration_cutoff: float = parameter(
-        10.0,
-        "Cut-off of the filter that estimates accelerations, Hz.",
-        low=0.1,
-        high=1000.0,
-        locked=True,
-    )
-    timeout: float = parameter(
-        0.1, "Maximum age of a joint state that a command may be based on, s.", low=0.001, high=10.0, locked=True
     )
     detect_frozen: bool = parameter(
         True,
         "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
-        locked=True,
-    )
-    position_tolerance: float = parameter(
-        0.05,
-        "Disagreement of a joint's positions with its velocities within some 0.1 s, rad or m, above which a state is "
-        "ignored.",
-        low=1e-4,
-        high=1e3,
         locked=True,
     )
 
@@ -237,12 +206,6 @@ class CollisionSettings(Group, name="collision", title="External efforts and col
     """How external efforts are observed, and what is a collision."""
 
     enabled: bool = parameter(True, "Whether external efforts are observed and collisions detected.", locked=True)
-    observer: str = parameter(
-        "momentum",
-        "Observer of external efforts: momentum, or direct (inverse dynamics at estimated accelerations).",
-        choices=("momentum", "direct"),
-        locked=True,
-    )
     bandwidth: float = parameter(
         25.0,
         "Bandwidth of the observer, 1/s. A step of twice the threshold is detected after 0.7 / observer_bandwidth s.",
@@ -263,32 +226,10 @@ class CollisionSettings(Group, name="collision", title="External efforts and col
         per_joint=True,
         example=[5.0, 5.0],
     )
-    threshold_acceleration: tuple[float, ...] = parameter(
-        (),
-        "Increase of the threshold with the acceleration of each joint, N m s^2 or N s^2. Not set: 0.",
-        per_joint=True,
-        example=[1.0, 1.0],
-    )
-    samples: int = parameter(
-        1, "Number of consecutive states above the threshold that make a collision.", low=1, high=1000
-    )
-    hysteresis: float = parameter(
-        0.8, "Fraction of the threshold below which a joint no longer exceeds it.", low=0.0, high=1.0
-    )
     service: str = parameter(
         "", "Service of type std_srvs/Trigger that is called when a collision begins. Empty: none."
     )
     calibration_time: float = parameter(30.0, "Duration of ~/calibrate_collision, s.", low=1.0, high=3600.0)
-    false_alarms_per_hour: float = parameter(
-        0.01, "False alarms that the thresholds of ~/calibrate_collision allow, 1/h.", low=1e-6, high=3600.0
-    )
-    wrench_damping: float = parameter(
-        0.01,
-        "Damping of the least squares that give the external wrench at the tip.",
-        low=0.0,
-        high=1.0,
-        locked=True,
-    )
 
 
 @dataclass(frozen=True)
@@ -302,18 +243,12 @@ class OutputSettings(Group, name="outputs", title="Outputs"):
         high=10.0,
         locked=True,
     )
-    black_box: bool = parameter(
-        True, "Whether each stop writes the last 10 s of inputs and decisions to an MCAP file.", read_only=True
-    )
-    black_box_dir: str = parameter(
+    black_box: str = parameter(
         "",
-        "Folder of these files, which keeps the newest 20, 200 MB at most. Empty: `black_box` in the ROS log folder.",
+        "Folder of the MCAP files of the last 10 s of inputs and decisions before each stop; it keeps the newest 20, "
+        "200 MB at most. Empty: `black_box` in the ROS log folder. none: no files are written.",
         read_only=True,
     )
-    marker_scale: float = parameter(
-        0.002, "Length of the arrows of ~/wrench_markers, m/N; five times as long per N m.", low=0.0, high=10.0
-    )
-    marker_rate: float = parameter(20.0, "Maximum rate of ~/wrench_markers, Hz.", low=0.1, high=1000.0)
 
 
 CORE: dict[str, type[Group]] = {

@@ -15,7 +15,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
 from ros2_dyn.runtime.inputs import DesiredSample, JointSample
 from ros2_dyn.runtime.joint_order import JointOrder
-from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
+from ros2_dyn.runtime.joint_state_assembler import VELOCITY_CUTOFF, AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
@@ -56,14 +56,11 @@ class StatePipeline:
         """Make the stages of a robot; those of the one before go on where nothing changes for them."""
         model, settings = robot.model, robot.settings
         options = AssemblerOptions(
-            settings.states.merge_timeout,
-            settings.states.estimate_velocity,
-            settings.states.velocity_cutoff,
-            robot.effort_gain,
+            settings.states.timeout, "velocity" in settings.states.estimate, effort_gain=robot.effort_gain
         )
         self.robot = robot
         self.order = JointOrder(model.joint_names)
-        self.synchronizer = StateSynchronizer(settings.states.desired_timeout)
+        self.synchronizer = StateSynchronizer(settings.commands.target_timeout)
         self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.collision.enabled else None
         self.state: MeasuredState | None = None
         """The newest measured state."""
@@ -161,7 +158,7 @@ class StatePipeline:
             self._events.append(Event("foreign", text, logged=self.state is None, topic="joint_states"))
             return []
         if assembled.restarted:
-            self.synchronizer = StateSynchronizer(self.robot.settings.states.desired_timeout)
+            self.synchronizer = StateSynchronizer(self.robot.settings.commands.target_timeout)
             self._plausibility.restart()
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
         self.state, self._stamped = self._judged(assembled.state, now, commanded), assembled.stamped
@@ -267,8 +264,7 @@ def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLi
         tuple(model.lower.tolist()),
         tuple(model.upper.tolist()),
         tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
-        settings.states.position_tolerance,
-        settings.states.timeout,
-        settings.states.detect_frozen,
-        time_constant(settings.states.velocity_cutoff) if settings.states.estimate_velocity else 0.0,
+        timeout=settings.states.timeout,
+        detect_frozen=settings.states.detect_frozen,
+        velocity_lag=time_constant(VELOCITY_CUTOFF) if "velocity" in settings.states.estimate else 0.0,
     )

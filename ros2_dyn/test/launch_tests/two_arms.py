@@ -30,7 +30,7 @@ PARAMETERS = """
 /*/dynamics:
   ros__parameters:
     states:
-      velocity_cutoff: 33.0
+      timeout: 0.33
 /right/dynamics:
   ros__parameters:
     robot: {gravity: [0.0, 0.0, -1.62]}
@@ -56,10 +56,10 @@ class TestTwoArms(unittest.TestCase):
     def test_wildcards_reach_both_arms_and_a_full_name_only_its_own(self) -> None:
         """As the nodes themselves say."""
         for arm in ARMS:
-            tip, cutoff, gravity = parameters_of(
-                self.listener, f"{arm}/dynamics", "robot.tip_link", "states.velocity_cutoff", "robot.gravity"
+            tip, timeout, gravity = parameters_of(
+                self.listener, f"{arm}/dynamics", "robot.tip_link", "states.timeout", "robot.gravity"
             )
-            self.assertEqual((tip, cutoff), ("wrist_3_link", 33.0))
+            self.assertEqual((tip, timeout), ("wrist_3_link", 0.33))
             self.assertEqual(gravity, MOON if arm == "right" else EARTH)
 
     def test_each_arm_has_the_efforts_of_its_own_gravity(self) -> None:

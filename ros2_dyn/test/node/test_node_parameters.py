@@ -73,8 +73,8 @@ def test_parameters_change_as_a_whole_or_not_at_all(driver):
         ({"robot.gravity": [0.0, 0.0, -1.0], "robot.tip_link": "hand"}, "no link 'hand'"),
         ({"robot.gravity": [1.0]}, "gravity: expected 3 numbers"),
         (
-            {"states.default_acceleration": "guessed"},
-            "default_acceleration: expected one of zero, estimated; got 'guessed'",
+            {"states.estimate": ["position"]},
+            "states.estimate: expected some of velocity, acceleration; got 'position'",
         ),
         ({"robot.joints": ["elbow_joint", "nose"]}, "no joint 'nose'"),
         ({"robot.armature": [1.0, 2.0]}, "armature: expected 0 numbers as `robot.joints` has, got 2"),
@@ -147,8 +147,8 @@ def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
             "link: the robot 'mock_arm' has no link 'hand'",
         ),
         (["-p", "robot.gravity:=[0.0, 9.81]"], "robot.gravity: expected 3 numbers, got [0.0, 9.81]"),
-        (["-p", "states.desired_timeout:=-1.0"], "states.desired_timeout"),
-        (["-p", "states.desired_timeout:=soon"], "states.desired_timeout"),
+        (["-p", "commands.target_timeout:=-1.0"], "commands.target_timeout"),
+        (["-p", "commands.target_timeout:=soon"], "commands.target_timeout"),
         (["--params-file", "/nowhere.yaml"], "/nowhere.yaml"),
     ],
 )

@@ -44,7 +44,6 @@ COMMANDED_NODE: dict[str, Any] = {
     "commands.clock_timeout": 3600.0,  # a busy machine must not look like a clock that stands still
     "states.timeout": 0.5,
     "commands.target_timeout": 0.5,
-    "states.desired_timeout": 0.5,
     "commands.enable_timeout": 0.5,
     "commands.ramp_time": 0.05,
 }

@@ -85,7 +85,6 @@ class Rig:
                 "robot.joints": NAMES,
                 "states.timeout": STATE_TIMEOUT,
                 "commands.target_timeout": 0.5,
-                "states.desired_timeout": 0.2,
             },
             **ARM,
             **GAINS,

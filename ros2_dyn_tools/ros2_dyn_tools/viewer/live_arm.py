@@ -52,7 +52,9 @@ class LiveArm:
             ModelError: a joint is planar or floating.
             InputError: the robot has not what the settings name.
         """
-        self._runtime = ArmRuntime(robot.model, settings.with_values({"states.default_acceleration": "estimated"}))
+        self._runtime = ArmRuntime(
+            robot.model, settings.with_values({"states.estimate": (*settings.states.estimate, "acceleration")})
+        )
         found = self._runtime.robot
         assert found is not None  # it was made with a model
         self._robot = robot._replace(model=found.model)

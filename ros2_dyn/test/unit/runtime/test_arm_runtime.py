@@ -92,7 +92,7 @@ def test_inverse_dynamics_is_that_of_the_desired_state_and_the_other_terms_of_th
 
 
 def test_accelerations_are_estimated_from_velocities_without_a_desired_state():
-    runtime = ArmRuntime(description(), with_settings(**{"states.default_acceleration": "estimated"}))
+    runtime = ArmRuntime(description(), with_settings(**{"states.estimate": ["acceleration"]}))
     for i in range(1, 400):
         t = 0.002 * i
         update = runtime.step(state(round(1e9 * t), qd=np.multiply(QDD, t).tolist()), NOW)

@@ -153,9 +153,8 @@ def test_a_step_of_the_external_effort_is_seen_through_a_low_pass_of_the_bandwid
         ({"states.measured_effort": "gravity_compensated"}, lambda tau, q, e: tau - gravity(SMALL_ARM, q)),
         ({"states.measured_effort": "external"}, lambda tau, q, e: e),
         ({"states.effort_gain": (10.0, 10.0, 5.0)}, lambda tau, q, e: tau / [10, 10, 5]),
-        ({"collision.observer": "direct", "states.acceleration_cutoff": 200.0}, lambda tau, q, e: tau),
     ],
-    ids=["raw", "gravity compensated", "external", "motor currents", "direct"],
+    ids=["raw", "gravity compensated", "external", "motor currents"],
 )
 def test_the_external_effort_is_the_same_by_every_convention(changes, measured):
     arm = PushedArm(**changes)
@@ -264,7 +263,7 @@ def test_an_observer_goes_on_where_other_parameters_change():
     arm.play()
     before = arm.seen.residual[0]
     same = {"robot.joints": NAMES, "collision.bandwidth": K, "collision.threshold": THRESHOLD, **DRIVES}
-    arm.runtime.step(SettingsChange(Settings.from_values({**same, "outputs.marker_rate": 5.0})), arm.now)
+    arm.runtime.step(SettingsChange(Settings.from_values({**same, "commands.effort_controller": "other_5"})), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)
 

@@ -31,8 +31,8 @@ NAMES = mock_arm().joint_names
         ({"robot.gravity": [0.0, 0.0, float("nan")]}, "gravity: expected finite numbers, got nan"),
         ({"robot.gravity": [0.0, 0.0, True]}, "gravity: expected finite numbers, got True"),
         (
-            {"states.default_acceleration": "guess"},
-            "default_acceleration: expected one of zero, estimated; got 'guess'",
+            {"states.estimate": ["position"]},
+            "states.estimate: expected some of velocity, acceleration; got 'position'",
         ),
         (
             {"states.measured_effort": "amps"},
@@ -65,7 +65,6 @@ NAMES = mock_arm().joint_names
         ({"states.timeout": 0.0}, "states.timeout: expected a number from 0.001 to 10.0, got 0.0"),
         ({"states.timeout": float("nan")}, "states.timeout: expected a number from 0.001 to 10.0, got nan"),
         ({"states.timeout": "soon"}, "states.timeout: expected float, got 'soon'"),
-        ({"collision.samples": True}, "collision.samples: expected int, got True"),
         ({"states.detect_frozen": 1}, "detect_frozen: expected bool, got 1"),
         ({"speed": 1.0}, "speed: there is no such parameter"),
     ],
