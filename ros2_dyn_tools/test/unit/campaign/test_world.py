@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 from arm_world import ARM, HOME
 from ros2_dyn.control.effort_limiter import EffortLimiter
-from ros2_dyn.control.modes import ACTIVE_MODES, impedance
+from ros2_dyn.control.modes import MODES as ALL_MODES
+from ros2_dyn.control.modes import impedance
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
@@ -107,7 +108,7 @@ def test_running_a_world_in_pieces_gives_the_timeline_of_one_run():
 # --- modes and motion -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_arm_is_commanded_in_each_mode_without_a_violation(mode):
     played = world()
     played.want_mode(mode)
