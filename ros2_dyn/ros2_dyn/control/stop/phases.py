@@ -52,15 +52,15 @@ class Transition(NamedTuple):
 
 
 ENTERED = "a mode is requested, and all entry checks hold"
-STOPPED = "a condition fails, or states are too old"
+FAILS_OR_STALE = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
 FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s"
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (
     Transition("silent", "entered", "active", ENTERED),
     Transition("active", "entered", "active", "another mode is requested"),
-    Transition("active", "stopped", "braking", STOPPED),
-    Transition("active", "dropped", "zeroing", f"{STOPPED}, with `zero_effort`"),
+    Transition("active", "stopped", "braking", FAILS_OR_STALE),
+    Transition("active", "dropped", "zeroing", f"{FAILS_OR_STALE}, with `zero_effort`"),
     Transition("active", "left", "leaving", LEFT),
     Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.3 s"),
     Transition("braking", "fails", "failed", FAILS),
