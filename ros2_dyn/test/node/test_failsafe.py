@@ -288,8 +288,8 @@ def test_echo_is_no_controller(listener):
         driver._controller = node.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1000)
         driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
         assert driver.set_mode("monitor").success
-        driver.play(60)
-        assert driver.set(**{"commands.controller_node": "somebody"}).successful
+        somebody = {"commands.controller_node": "somebody"}
+        driver.until(lambda: driver.set(**somebody).successful, "the mode that is left does not end")
         assert "there is no subscriber" in driver.set_mode("gravity").message
         assert driver.set(**{"commands.controller_node": "listener"}).successful
         assert driver.set_mode("gravity").success
