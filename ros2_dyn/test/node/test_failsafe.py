@@ -343,9 +343,10 @@ def test_process_that_has_taken_over_is_not_replaced(listener):
 def test_process_is_ready_when_it_has_found_as_many_subscribers_as_the_node(listener):
     """A controller that it does not know yet would miss its commands."""
     listener.listen("command", type=Float64MultiArray)
+    begun = time.monotonic()
     late = threading.Timer(1.0, listener.listen, ["command"], {"type": Float64MultiArray})
     late.start()
     failsafe = FailsafeProcess()
     failsafe.arm(TASK, 2)
-    assert late.finished.is_set()
+    assert time.monotonic() - begun >= 1.0, "it was ready before there was a second subscriber"
     failsafe.disarm()
