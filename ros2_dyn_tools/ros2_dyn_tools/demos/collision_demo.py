@@ -73,7 +73,7 @@ class CollisionDemo(ArmDemo):
     def play(self) -> None:
         """See `ArmDemo`."""
         arm = self.arm
-        self.hand_over("feed_forward")
+        self.hand_over(self.mode)
         self.runner.wait_until(lambda: self._newest is not None and bool(arm.forces), "dynamics/collision")
         lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self.duration)
         self.target.desired = lap.at
@@ -93,7 +93,7 @@ class CollisionDemo(ArmDemo):
         where = {"link": LINK, "point": Point(x=x, y=y, z=z), "force": Vector3(x=fx, y=fy, z=fz)}
         runner.call_checked(ApplyContact, "mock_arm/apply_contact", profile="step", duration=PUSH_TIME, **where)
         runner.wait_until(lambda: bool(arm.contacts), "mock_arm/contact_wrench")
-        runner.wait_until(lambda: self._stop and arm.mode != "feed_forward", "stop by the collision")
+        runner.wait_until(lambda: self._stop and arm.mode != self.mode, "stop by the collision")
         runner.wait_until(lambda: self._detected is not None, "dynamics/collision with a collision")
         self._mode_after, self._stopped_at = arm.mode, arm.mode_at
 
@@ -106,7 +106,7 @@ class CollisionDemo(ArmDemo):
         runner.wait_until(
             lambda: not self._stop and self._newest is not None and not self._newest.collision, "end of the collision"
         )
-        self.enter("feed_forward")
+        self.enter(self.mode)
         lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self.duration / 2)
         self.target.desired = lap.at
         self.wait_for(lap.end)

@@ -18,7 +18,7 @@ def _modes() -> dict[str, type[AnyMode]]:
     files = sorted(each.name for each in iter_modules(__path__))
     found = [kind for file in files for kind in vars(import_module(f"{__name__}.{file}")).values()]
     modes = [kind for kind in found if isinstance(kind, type) and issubclass(kind, Mode) and kind is not Mode]
-    return {mode.name: mode for mode in sorted(modes, key=lambda mode: mode.Parameters.__module__)}
+    return {mode.name: mode for mode in modes}
 
 
 MODES = _modes()
