@@ -117,7 +117,7 @@ def test_rejected_modes_leave_the_arm_uncommanded(driver):
         assert driver.play(5) == []
         return response.message
 
-    assert "expected one of monitor, gravity, hand_guiding, feed_forward, force, impedance; got 'dance'" in rejected(
+    assert "expected one of monitor, feed_forward, force, gravity, hand_guiding, impedance; got 'dance'" in rejected(
         "dance"
     )
     assert "it follows ~/desired, and none is usable" in rejected("feed_forward")
