@@ -578,7 +578,7 @@ def test_the_newest_desired_wrench_is_used_whichever_is_ready_first():
     first, second = (made.runtime.step(sample, made.now + i).work[0] for i, sample in enumerate(samples))
     for work in (second, first):
         made.take(made.runtime.step(work.run(), made.now + 2))
-    assert made.runtime._modes.target.frame == "wrist_1_link"
+    assert made.runtime.targets.wrench.frame == "wrist_1_link"
 
 
 def wrench(made: RuntimeRig, age: float, z: float, frame: str = "") -> WrenchSample:
@@ -607,7 +607,7 @@ def test_an_older_desired_wrench_does_not_replace_a_newer_one(ahead):
     made.take(made.runtime.step(wrench(made, 0.0, 2.0), made.now))
     update = made.take(made.runtime.step(wrench(made, 0.01, 3.0), made.now))
     assert "older than the last: by 0.010000 s" in update.events[0].text
-    assert made.runtime._modes.target.in_base_axes(HOME)[2] == 2.0
+    assert made.runtime.targets.wrench.in_base_axes(HOME)[2] == 2.0
 
 
 def test_an_older_desired_wrench_whose_frame_is_ready_later_does_not_replace_a_newer_one():
@@ -616,7 +616,7 @@ def test_an_older_desired_wrench_whose_frame_is_ready_later_does_not_replace_a_n
     made.now += 0.02
     made.take(made.runtime.step(wrench(made, 0.0, 2.0), made.now))
     made.take(made.runtime.step(late.run(), made.now + 0.3))
-    assert made.runtime._modes.target.frame == ""
+    assert made.runtime.targets.wrench.frame == ""
 
 
 def test_a_desired_wrench_in_a_known_frame_needs_no_work():
