@@ -20,8 +20,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
+from ros2_dyn.ros.coroutines import Answer, LateService
 from ros2_dyn.ros.executor import VARIABLE, ServedNode, Ticks, spin
-from ros2_dyn.ros.late_service import Answer, LateService
 from ros2_dyn.ros.node_base import TIME_TO_END
 from ros_harness import Listener
 
@@ -236,7 +236,7 @@ def test_a_subscription_may_be_destroyed_meanwhile(run, listener, kind):
 
 
 @KINDS
-def test_a_late_service_serves_one_request_at_a_time_while_others_are_served(run, listener, kind):
+def test_a_coroutines_serves_one_request_at_a_time_while_others_are_served(run, listener, kind):
     node = run(kind)
     first, second = (listener.call_async(Trigger, "late") for _ in range(2))
     listener.until(lambda: node.answers, "no request")
@@ -251,7 +251,7 @@ def test_a_late_service_serves_one_request_at_a_time_while_others_are_served(run
 
 
 @KINDS
-def test_a_late_service_that_fails_serves_the_next_request(run, listener, kind, capfd):
+def test_a_coroutines_that_fails_serves_the_next_request(run, listener, kind, capfd):
     node = run(kind)
     first, second = (listener.call_async(Trigger, "late") for _ in range(2))
     for i, text in enumerate(["fault", "fine"]):
