@@ -222,7 +222,7 @@ def test_a_subscription_may_be_destroyed_meanwhile(run, listener, kind):
 
 
 @KINDS
-def test_a_coroutines_serves_one_request_at_a_time_while_others_are_served(run, listener, kind):
+def test_a_late_service_serves_one_request_at_a_time_while_others_are_served(run, listener, kind):
     node = run(kind)
     first, second = (listener.call_async(Trigger, "late") for _ in range(2))
     listener.until(lambda: node.answers, "no request")
@@ -237,7 +237,7 @@ def test_a_coroutines_serves_one_request_at_a_time_while_others_are_served(run, 
 
 
 @KINDS
-def test_a_coroutines_that_fails_serves_the_next_request(run, listener, kind, capfd):
+def test_a_late_service_that_fails_serves_the_next_request(run, listener, kind, capfd):
     node = run(kind)
     first, second = (listener.call_async(Trigger, "late") for _ in range(2))
     for i, text in enumerate(["fault", "fine"]):
