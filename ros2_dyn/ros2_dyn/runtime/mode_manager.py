@@ -130,7 +130,7 @@ class ModeManager:
         if not supervisor.accept(seen):
             return None
         if mode is not None and (violation := find_violation(mode, replace(arm, doubt=doubt))) is not None:
-            supervisor.stop(*violation)
+            supervisor.stop(violation.kind, violation.detail)
         # what is commanded
         gravity, effort, supply = robot.as_commanded(state.gravity, state.gravity), None, None
         if mode is not None and supervisor.is_active:
@@ -212,10 +212,11 @@ class ModeManager:
             raise ModeRefused(name, "no usable state on joint_states yet")
         kind = MODES[name]
         mode = kind(robot.settings.mode(kind.Parameters), now)
+        loop = self._loop.sampled._replace(gain=1.0, fed_energy=0.0)  # what another mode has fed does not count
         state = robot.arm_state(latest.state.measured, latest.terms, now)
         entry = Entry(
             mode=mode,
-            arm=self._snapshots.take(robot, latest, state, mode=mode, loop=self._loop.sampled, now=now),
+            arm=self._snapshots.take(robot, latest, state, mode=mode, loop=loop, now=now),
             robot=robot,
             link=self.link,
             stamped=latest.stamped,

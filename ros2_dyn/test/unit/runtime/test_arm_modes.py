@@ -184,8 +184,8 @@ def test_a_mode_is_refused_before_there_are_states():
 
 def test_modes_that_follow_a_target_are_refused_without_one():
     made = rig()
-    assert "it follows ~/desired, and none is usable" in made.refusal("feed_forward")
-    assert "it follows ~/desired_wrench, and none is usable" in made.refusal("force")
+    assert "none is usable; publish on ~/desired first" in made.refusal("feed_forward")
+    assert "none is usable; publish on ~/desired_wrench first" in made.refusal("force")
     give_wrench(made, (1.0, 0.0, 0.0), "nowhere")
     assert "none is usable" in made.refusal("force")
     assert made.events[-1].topic == "~/desired_wrench"
@@ -195,7 +195,7 @@ def test_a_target_far_away_is_refused():
     made = rig()
     give_desired(made, HOME + 1)
     made.step()
-    assert "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
+    assert "target far: 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
 
 
 def test_the_effort_that_a_mode_would_begin_with_has_to_be_within_the_limits():
@@ -591,7 +591,7 @@ def test_the_age_of_a_desired_wrench_counts_from_its_stamp():
     made = rig()
     made.targets = False
     play(made, 10, lambda: made.take(made.runtime.step(wrench(made, 0.5, 1.0), made.now)))
-    assert "the newest is 0.508 s old" in made.set_mode("force").error.problem
+    assert "target stale: 0.508 s old" in made.set_mode("force").error.problem
     play(made, 10, lambda: made.take(made.runtime.step(wrench(made, 0.05, 1.0), made.now)))
     assert made.set_mode("force").error is None
     play(made, 20, lambda: None)
