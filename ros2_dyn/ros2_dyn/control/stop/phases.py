@@ -37,7 +37,7 @@ PHASES: dict[Phase, About] = {
     "released": About("stopped", "the same, without the joints that speed up; `commands.stop_service` again", REPEATED),
     "zeroing": About("stopped", "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
     "leaving": About("monitor", "what `braking` commands", REPEATED),
-    "ending": About("monitor", "a ramp to the effort that holds the arm, or to zero; then this, constant", REPEATED),
+    "ending": About("monitor", "the effort that holds the arm, constant; or a ramp to zero", REPEATED),
 }
 
 
