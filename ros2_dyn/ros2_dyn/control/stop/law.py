@@ -31,14 +31,14 @@ def position_hold(state: ArmState, anchor: Array, damping: float) -> Array:
 class Hold:
     """Springs that keep the joints to the motion of a right model, and an effort that makes up for the model's error.
 
-    Damping d alone brings a joint to rest like ``exp(-d t)``, after a way of ``qd / d``. The anchors of the springs go
-    this way: where the model is right the springs exert nothing. Where it is not, damping d, springs ``(d / 1.5)^2`` and
-    the sum of the springs' efforts at ``d / 6`` have the poles ``s^3 + d s^2 + (d / 1.5)^2 s + (2 / 27) d^3 = 0``, all
-    with the real part ``-d / 3``: an error decays like that, and the delay that the damping bears is borne by all. A
-    joint drags a long spring along, and what the spring would have grown by goes into the sum.
+    Damping d alone brings a joint to rest like ``exp(-d t)``, after a way of ``qd / d``. The anchors go this way: where
+    the model is right, the springs exert nothing. Otherwise damping d, springs ``(d / 1.5)^2`` and the sum of their
+    efforts at ``d / 6`` have the poles ``s^3 + d s^2 + (d / 1.5)^2 s + (2 / 27) d^3 = 0``, all with the real part
+    ``-d / 3``: an error decays like that, and the delay that the damping bears is borne by all of them. A spring grows
+    no longer than `MAX_STRETCH`, but the joint drags its anchor along: what is missing of the effort goes into the sum.
 
-    The sum changes only by efforts that oppose a motion: it takes energy, and neither a hand that holds a joint nor the
-    way back of a spring adds to it.
+    The sum grows only by what opposes a motion, and decays at the rate d while it drives one. So it feeds no energy: a
+    joint that a hand has pushed is not thrown back by it.
     """
 
     def __init__(self) -> None:
@@ -59,21 +59,26 @@ class Hold:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""
         return gravity if self.correction is None else gravity + self.correction
 
-    def spring(self, arm: ArmState, rate: float, limits: CommandLimits, loose: Array, moves: Array, learns: bool, dt: float) -> Array:
+    def spring(
+        self, arm: ArmState, rate: float, limits: CommandLimits, loose: Array, moves: Array, learns: bool, dt: float
+    ) -> Array:
         """Return the efforts of the springs at a state, N m or N, shape (n,).
 
         Args:
             arm: state of the arm.
             rate: of the damping, 1/s.
-            limits: a spring is as strong as can be built up while it turns an arm around, s: a stronger one would act
-                late, and make the arm swing.
+            limits: of the joints. A spring is as strong as can be built up in the time in which it turns an arm
+                around: a stronger one would act late, and make the arm swing.
             loose: joints whose springs begin anew, shape (n,), bool.
             moves: joints that no friction holds, shape (n,), bool: these springs add to the sum.
             learns: whether the sum may change.
             dt: time since the state before, s.
+
+        Returns:
+            The efforts; zeros where nothing is known of the delay.
         """
         q, qd = arm.q, arm.qd
-        if rate <= 0:  # nothing is known of the delay
+        if rate <= 0:
             return np.zeros_like(q)
         if self.anchor is None:
             self.anchor, self._way = q, qd / rate
@@ -85,10 +90,10 @@ class Hold:
         most = limits.slew_rate * 1.5 / rate
         self._spring = np.clip(position_hold(arm, self.anchor, rate), -most, most)
         growth = dragged + np.where(moves, self._spring * rate / 6 * dt, 0.0)
-        change = np.where(growth * qd < 0, growth, 0.0)
-        if self.correction is not None:
-            change -= np.where(moves & (self.correction * qd > 0), self.correction * (1 - np.exp(-rate * dt)), 0.0)
-        learned = np.where(learns & ~loose, change, 0.0)
+        growth = np.where(growth * qd < 0, growth, 0.0)
+        sum_ = self.carrying(np.zeros_like(q))
+        decay = np.where(moves & (sum_ * qd > 0), sum_ * (1 - np.exp(-rate * dt)), 0.0)
+        learned = np.where(learns & ~loose, growth - decay, 0.0)
         if learned.any():
-            self.correction = self.carrying(learned)
+            self.correction = np.clip(self.carrying(learned), -limits.effort, limits.effort)
         return self._spring
