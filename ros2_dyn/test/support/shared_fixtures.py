@@ -5,6 +5,9 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
+# Tests run side by side: threads of linear algebra would only wait for each other. NumPy reads it when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 from ros2_dyn.kernels.cache import cache_folder
