@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from real_arms import REAL_ARMS, real_arm
-from recorded_motion import DRIVES, MODEL, TRUE, write_bag
-from recorded_motion import recorded_motion as motion
+from recordings import DRIVES, MODEL, TRUE, write_bag
+from recordings import recorded_motion as motion
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea

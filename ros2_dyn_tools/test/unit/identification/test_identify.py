@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from exciting import efforts, exciting_motion, recording
+from recordings import efforts, exciting_motion, recording
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters
 from ros2_dyn.model import JointDynamics

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from exciting import efforts, exciting_motion
+from recordings import efforts, exciting_motion
 from robots import mock_arm
 from ros2_dyn.dynamics import friction, inertial_parameters, rnea
 from ros2_dyn.dynamics.presliding import stretches
