@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ros2_dyn.control.command_settings import CommandEffort
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.effort_convention import CommandEffort, robot_adds_friction
+from ros2_dyn.runtime.effort_convention import robot_adds_friction
 from ros2_dyn.runtime.inputs import TrajectorySample
 from ros2_dyn.runtime.joint_order import find_joints
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -49,7 +50,7 @@ class TrajectoryTask(NamedTuple):
     def effort(self, trajectory: TrajectorySample) -> Array:
         """Return the effort of every point; see `effort_along`."""
         names, kernel = self.model.joint_names, self.prepare()
-        return effort_along(trajectory, names, kernel, self.gravity, self.payload, self.kind)
+        return effort_along(trajectory, names, kernel, gravity=self.gravity, payload=self.payload, kind=self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ def effort_along(
     trajectory: TrajectorySample,
     joint_names: tuple[str, ...],
     kernel: Kernel,
+    *,
     gravity: Sequence[float],
     payload: Sequence[float],
     kind: CommandEffort,

@@ -31,7 +31,7 @@ from driver import (
     resting_at_home,
 )
 from robots import joint, link, robot
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES as ALL_MODES
 from ros2_dyn.dynamics import gravity, rnea
 from ros_harness import Listener
 
@@ -81,8 +81,11 @@ class CommandRules:
 def driver() -> Iterator[Driver]:
     """One node, which goes through all faults."""
     listener = Listener()
-    standing = {"commands.model_tolerance": 10.0}  # this arm does not move, whatever it exerts
-    driver = Driver.of(listener, ObedientArm(), **{"commands.ramp_time": 0.0, "force.force_rate": 10000.0}, **standing)
+    standing = {
+        "commands.model_tolerance": 10.0,
+        "commands.ramp_time": 0.0,
+    }  # this arm does not move, whatever it exerts
+    driver = Driver.of(listener, ObedientArm(), **{"commands.force_rate": 10000.0}, **standing)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
     yield driver
@@ -234,7 +237,7 @@ MODES = {"targets stop": "force", "targets that cannot be used": "feed_forward"}
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
     """Each kind in one of the modes; the modes take turns."""
-    mode = MODES.get(fault, ACTIVE_MODES[list(FAULTS).index(fault) % len(ACTIVE_MODES)])
+    mode = MODES.get(fault, list(ALL_MODES)[list(FAULTS).index(fault) % len(ALL_MODES)])
     driver.desired, driver.wrench = resting_at_home, force(x=0.3, y=0.5, z=-0.3)
     driver.play(5)
     driver.until(lambda: driver.set_mode(mode).success, f"mode {mode} is not entered")

@@ -4,8 +4,9 @@
 import os
 import random
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 # Tests run side by side: threads of linear algebra would only wait for each other. NumPy reads it when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -50,6 +51,10 @@ def _take(domain: int) -> bool:
     return True
 
 
+if TYPE_CHECKING:
+    from driver import Driver
+    from ros_harness import Process
+
 with suppress(ImportError, LookupError):  # without ROS 2, or a build of ours, there is nobody to be heard
     from ros2_dyn.ros.localhost import use_localhost_only
 
@@ -89,3 +94,36 @@ def listener(own_domain: None) -> Iterator[object]:
     listener = Listener()
     yield listener
     listener.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., "Process"]]:
+    """Start processes, which end with the test."""
+    from ros_harness import Process  # where ROS 2 is
+
+    processes: list[Process] = []
+
+    def start(module: str, *arguments: str, **environment: str) -> Process:
+        processes.append(Process(module, *arguments, **environment))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        print(process.stop())
+
+
+@pytest.fixture
+def begin(listener: Any, start: Callable[..., "Process"]) -> Callable[..., "Driver"]:
+    """Return a function that starts a node with parameters and returns its driver, with states answered."""
+    from driver import Driver
+    from robots import MOCK_ARM
+    from ros_harness import words
+
+    def begin(arm: Any = None, period: float = 0.01, answers: str = "dynamics/gravity", **parameters: Any) -> Driver:
+        parameters = {"urdf_file": str(MOCK_ARM)} | parameters
+        process = start("ros2_dyn.ros.dynamics_node", *words(**parameters))
+        driver = Driver(listener, process, arm=arm, period=period, answers=answers)
+        driver.begin()
+        return driver
+
+    return begin

@@ -11,8 +11,8 @@ from math import inf, isfinite
 
 import numpy as np
 
+from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
-from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.control.state_plausibility import MIN_SPEED
 from ros2_dyn.runtime.inputs import JointSample
 

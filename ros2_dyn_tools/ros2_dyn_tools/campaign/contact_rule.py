@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.campaign.motion_rules import PRESSES, Finding, Instant
+from ros2_dyn_tools.campaign.motion_rules import PRESSES, Finding, Instant, needs_of
 
 FORCE_MARGIN = 1.5
 """The force on a wall may exceed what was asked by this factor."""
@@ -52,7 +52,7 @@ class SpringBound:
 
     def see(self, now: Instant) -> float:
         """Return the force at an instant, N; 0 in other modes."""
-        if now.mode != "impedance":
+        if "pose" not in needs_of(now.mode).follows:
             self._at = inf
             return 0.0
         self._length = (
@@ -71,8 +71,6 @@ class ContactRule:
     with rebounds the first speed counts, so that a tip that hits ever harder is found. A wall that was pressed before
     the mode began is judged when it has once been pressed as little.
     """
-
-    MODES = ("force", "impedance")
 
     def __init__(self, tip_mass: Callable[[Array], float], limits: SpringLimits | None = None) -> None:
         """Take what is known of the arm and of the node's parameters.
@@ -103,7 +101,7 @@ class ContactRule:
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         spring = self.spring.see(now)
-        if now.contact_force <= 0 or now.pushed or now.mode not in self.MODES or not now.model_right:
+        if now.contact_force <= 0 or now.pushed or "wrench" not in needs_of(now.mode).follows or not now.model_right:
             self._speeds.append((now.t, now.tip_speed))
             self._pressed_before = now.contact_force > 0
             return []

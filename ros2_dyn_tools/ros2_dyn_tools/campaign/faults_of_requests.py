@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.control.mode_settings import ImpedanceSettings
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
+from ros2_dyn.control.modes.impedance import ImpedanceSettings
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.inputs import Description, ModeRequest, PayloadRequest
 from ros2_dyn_tools.campaign.fault import Fault
@@ -24,7 +24,7 @@ STIFFNESS_PERIOD = 0.06
 
 def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
     """Request another mode and this one by turns."""
-    others = [mode for mode in ("monitor", *ACTIVE_MODES) if mode != world.wanted_mode]
+    others = [mode for mode in ("monitor", *MODES) if mode != world.wanted_mode]
     modes = [others[int(rng.integers(len(others)))], world.wanted_mode]
     active = [True]
 

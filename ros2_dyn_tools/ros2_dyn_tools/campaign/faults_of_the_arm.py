@@ -8,7 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import MODES
+from ros2_dyn.control.modes.base import Target
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -92,17 +93,17 @@ def walled(world: World, rng: np.random.Generator) -> Fault:
 
 
 def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
-    """Put a stiff wall where the desired force points, while mode force is wanted."""
-    return _blocked(world, rng, "force", lambda: world.targets.force(world.now))
+    """Put a stiff wall where the desired force points, while a mode that exerts it is wanted."""
+    return _blocked(world, rng, "wrench", lambda: world.targets.force(world.now))
 
 
 def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
-    """Put a stiff wall where the desired pose is, while mode impedance is wanted."""
-    return _blocked(world, rng, "impedance", world.way_to_pose)
+    """Put a stiff wall where the desired pose is, while a mode that follows it is wanted."""
+    return _blocked(world, rng, "pose", world.way_to_pose)
 
 
-def _blocked(world: World, rng: np.random.Generator, mode: Mode, direction: Callable[[], Array]) -> Fault:
-    """Put a stiff wall before the tip in a direction in base axes, shape (3,), while a mode is wanted."""
+def _blocked(world: World, rng: np.random.Generator, target: Target, direction: Callable[[], Array]) -> Fault:
+    """Put a stiff wall before the tip in a direction in base axes, (3,), while a mode of a target is wanted."""
     distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
     walls: list[Wall] = []
 
@@ -113,6 +114,6 @@ def _blocked(world: World, rng: np.random.Generator, mode: Mode, direction: Call
         origin = world.arm.tip_position() - distance * normal
         walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
         world.add_contact(walls[0])
-        world.want_mode(mode)
+        world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
 
     return Fault(begin, lambda: world.remove_contact(walls[0]))

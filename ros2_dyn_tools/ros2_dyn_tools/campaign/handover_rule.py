@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.motion_rules import HANDOVER_MOVES, LETS_GO, REST_SPEED, Finding, Instant
 
@@ -23,8 +24,6 @@ class HandoverRule:
     A controller that is switched on and does not work may let the arm move, but not for long. Where the node holds the
     arm, the rules for its modes apply: in mode gravity it may float.
     """
-
-    MODES = ("", "monitor", "gravity", "stopped")
 
     def __init__(self, joint_names: Sequence[str]) -> None:
         self._names = joint_names
@@ -52,7 +51,8 @@ class HandoverRule:
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
-        if now.pushed or now.contact_force > 0 or not now.informed or now.mode not in self.MODES:
+        other_mode = now.mode in MODES and not MODES[now.mode].needs.handover
+        if now.pushed or now.contact_force > 0 or not now.informed or other_mode:
             self.clear()
         found = []
         if now.t - self._switched_at <= WATCHED_TIME:

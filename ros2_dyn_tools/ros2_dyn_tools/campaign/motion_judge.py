@@ -11,8 +11,8 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
-from ros2_dyn.control.modes import StopBehaviour
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.arm_truth import ArmTruth
 from ros2_dyn_tools.campaign.contact_rule import ContactRule, SpringLimits

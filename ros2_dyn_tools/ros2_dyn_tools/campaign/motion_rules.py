@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
-from ros2_dyn.control.modes import ACTIVE_MODES, CONTACT_MODES
+from ros2_dyn.control.modes import MODES, STOPPED, Needs
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.arm_truth import ArmTerms
 
@@ -159,13 +159,21 @@ class EffortRateRule:
         return [Finding(EFFORT_RATE, self._names[i], float(seen[i]), float(self._rate[i]))]
 
 
+def needs_of(mode: str) -> Needs:
+    """Return what a mode needs; nothing where none commands."""
+    return MODES[mode].needs if mode in MODES else Needs()
+
+
+def _follows_nothing(mode: str) -> bool:
+    """Return whether a mode, or a stopped arm, follows no target."""
+    return mode == STOPPED or (mode in MODES and not needs_of(mode).follows)
+
+
 class EnergyRule:
     """Modes without a target feed no energy: the arm's kinetic energy does not grow, unless something pushes it.
 
     What errors of the told gravity and friction can do along the way is allowed `ENERGY_MARGIN` times.
     """
-
-    MODES = ("gravity", "hand_guiding", "stopped")
 
     def __init__(self, settle: float, soft_limits: tuple[Array, Array]) -> None:
         """Begin to judge this long after a mode was entered or a push has ended, s; not beyond the soft limits."""
@@ -176,11 +184,11 @@ class EnergyRule:
 
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
-        explained = not (now.alone and now.informed and (now.stoppable or now.mode != "stopped"))
+        explained = not (now.alone and now.informed and (now.stoppable or now.mode != STOPPED))
         if now.mode != self._mode or explained or self._near_limit(now):
             self._mode, self._since, self._budget, self._told = now.mode, now.t, inf, False
         period, self._at = min(now.t - self._at, 0.1), now.t
-        if now.mode not in self.MODES or now.t - self._since < self._settle:
+        if not _follows_nothing(now.mode) or now.t - self._since < self._settle:
             return []
         energy = now.terms.kinetic_energy
         allowed = (1 + ENERGY_FRACTION) * energy + ENERGY_TOLERANCE
@@ -192,7 +200,7 @@ class EnergyRule:
 
     def _power(self, now: Instant) -> float:
         """Return the power that errors of the told model can feed, W."""
-        terms, guided = now.terms, GUIDED_FRICTION if now.mode == "hand_guiding" else 0.0
+        terms, guided = now.terms, GUIDED_FRICTION if needs_of(now.mode).contact else 0.0
         power = 0.0
         for v, g, told, f, told_f in zip(
             now.qd, terms.gravity, terms.told_gravity, terms.friction, terms.told_friction
@@ -203,7 +211,7 @@ class EnergyRule:
     def _near_limit(self, now: Instant) -> bool:
         """Return whether a joint is where a soft wall may push it."""
         lower, upper = self._limits
-        return now.mode == "hand_guiding" and bool(np.any((now.q < lower) | (now.q > upper)))
+        return needs_of(now.mode).begins_behind_walls and bool(np.any((now.q < lower) | (now.q > upper)))
 
 
 class TipRule:
@@ -221,7 +229,7 @@ class TipRule:
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         allowed = self._limit * TIP_MARGIN
-        judged = now.mode in CONTACT_MODES and now.states_usable and not now.overruled
+        judged = needs_of(now.mode).contact and now.states_usable and not now.overruled
         if not judged or now.tip_speed <= allowed:
             self._since, self._told, self._was_fast = inf, False, now.tip_speed > allowed
             return []
@@ -248,7 +256,7 @@ class LimitRule:
     def see(self, now: Instant) -> list[Finding]:
         """Return what is found at an instant."""
         found = []
-        if not (now.alone and now.informed and (now.stoppable or now.mode in ACTIVE_MODES)):
+        if not (now.alone and now.informed and (now.stoppable or now.mode in MODES)):
             self._explained_at = now.t
         explained = now.t - self._explained_at < REST_TIME
         for i, (x, v, low, high) in enumerate(zip(now.q, now.qd, self._lower, self._upper)):

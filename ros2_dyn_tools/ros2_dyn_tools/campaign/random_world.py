@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
+from ros2_dyn.control.command_settings import StopBehaviour
+from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -35,6 +36,8 @@ AFTERMATH = 0.5
 PATIENCE = (0.0, 1.2, 3.1)
 """Times for which operators wait after a stop before they request a mode, s; so long a stop is judged."""
 STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
+MONITOR_SHARE = 0.05
+"""Share of the requests that are for no mode."""
 HYBRID_SHARE = 0.3
 """Share of the worlds whose poses and wrenches come as hybrid targets."""
 SINGULAR_SHARE = 0.15
@@ -80,8 +83,7 @@ def _plan_faults(world: World, plan: np.random.Generator, chances: np.random.Gen
 
 
 def _draw_mode(rng: np.random.Generator) -> str:
-    modes = (*ACTIVE_MODES, "monitor")
-    return modes[int(rng.choice(len(modes), p=[0.2, 0.18, 0.19, 0.19, 0.19, 0.05]))]
+    return MONITOR if rng.random() < MONITOR_SHARE else str(rng.choice(list(MODES)))
 
 
 def _options(rng: np.random.Generator, real: Variant, home: Array) -> WorldOptions:

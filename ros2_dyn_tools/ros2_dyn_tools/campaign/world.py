@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.mode_settings import ImpedanceSettings
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
+from ros2_dyn.control.modes.impedance import ImpedanceSettings
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
 from ros2_dyn.dynamics import forward_kinematics, gravity
@@ -413,7 +413,7 @@ class World:
         """Judge a command and send it to the controller."""
         numbers = effort.tolist()
         self.records.append((self.queue.now_ns, publisher, *numbers))
-        stopped = publisher != "command" or self.node.mode not in ACTIVE_MODES
+        stopped = publisher != "command" or self.node.mode not in MODES
         for kind in self.judge.on_command(numbers, self.now, stopped):
             self.violations[kind] += 1
             self.record("violation", kind)
@@ -515,7 +515,7 @@ class World:
     def _on_mode(self, mode: str) -> None:
         self._advance()
         self.motion_judge.on_mode(mode, self.now, self.arm.q, self.arm.qd)
-        if mode not in ACTIVE_MODES and self._last_mode in ACTIVE_MODES:
+        if mode not in MODES and self._last_mode in MODES:
             self._patient_until = self.now + self.options.patience
         self._last_mode = mode
         if mode == "stopped":

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ros2_dyn.control.modes import MODES, STOPPED
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import RecordingRuntime
@@ -24,14 +25,9 @@ from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names
 from ros2_dyn_tools.campaign.runner import play_world, run_campaign
 from ros2_dyn_tools.campaign.world import World
 
-MODE_COLORS = {
-    "gravity": "tab:green",
-    "hand_guiding": "tab:cyan",
-    "feed_forward": "tab:blue",
-    "force": "tab:purple",
-    "stopped": "tab:red",
-}
-"""Colours of the modes in a drawing; the others have none."""
+MODE_COLORS = ("tab:blue", "tab:purple", "tab:green", "tab:cyan", "tab:olive", "tab:brown", "tab:pink")
+"""Colours of the modes in a drawing, in the order of their names; then from the beginning."""
+STOPPED_COLOR = "tab:red"
 DONE = "{task.completed:.0f}/{task.total:.0f}"
 """As MofNCompleteColumn shows it, which Rich of Ubuntu 22.04 lacks."""
 
@@ -96,10 +92,11 @@ def draw(world: World, path: Path) -> None:
 
 
 def _draw_spans(axis: Any, world: World) -> None:
+    colors = dict(zip(MODES, cycle(MODE_COLORS))) | {STOPPED: STOPPED_COLOR}
     modes = [(1e-9 * r[0], r[2]) for r in world.records if r[1] == "mode"] + [(world.now, "")]
     for (start, mode), (end, _) in pairwise(modes):
-        if mode in MODE_COLORS:
-            axis.axvspan(start, end, color=MODE_COLORS[mode], alpha=0.12, linewidth=0)
+        if mode in colors:
+            axis.axvspan(start, end, color=colors[mode], alpha=0.12, linewidth=0)
     for record in world.records:
         if record[1] in ("violation", "crash"):
             axis.axvline(1e-9 * record[0], color="red", linewidth=1)
