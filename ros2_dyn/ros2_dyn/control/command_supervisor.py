@@ -271,7 +271,7 @@ class CommandSupervisor:
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, (lag > WINDOW) | seen.inert, speed, at)
+        spring = stop.spring(given.arm, given.rate, self.limits, (lag > WINDOW) | seen.inert, speed, at)
         braking = self._limiter.saturate(damped + stop.without(spring))
         self._judge(seen, given, float(np.max(lag)), at)
         if self.phase == "ending":
@@ -309,7 +309,10 @@ class CommandSupervisor:
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
         gone = age >= MAX_WAIT and self.phase in ("leaving", "ending")
-        return self._approach(np.zeros_like(hold) if zero else hold, now, ends=self.stateless and (zero or gone))
+        effort = self._approach(np.zeros_like(hold) if zero else hold, now, ends=self.stateless and zero)
+        if self.stateless and gone and self._constant_since is not None:
+            self._take("ends")
+        return effort
 
     def withdraw(self, now: float) -> None:
         """Take notice that the newest command was not published in time, s."""
@@ -345,7 +348,8 @@ class CommandSupervisor:
         zero = self.policy.stop_behaviour == "zero_effort"
         if self._end is None:
             self.carried = self._end = np.zeros_like(holding) if zero else holding
-            self._limiter.ramp(now, self.policy.ramp_time)
+            if zero:
+                self._limiter.ramp(now, self.policy.ramp_time)
         if zero:
             return self._approach(self._end, now)
         proved = self._constant_since is not None and now - self._constant_since >= PROOF_TIME

@@ -165,6 +165,28 @@ def test_joint_that_was_pushed_away_is_not_thrown_back():
     assert joints.fastest < 0.5
 
 
+@pytest.mark.parametrize(("speed", "weight"), [(0.5, 40.0), (3.0, 60.0)])
+def test_joint_that_a_large_error_of_the_model_drives_rests_within_a_second(speed, weight):
+    """As with gravity that is turned over: springs of 0.15 rad alone exert 15 N m."""
+    joints = stopped(speed, weight=weight, seconds=1.0)
+    assert np.all(np.abs(joints.qd) < 0.05)
+    assert joints.fastest < speed + 2.0  # 60 rad/s^2 until the effort has been built up
+    assert abs(joints.q[0]) < 1.0
+
+
+@pytest.mark.parametrize("push", [20.0, 40.0])
+def test_joint_that_a_hand_pushed_amid_a_stop_is_not_thrown_back(push):
+    """The stop has held against the hand, and the sum of its springs has grown by that."""
+    joints = stopped(0.5, seconds=0.0)
+    joints.run(0.8, push)
+    joints.fastest = 0.0
+    joints.qd, pushed_to = np.zeros(2), joints.q[0]
+    joints.run(1.0)
+    assert joints.fastest < 0.04 * push
+    assert abs(joints.q[0] - pushed_to) < 0.25
+    assert np.all(np.abs(joints.qd) < 0.05)
+
+
 def test_mode_that_is_entered_after_a_stop_that_failed_begins_anew():
     joints = stopped(1.0, seconds=0.4, gain=np.zeros(2))
     assert joints.phase == "failed"

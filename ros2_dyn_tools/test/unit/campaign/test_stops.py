@@ -162,8 +162,9 @@ def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)
-    assert motion.moved_for < 0.7 * REST_TIME, motion
-    assert motion.travel < 0.25 * max(motion.speed, 1.0), motion
+    weak = name == "xarm7"  # gravity takes most of its effort
+    assert motion.moved_for < (0.5 if weak else 0.25), motion
+    assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
     assert played.node.stop_calls == 0
 
 
@@ -221,11 +222,11 @@ def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radi
     """Two times the weight of the arm drive it."""
     played = world("panda", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
     play_until_stopped(played)
-    motion = watch(played, 3.0)
+    motion = watch(played, 2.0)
     assert len(events(played, "stop_service")) <= 1
     assert motion.max_speed < motion.speed + 0.3, motion
     assert motion.travel < 0.3 * motion.max_speed, motion
-    assert motion.end_speed < 0.1, motion
+    assert motion.moved_for < REST_TIME, motion
 
 
 @pytest.mark.parametrize("speed", [0.4, 0.8])
@@ -315,7 +316,7 @@ def test_leaving_with_a_wrong_model_ends_where_the_arm_is_drawn_back_and_rests(n
     played = left_under_a_payload(name, mass, at)
     motion = watch(played, 4.0)
     assert (played.node.mode, played.node.commands, played.node.stop_calls) == ("monitor", False, 0)
-    assert motion.travel < MAX_TRAVEL, motion
+    assert motion.travel < max(0.5 * MAX_TRAVEL, 0.2 * motion.speed), motion
     assert motion.end_speed < 0.5 * REST_SPEED, motion
 
 
@@ -337,7 +338,7 @@ def test_arm_that_does_not_stay_at_rest_while_it_is_left_is_braked_again_and_esc
     played.want_mode("gravity")
     played.run(STOP_AT)
     leave(played)
-    played.run(STOP_AT + 0.3 + 0.5 * PROOF_TIME)  # the ramp is over
+    played.run(STOP_AT + 0.5 * PROOF_TIME)
     assert played.node.commands
     played.wanted_mode = "stopped"
     played.replace_arm(played.arm_model.carrying(Payload(mass, [0.0, 0.0, 0.05])))
@@ -425,7 +426,7 @@ def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(na
     stop(played)
     played.run(STOP_AT + 1.0)
     played.add_contact(AppliedForce("tool0", (push, push, 0.0), start=played.now, duration=0.4))
-    played.run(played.now + 2.0)
+    played.run(played.now + 1.5)
     motion = watch(played, 2.0)
     assert motion.max_speed < REST_SPEED, motion
     assert motion.travel < 0.05, motion
