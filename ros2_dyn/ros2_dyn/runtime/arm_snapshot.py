@@ -92,7 +92,7 @@ class ArmSnapshots:
         """
         dt, self._walls_at = (None if self._walls_at is None else arm.now - self._walls_at), arm.now
         lower, upper, margin = arm.positions.lower, arm.positions.upper, arm.commands.soft_limit_margin
-        walls = self._walls.place(arm.state.q, lower, upper, margin, dt if act else None, stopped=stopped)
+        walls = self._walls.place(arm.state.q, lower, upper, margin=margin, dt=dt if act else None, stopped=stopped)
         return arm if walls[0] is lower and walls[1] is upper else replace(arm, walls=walls)
 
 

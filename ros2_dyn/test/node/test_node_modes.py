@@ -15,14 +15,11 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from driver import HOME, MODEL, NAMES, URDF, Driver, StandingArm, force, point
-from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from driver import HOME, MODEL, NAMES, STEP, URDF, Driver, StandingArm, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener
 
-STEP = 10.0 * 0.8 * MODEL.effort_limit * MAX_SLEW_STEP
-"""Maximum step between commands: slew_rate times effort_scale times the limit times the longest time step, N m."""
 G = gravity(MODEL, HOME)
 
 

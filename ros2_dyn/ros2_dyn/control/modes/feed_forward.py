@@ -81,7 +81,8 @@ class FeedForward(Mode[FeedForwardSettings]):
         computed_torque = parameters.law == "computed_torque"
         inverse = np.eye(len(q)) if computed_torque else np.linalg.inv(state.M)  # those gains are of a unit mass
         gains = robot.in_order(parameters.stiffness), robot.in_order(parameters.damping)
-        correction = joint_pd(q, qd, q_d, qd_d, *_bearable_gains(arm, inverse, *gains))
+        stiffness, damping = _bearable_gains(arm, inverse, *gains)
+        correction = joint_pd(q, qd, q_d, qd_d, stiffness=stiffness, damping=damping)
         own = np.zeros(len(q))
         if arm.commands.command_effort == "gravity_and_friction_compensated":
             own = joint_friction(robot.model, qd if computed_torque else qd_d, state.gravity)
