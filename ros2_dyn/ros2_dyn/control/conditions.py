@@ -26,12 +26,6 @@ TARGET_TOPICS: dict[Target, str] = {
 """Where what a mode follows is published."""
 
 
-HOW_TO_ENABLE = (
-    "it has to be true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
-    "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'"
-)
-
-
 def requires_enable(mode: AnyMode | type[AnyMode], commands: CommandSettings) -> bool:
     """Return whether a mode requires an enabling signal."""
     return mode.name in commands.require_enable if commands.require_enable else mode.needs.enabling_signal
@@ -58,7 +52,11 @@ def enabling_signal(mode: AnyMode, arm: Arm) -> Violation | None:
     if not requires_enable(mode, arm.commands) or arm.enable_age <= arm.commands.enable_timeout:
         return None
     how = f"{arm.enable_age:.3f} s old" if isfinite(arm.enable_age) else "released"
-    return Violation("enable released", f": the enabling signal is {how}", HOW_TO_ENABLE)
+    remedy = (
+        "it has to be true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
+        "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'"
+    )
+    return Violation("enable released", f": the enabling signal is {how}", remedy)
 
 
 def trusted_model(mode: AnyMode, arm: Arm) -> Violation | None:

@@ -11,9 +11,6 @@ from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.stop import position_hold
 from ros2_dyn.model.spatial import Array
 
-MAX_SPRING = 0.2
-"""Largest effort of a spring, as a fraction of the effort limit."""
-
 
 class HandoverHold:
     """Springs and dampers at the joints, which come and go by ramps, and a probe of the controller.
@@ -69,7 +66,7 @@ class HandoverHold:
             limit: effort limits, N m or N, shape (n,), of which the springs use a part.
             now: time, s.
         """
-        share, most = self.share(now), MAX_SPRING * limit
+        share, most = self.share(now), 0.2 * limit
         spring = share * np.clip(position_hold(arm, self._anchor, rate), -most, most)
         if self.probe is not None:
             spring = spring + self.probe.effort(now)

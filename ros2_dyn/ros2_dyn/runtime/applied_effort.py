@@ -13,16 +13,10 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 
-COMMAND_HOLD_TIME = 0.5
-"""For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
 STILL_DISTANCE = 1e-3
 """Range of a joint that stands still, rad or m."""
 STILL_TIME = 0.1
 """Time for which all joints have to stand still before their efforts are remembered, s."""
-HELD_DISTANCE = 0.01
-"""Distance within which an effort that holds an arm holds it still, rad or m."""
-AVERAGING_TIME = 0.5
-"""Time constant of the average of the efforts, s."""
 
 
 class AppliedEffort:
@@ -78,7 +72,7 @@ class AppliedEffort:
             state: the state of the arm there.
             now: time, s.
         """
-        if self._command is not None and now - self._commanded_at < COMMAND_HOLD_TIME:
+        if self._command is not None and now - self._commanded_at < 0.5:  # s; measured efforts lag behind
             return self._command
         exerted = robot.exerted(latest.state.measured, latest.terms, state.gravity)
         held = self.held_at(state.q)
@@ -88,7 +82,7 @@ class AppliedEffort:
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
-        there = self._q is not None and bool(np.all(np.abs(q - self._q) <= HELD_DISTANCE))
+        there = self._q is not None and bool(np.all(np.abs(q - self._q) <= 0.01))  # rad or m
         return self._held if there and not self._load_changed else None
 
     def _remember(self, now: float, q: Array, effort: Array) -> None:
@@ -97,5 +91,5 @@ class AppliedEffort:
         if known is None or self._q is None or not (np.abs(q - self._q) < STILL_DISTANCE).all():
             self._q, self._held = q, effort
         else:
-            self._held = known + min((now - self._at) / AVERAGING_TIME, 1.0) * (effort - known)
+            self._held = known + min((now - self._at) / 0.5, 1.0) * (effort - known)  # averaged over half a second
         self._at, self._load_changed = now, False

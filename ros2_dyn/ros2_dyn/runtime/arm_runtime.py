@@ -37,10 +37,6 @@ from ros2_dyn.runtime.targets import TARGET_TOPICS, Targets, TargetSample, Targe
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask, TrajectoryWork
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
-HISTORY = 32
-"""Number of states that a runtime on standby keeps, and computes when it takes over. All are judged when they come: it
-has to know which fit before the last ones do not."""
-
 
 class ArmRuntime:
     """The runtime of one arm.
@@ -76,7 +72,8 @@ class ArmRuntime:
         self._sources = StateSources()
         self._requests = ModeRequests(self._modes, self._loader, self._sources)
         self._events: list[Event] = []
-        self._standby: deque[tuple[list[SynchronizedState], float]] | None = deque(maxlen=HISTORY) if standby else None
+        # of a runtime on standby: what it computes when it takes over; which states fit is judged when they come
+        self._standby: deque[tuple[list[SynchronizedState], float]] | None = deque(maxlen=32) if standby else None
         self._handlers: dict[type, Callable[[Any, float], Update | None]] = {
             inputs.JointSample: self._on_joint_state,
             inputs.DesiredSample: self._on_desired,

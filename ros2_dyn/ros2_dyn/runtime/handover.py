@@ -16,22 +16,17 @@ import numpy as np
 from ros2_dyn.control.modes import MONITOR
 from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.applied_effort import STILL_DISTANCE, STILL_TIME
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controller, Controllers, Outcome, Refused
 
 VIEW_PERIOD = 0.02
 """Time between two views of the arm while something is awaited, s."""
-REST_TIME = 0.1
-"""Time for which the arm has to stand still, s."""
-REST_DISTANCE = 1e-3
-"""Distance within which it stands still, rad or m."""
 SETTLED_DISTANCE = 1e-4
 """Distance within which the hold has brought it to rest, rad or m."""
 MAX_MOTION = 0.02
 """Motion after a switch, rad or m, from which on nobody holds the arm."""
 MAX_SETTLING = 3.0
 """Time beyond the ramps within which the arm has to settle, s."""
-WATCH_TIME = 0.5
-"""Time for which the other controller has to hold the arm before this node lets it go, s."""
 NODE = "dynamics"
 """Who holds the arm while a mode commands."""
 UNKNOWN = "whoever held it"
@@ -77,7 +72,7 @@ async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
             still = [each for each in _active(failed.known, arm) if each.name != arm.effort_controller]
             return Outcome(False, str(failed), _text(_names(still)))
     arm.step("probe")
-    view = await _watch(arm, before, lambda view, waited: view.probe is not None or not _goes_on(view, waited))
+    view = await _watch(arm, before, MAX_SETTLING, _probed)
     if problem := _disobedience(view, before):
         return await _switch_back(problem, arm, controllers, others)
     await _rest(arm, SETTLED_DISTANCE, MAX_SETTLING)
@@ -129,7 +124,7 @@ async def give_back(arm: CommandedArm, controllers: Controllers, receivers: Sequ
         return Outcome(False, f"{failed}; mode gravity goes on", holding)
     before = view.q
     await _stay(controllers, others, view)
-    view = await _watch(arm, before, lambda view, waited: waited > WATCH_TIME)
+    view = await _watch(arm, before, 0.5)  # s, for which the others have to hold the arm before this node lets it go
     if (moved := _motion(view, before)) > MAX_MOTION:
         return await _take_back(f"the arm moved by {moved:.3f} rad or m", arm, controllers, others)
     await arm.leave()
@@ -246,10 +241,10 @@ def _of(controller: Controller, view: ArmView, values: Array | None) -> dict[str
 
 
 async def _rest(arm: CommandedArm, distance: float, patience: float) -> tuple[ArmView, ArmMotion]:
-    """Return a view of the arm that has rested for `REST_TIME` within a distance, rad or m, or after a time, s."""
-    motion, view, waited = ArmMotion(REST_TIME), await arm.view(), 0.0
+    """Return a view of the arm that has rested for `STILL_TIME` within a distance, rad or m, or after a time, s."""
+    motion, view, waited = ArmMotion(STILL_TIME), await arm.view(), 0.0
     motion.observe(waited, view.q)
-    while not motion.at_rest(distance, REST_TIME) and waited < max(patience, REST_TIME):
+    while not motion.at_rest(distance, STILL_TIME) and waited < max(patience, STILL_TIME):
         view, waited = await arm.view(after=VIEW_PERIOD), waited + VIEW_PERIOD
         motion.observe(waited, view.q)
     return view, motion
@@ -257,10 +252,10 @@ async def _rest(arm: CommandedArm, distance: float, patience: float) -> tuple[Ar
 
 async def _at_rest(arm: CommandedArm, otherwise: str) -> ArmView:
     """Return a view of the arm that has been at rest for a while."""
-    view, motion = await _rest(arm, REST_DISTANCE, 0.0)
-    if motion.at_rest(REST_DISTANCE, REST_TIME):
+    view, motion = await _rest(arm, STILL_DISTANCE, 0.0)
+    if motion.at_rest(STILL_DISTANCE, STILL_TIME):
         return view
-    if (speed := motion.speed(REST_TIME)) is None:
+    if (speed := motion.speed(STILL_TIME)) is None:
         raise Refused("the robot is another one now")
     fastest = int(np.argmax(speed))
     raise Refused(f"the arm moves: '{view.joint_names[fastest]}' with {speed[fastest]:.3g} rad/s or m/s; {otherwise}")
@@ -272,7 +267,7 @@ async def _hold(arm: CommandedArm) -> ArmView:
         await arm.enter_gravity()
     arm.step("hold")
     before = await arm.view()
-    view = await _watch(arm, before.q, lambda view, waited: view.settled or not _goes_on(view, waited))
+    view = await _watch(arm, before.q, MAX_SETTLING, _settled)
     if not view.holds:
         raise Refused(f"mode gravity ended: {view.reason}")
     if not view.settled:
@@ -280,15 +275,26 @@ async def _hold(arm: CommandedArm) -> ArmView:
     return view
 
 
-def _goes_on(view: ArmView, waited: float) -> bool:
-    """Return whether it is worth waiting for mode gravity, after a time, s."""
-    return view.holds and waited <= MAX_SETTLING
+def _settled(view: ArmView) -> bool:
+    """Return whether the ramps of mode gravity have ended, or the mode has."""
+    return view.settled or not view.holds
 
 
-async def _watch(arm: CommandedArm, before: Array, enough: Callable[[ArmView, float], bool]) -> ArmView:
-    """Return a view when it is enough, given it and the time, s; or when the arm has moved."""
+def _probed(view: ArmView) -> bool:
+    """Return whether the probe of the controller has ended, or mode gravity has."""
+    return view.probe is not None or not view.holds
+
+
+def _never(_: ArmView) -> bool:
+    return False
+
+
+async def _watch(
+    arm: CommandedArm, before: Array, patience: float, enough: Callable[[ArmView], bool] = _never
+) -> ArmView:
+    """Return a view when it is enough, when the arm has moved from where it was before, or after a time, s."""
     view, waited = await arm.view(), 0.0
-    while _motion(view, before) <= MAX_MOTION and not enough(view, waited):
+    while _motion(view, before) <= MAX_MOTION and waited <= patience and not enough(view):
         view, waited = await arm.view(after=VIEW_PERIOD), waited + VIEW_PERIOD
     return view
 

@@ -18,9 +18,6 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.states import MeasuredState
 
-PERIODS = 9
-"""Number of periods that the period of the states is the median of."""
-
 
 class LoopReport(NamedTuple):
     """What is told of the loop."""
@@ -37,10 +34,10 @@ class LoopObserver:
     def __init__(self) -> None:
         self._delay = LoopDelay()
         self._passivity = PassivityObserver()
-        self._periods: deque[float] = deque(maxlen=PERIODS)
+        self._periods: deque[float] = deque(maxlen=9)
         self._budget = inf
         self.period = inf
-        """The median period of the states, s; inf before the second."""
+        """The median of the newest nine periods of the states, s; inf before the second state."""
         self._state: Observed | None = None
         self._before: MeasuredState | None = None
 

@@ -32,11 +32,6 @@ from ros2_dyn.runtime.state_pipeline import Observed
 
 WINDOW = 0.2
 """Time of the states whose mean is compared with the model, s."""
-MIN_STEP = 0.005
-"""Smallest time from one of them to the next, s."""
-INERT, COMMANDED = 0.01, 0.03
-"""Fractions of the effort limits: joints that exert less than the first exert nothing, if more than the second was
-commanded to one of them."""
 BANDWIDTH = 30.0
 """Of the observer that compares the motion with the efforts, 1/s."""
 
@@ -89,10 +84,10 @@ class ModelMonitor:
         self._observer = MomentumObserver(BANDWIDTH)
 
     def add(self, observed: Observed) -> None:
-        """Take a state."""
+        """Take a state; of those that come faster than one in 5 ms, some."""
         states, newest = self._states, observed.state.measured.stamp
         since = 1e-9 * (newest - states[-1].state.measured.stamp) if states else np.inf
-        if 0 <= since < MIN_STEP:
+        if 0 <= since < 0.005:
             return
         if since < 0:
             states.clear()
@@ -168,7 +163,10 @@ class ModelMonitor:
         self._band.add(effort.tolist(), now)
 
     def is_inert(self, observed: Observed) -> bool:
-        """Return whether the joints exert nothing at a state although efforts are commanded; False where unmeasured."""
+        """Return whether the joints exert nothing at a state although efforts are commanded; False where unmeasured.
+
+        Nothing is less than 1 % of the effort limits, while more than 3 % was commanded to one of the joints.
+        """
         robot = self._robot
         assert robot is not None
         effort, terms = self._measured(robot, observed), observed.terms
@@ -176,10 +174,10 @@ class ModelMonitor:
             return False
         own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
         limit = robot.model.effort_limit.tolist()
-        if any(abs(tau - g) > INERT * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
+        if any(abs(tau - g) > 0.01 * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
             return False
         low, high = self._band.at(observed.state.measured.measured_at)
-        return any(max(a, -b) > COMMANDED * most for a, b, most in zip(low, high, limit))
+        return any(max(a, -b) > 0.03 * most for a, b, most in zip(low, high, limit))
 
     def opposed(self, observed: Observed) -> Array:
         """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""

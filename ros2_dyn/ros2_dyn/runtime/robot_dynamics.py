@@ -26,12 +26,10 @@ from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
-ACCELERATION_CUTOFF = 10.0
-"""Cut-off of the filter that estimates accelerations, Hz."""
 MAX_JOINTS = 64
 """Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
-MIN_PREDICTION, MAX_PREDICTION = 1e-4, 0.5
-"""Motion of a joint below which gravity is not predicted, and the largest that is, rad or m."""
+MAX_PREDICTION = 0.5
+"""Largest motion of a joint for which gravity is predicted, rad or m."""
 
 
 class Terms(NamedTuple):
@@ -94,7 +92,7 @@ class RobotDynamics:
         self.presliding = Presliding(model)
         """Friction that depends on the motion before."""
         self._zero = [0.0] * model.n
-        self._qdd = FilteredDerivative(ACCELERATION_CUTOFF, [False] * model.n)
+        self._qdd = FilteredDerivative(10.0, [False] * model.n)  # cut-off in Hz
 
     def compute(self, state: SynchronizedState, now: float) -> Terms:
         """Return the terms at a measured state; the inverse dynamics of the desired state, where there is one.
@@ -166,7 +164,7 @@ class RobotDynamics:
         """
         q, gravity = state.q, terms.gravity
         ahead = [min(max(lead * v, -MAX_PREDICTION), MAX_PREDICTION) for v in state.qd]
-        if max(map(abs, ahead)) > MIN_PREDICTION:
+        if max(map(abs, ahead)) > 1e-4:
             gravity = self.effort([x + dx for x, dx in zip(q, ahead)], self._zero, self._zero, now)
         (M,) = self.kernels.mass(q, self.payload.at(now))
         J, pose = self.kernels.tip(q)

@@ -17,9 +17,6 @@ from ros2_dyn.control.position_limits import positions_beyond
 from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
 
-MAX_RATE_TIMES_DELAY = 1.0
-"""Maximum product of the law's damping rate and the loop's delay: stable below 3/2."""
-
 
 @dataclass(frozen=True)
 class FeedForwardSettings(Group, name="feed_forward", title="Mode feed_forward"):
@@ -100,7 +97,7 @@ def _bearable_gains(arm: Arm, inverse: Array, stiffness: list[float], damping: l
     if omega > 0:
         K = K * (loop.bandwidth(omega) / omega) ** 2
     if rate > 0:
-        D = D * min(1.0, MAX_RATE_TIMES_DELAY / (rate * (loop.period + loop.delay)))
+        D = D * min(1.0, 1.0 / (rate * (loop.period + loop.delay)))  # the product is stable below 3/2
     return K, D
 
 

@@ -15,9 +15,6 @@ from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.wrench_approach import MAX_FREE_SPEED, WrenchApproach, least_free_speed, travel_violation
 from ros2_dyn.model.spatial import Array
 
-MAX_REDUCED_TIME = 1.0
-"""Maximum time for which the delay may allow less than the desired wrench, s."""
-
 
 @dataclass(frozen=True)
 class ForceSettings(Group, name="force", title="Mode force"):
@@ -71,7 +68,7 @@ class Force(Mode[ForceSettings]):
             return violation
         if arm.min_singular_value < arm.singularity_threshold:
             return Violation("singularity", f": smallest singular value {arm.min_singular_value:.3g}")
-        if self._approach.reduced_for > MAX_REDUCED_TIME:
+        if self._approach.reduced_for > 1.0:
             return Violation("delay", f": {1e3 * arm.loop.longest:.0f} ms allow less than the desired wrench")
         return None
 

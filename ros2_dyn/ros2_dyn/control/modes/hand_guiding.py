@@ -17,9 +17,6 @@ from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, ti
 from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
 from ros2_dyn.model.spatial import Array
 
-SAME_PLACE = 1e-9
-"""Motion of the anchor below which the tip sticks, m."""
-
 
 @dataclass(frozen=True)
 class HandGuidingSettings(Group, name="hand_guiding", title="Mode hand_guiding"):
@@ -69,7 +66,7 @@ class HandGuiding(Mode[HandGuidingSettings]):
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
             tau += assistance(hand, parameters.assist_gain, parameters.deadband) @ state.J
         before, self._anchor = self._anchor, anchor
-        sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < SAME_PLACE
+        sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < 1e-9
         damping += sticking_rate(state, friction) if sticks else 0.0
         return Law(tau, supply=tau + damping * state.momentum)
 

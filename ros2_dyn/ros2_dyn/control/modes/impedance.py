@@ -32,10 +32,6 @@ from ros2_dyn.model.spatial import Array
 
 LEAST_DAMPING = 2.0
 """Damping of motions that no spring acts on, 1/s."""
-MOST_DAMPING = 500.0
-"""Largest damping, 1/s, however stiff the spring and light the arm."""
-FULL_STIFFNESS = 0.95
-"""Share of the desired stiffness that counts as all of it."""
 POSTURE_DAMPING = 10.0
 """Damping of motions that do not move the tip, 1/s."""
 
@@ -128,7 +124,7 @@ class Spring:
             softer = bounded_stiffness(state, self.tank.K, loop.bandwidth(inf))
             self.tank.advance(softer, at, 0.0)  # softer costs nothing
         K = self.tank.advance(wanted, at, float(self.damper @ (state.q - self._q)))
-        least, most = loop.rate(LEAST_DAMPING), loop.rate(MOST_DAMPING)
+        least, most = loop.rate(LEAST_DAMPING), loop.rate(500.0)  # however stiff the spring and light the arm
         self.damper = damping_matrix(state, ratios @ K @ ratios, least, most) @ state.qd
         self.wrench, self._q = at.wrench(K), state.q
 
@@ -163,7 +159,7 @@ class Impedance(Mode[ImpedanceSettings]):
             if self.spring is not None and (desired := sum(self._desired_stiffness[part])) > 0:
                 shares.append(float(np.trace(self.spring.tank.K[part, part])) / desired)
         share, warning = min(shares), ""
-        if share < FULL_STIFFNESS:
+        if share < 0.95:
             warning = f"{100 * share:.0f} % of the desired stiffness: the loop is late, or the energy tank is empty"
         return ModeReport({"share of the desired stiffness": share}, warning)
 
