@@ -117,7 +117,7 @@ def test_rejected_modes_leave_the_arm_uncommanded(driver):
     assert "expected one of monitor, feed_forward, force, gravity, hand_guiding, impedance; got 'dance'" in rejected(
         "dance"
     )
-    assert "it follows ~/desired, and none is usable" in rejected("feed_forward")
+    assert "none is usable; publish on ~/desired first" in rejected("feed_forward")
     driver.arm.effort = np.full(6, 100.0)
     driver.play(5)
     assert "joint 'wrist_1_joint' exerts 100 N m or N, commands.effort_scale allows 22.4" in rejected("gravity")
@@ -186,7 +186,7 @@ def test_hand_guiding_needs_the_enabling_signal(driver):
     driver.pressed = False
     driver.play(70)  # longer than enable_timeout
     assert driver.mode == "stopped"
-    assert "it needs an enabling signal, true on ~/enable" in driver.set_mode("hand_guiding").message
+    assert "it has to be true on ~/enable" in driver.set_mode("hand_guiding").message
     driver.pressed = True
     driver.play(5)
     driver.enter("hand_guiding")

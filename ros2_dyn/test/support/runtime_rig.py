@@ -32,9 +32,9 @@ from ros2_dyn.runtime import (
     Work,
     WrenchSample,
 )
-from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.inputs import CommandExpired, EnableSignal, FailsafeArmed, ModeRequest, TimePassed
+from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.update import FailsafeConfig
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")
