@@ -18,6 +18,7 @@ from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import inputs
+from ros2_dyn.runtime.arm_observer import ArmObserver
 from ros2_dyn.runtime.calibration_run import CalibrationRuns
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.handover_protocol import ArmView
@@ -69,7 +70,8 @@ class ArmRuntime:
         self._pipeline: StatePipeline | None = None
         self.targets = Targets()
         """What is desired of the tip."""
-        self._modes = ModeManager(self.targets)
+        self._observer = ArmObserver(self.targets)
+        self._modes = ModeManager(self._observer)
         self._loader = RobotLoader()
         self._calibration = CalibrationRuns()
         self._payload_runs = PayloadRuns()
@@ -85,7 +87,7 @@ class ArmRuntime:
             inputs.HybridSample: self._on_target,
             inputs.TrajectorySample: self._on_trajectory,
             inputs.TimePassed: self._on_time,
-            inputs.EnableSignal: self._modes.on_enable,
+            inputs.EnableSignal: self._observer.on_enable,
             inputs.CommandLink: self._on_link,
             inputs.CommandExpired: self._modes.on_command_expired,
             inputs.ClockJump: self._modes.on_clock_jump,
@@ -166,7 +168,7 @@ class ArmRuntime:
     @property
     def loop(self) -> LoopReport:
         """How late the loop is, and what that costs."""
-        return self._modes.loop
+        return self._observer.loop.report
 
     @property
     def failsafe_config(self) -> FailsafeConfig | None:
@@ -210,7 +212,7 @@ class ArmRuntime:
 
     def model_difference(self, now: float) -> ModelDifference | None:
         """Return what the arm exerts beyond its model, or None where it is not measured."""
-        return self._modes.model_difference(now)
+        return self._observer.model_difference(now, contact_expected=self._modes.intends_contact)
 
     def handover_view(self, now: float) -> ArmView:
         """Return what a handover sees of the arm; without joints where there is no state."""
@@ -297,7 +299,7 @@ class ArmRuntime:
         pipeline, history = self._pipeline, self._standby or ()
         assert pipeline is not None
         pipeline.robot.payload.change(taken.last.payload, 0.0, history[0][1] if history else now)
-        self._modes.on_payload_changed()
+        self._observer.on_payload_changed()
         self._standby = None
         for states, at in history:
             self._events += self._decide(pipeline.observe_late(states, at)).events
@@ -319,7 +321,7 @@ class ArmRuntime:
             self._modes.use(change.robot, now)
             self._requests.failsafe.on_robot_changed(self.commands)
         elif change.changed:
-            self._modes.on_payload_changed()
+            self._observer.on_payload_changed()
         return self._update(replies=change.replies, work=change.work)
 
     def _on_payload_question(self, question: inputs.PayloadQuestion, now: float) -> Update:
@@ -345,7 +347,7 @@ class ArmRuntime:
             return self._update(replies=(Reply(asked.request, error),))
         assert self._pipeline is not None
         self._pipeline.reset_collision()
-        self._modes.forget_collision()
+        self._observer.forget_collision()
         return self._update(replies=(Reply(asked.request),))
 
     def _on_collision_calibration(self, asked: inputs.CollisionCalibration, now: float) -> Update:
