@@ -106,8 +106,8 @@ def detector(mode: AnyMode, arm: Arm) -> Violation | None:
     stops = arm.detects_collisions and stops_at_collision(mode, arm.commands)
     if not (stops or mode.uses_external_wrench(arm.now)) or arm.detector_age <= arm.state_timeout:
         return None
-    since = f"for {arm.detector_age:.3f} s" if isfinite(arm.detector_age) else "of all joints yet"
-    needed = "it is compared with collision.threshold, or the mode's law needs it"
+    since = f"for {arm.detector_age:.3f} s" if isfinite(arm.detector_age) else "yet"
+    needed = "collision.threshold or the mode's law needs that of all joints"
     return Violation("detector blind", f": joint_states gave no usable effort {since}", needed)
 
 

@@ -154,7 +154,7 @@ FAR = SimpleNamespace(q=(STATE.q + 1).tolist(), qd=None, qdd=[0.0] * 6)
         (
             "gravity",
             {"detects_collisions": True, "detector_age": 0.2},
-            "detector blind: joint_states gave no usable effort for 0.200 s; it is compared",
+            "detector blind: joint_states gave no usable effort for 0.200 s; collision.threshold or",
         ),
         ("feed_forward", {"desired": None}, "target stale: none is usable; publish on ~/desired first"),
         (
