@@ -134,6 +134,10 @@ class Arm:
     """Why no command may be based on the state; empty where it fits the states before."""
     velocity_problem: str = ""
     """Why the driver's velocities were replaced; empty where they fit the positions."""
+    exerted: Array | None = None
+    """The measured effort, as it would be commanded, N m or N, shape (n,); None: it is not measured."""
+    inert: bool = False
+    """Whether the joints of a stopped arm are measured to exert nothing, although efforts are commanded."""
     doubt: Violation | None = None
     """What speaks against the model or the controller; see `model_doubt`."""
     state_timeout: float = inf

@@ -18,6 +18,7 @@ from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import inputs
+from ros2_dyn.runtime.arm_observer import ArmObserver
 from ros2_dyn.runtime.calibration_run import CalibrationRuns
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.handover_protocol import ArmView
@@ -65,7 +66,8 @@ class ArmRuntime:
         self._pipeline: StatePipeline | None = None
         self.targets = Targets()
         """What is desired of the tip."""
-        self._modes = ModeManager(self.targets)
+        self._observer = ArmObserver(self.targets)
+        self._modes = ModeManager(self._observer)
         self._loader = RobotLoader()
         self._calibration = CalibrationRuns()
         self._payload_runs = PayloadRuns()
@@ -82,7 +84,7 @@ class ArmRuntime:
             inputs.HybridSample: self._on_target,
             inputs.TrajectorySample: self._on_trajectory,
             inputs.TimePassed: self._on_time,
-            inputs.EnableSignal: self._modes.on_enable,
+            inputs.EnableSignal: self._observer.on_enable,
             inputs.CommandLink: self._on_link,
             inputs.CommandExpired: self._modes.on_command_expired,
             inputs.ClockJump: self._modes.on_clock_jump,
@@ -108,9 +110,14 @@ class ArmRuntime:
             self._install(RobotDynamics(model, self.settings), 0.0)
 
     def step(self, given: inputs.Input, now: float) -> Update:
-        """Take one input at a time, s, and return all that it leads to."""
+        """Take one input at a time, s, and return all that it leads to; a request that raises is refused with that."""
         kind = type(given.work) if isinstance(given, WorkDone) else type(given)
-        update = self._handlers[kind](given, now)
+        try:
+            update = self._handlers[kind](given, now)
+        except Ros2DynError as error:
+            if not isinstance(given, inputs.Request):
+                raise
+            update = self._update(replies=(Reply(given.request, error),))
         return self._update() if update is None else update
 
     # ---- what services and diagnostics read
@@ -163,17 +170,12 @@ class ArmRuntime:
     @property
     def loop(self) -> LoopReport:
         """How late the loop is, and what that costs."""
-        return self._modes.loop
+        return self._observer.loop.report
 
     @property
     def failsafe_config(self) -> FailsafeConfig | None:
         """What a failsafe process has to be armed with before a mode commands; None: none is needed."""
         return self._modes.failsafe_config()
-
-    @property
-    def waits_for_desired(self) -> bool:
-        """Whether a measured state waits for its desired state."""
-        return self._pipeline is not None and self._pipeline.synchronizer.waits
 
     def require_robot(self, field: str) -> RobotDynamics:
         """Return the robot.
@@ -207,7 +209,7 @@ class ArmRuntime:
 
     def model_difference(self, now: float) -> ModelDifference | None:
         """Return what the arm exerts beyond its model, or None where it is not measured."""
-        return self._modes.model_difference(now)
+        return self._observer.model_difference(now, contact_expected=self._modes.intends_contact)
 
     def handover_view(self, now: float) -> ArmView:
         """Return what a handover sees of the arm; without joints where there is no state."""
@@ -294,7 +296,7 @@ class ArmRuntime:
         pipeline, history = self._pipeline, self._standby or ()
         assert pipeline is not None
         pipeline.robot.payload.change(taken.last.payload, 0.0, history[0][1] if history else now)
-        self._modes.on_payload_changed()
+        self._observer.on_payload_changed()
         self._standby = None
         for states, at in history:
             self._events += self._decide(pipeline.observe_late(states, at)).events
@@ -316,7 +318,7 @@ class ArmRuntime:
             self._modes.use(change.robot, now)
             self._requests.failsafe.on_robot_changed(self.commands)
         elif change.changed:
-            self._modes.on_payload_changed()
+            self._observer.on_payload_changed()
         return self._update(replies=change.replies, work=change.work)
 
     def _on_payload_question(self, question: inputs.PayloadQuestion, now: float) -> Update:
@@ -326,30 +328,21 @@ class ArmRuntime:
         return self._update(replies=(self._payload_runs.on_work_done(done),))
 
     def _on_trajectory(self, trajectory: inputs.TrajectorySample, now: float) -> Update:
-        try:
-            return self._update(work=(TrajectoryWork(self.trajectory_task(now), trajectory),))
-        except MessageError as error:
-            return self._update(replies=(Reply(trajectory.request, error),))
+        return self._update(work=(TrajectoryWork(self.trajectory_task(now), trajectory),))
 
     def _on_trajectory_computed(self, done: WorkDone, now: float) -> Update:
         assert isinstance(done.work, TrajectoryWork)
         return self._update(replies=(Reply(done.work.trajectory.request, done.error, done.value),))
 
     def _on_collision_reset(self, asked: inputs.CollisionReset, now: float) -> Update:
-        try:
-            self.external_efforts()
-        except InputError as error:
-            return self._update(replies=(Reply(asked.request, error),))
+        self.external_efforts()  # raises where none are observed
         assert self._pipeline is not None
         self._pipeline.reset_collision()
-        self._modes.forget_collision()
+        self._observer.forget_collision()
         return self._update(replies=(Reply(asked.request),))
 
     def _on_collision_calibration(self, asked: inputs.CollisionCalibration, now: float) -> Update:
-        try:
-            seen = self.external_efforts()
-        except InputError as error:
-            return self._update(replies=(Reply(asked.request, error),))
+        seen = self.external_efforts()
         deadline = now + self.settings.collision.calibration_time
         return self._update(replies=self._calibration.begin(seen, deadline, asked.request))
 
@@ -362,12 +355,9 @@ class ArmRuntime:
     def _on_settings_change(self, change: inputs.SettingsChange, now: float) -> Update:
         if change.settings == self.settings:
             return self._update(replies=(Reply(change.request),))
-        try:
-            if self.commands:
-                self.settings.check_unlocked(change.settings, self.mode)
-            loaded = self._loader.change_settings(change.settings, self.robot)
-        except Ros2DynError as error:
-            return self._update(replies=(Reply(change.request, error),))
+        if self.commands:
+            self.settings.check_unlocked(change.settings, self.mode)
+        loaded = self._loader.change_settings(change.settings, self.robot)
         self.settings = change.settings
         replies = () if loaded.robot is None else self._install(loaded.robot, now)
         return self._update(replies=(Reply(change.request), *replies), work=loaded.work)

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ros2_dyn.control.controller_probe import ProbeFinding
 from ros2_dyn.control.modes import MONITOR
+from ros2_dyn.control.modes.base import HandoverStep as HandoverStep
 from ros2_dyn.model.spatial import Array
-
-HandoverStep = Literal["hold", "probe", "release"]
-"""Hold the arm where it is, probe whether its controller obeys, let it go."""
 
 
 class Refused(Exception):

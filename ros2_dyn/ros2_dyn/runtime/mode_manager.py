@@ -3,34 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 
 import numpy as np
 
-from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState, SupervisorPolicy
-from ros2_dyn.control.conditions import find_violation, requires_enable, stops_at_collision
+from ros2_dyn.control.conditions import find_violation, stops_at_collision
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
-from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.applied_effort import AppliedEffort
-from ros2_dyn.runtime.arm_snapshot import ArmSnapshots, state_age
+from ros2_dyn.runtime.arm_observer import ArmObserver
 from ros2_dyn.runtime.handover_protocol import ArmView
-from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, CommandLink, EnableSignal, HandoverInput
-from ros2_dyn.runtime.loop_observer import LoopObserver, LoopReport
+from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, CommandLink, HandoverInput
 from ros2_dyn.runtime.mode_entry_checks import Entry, description_problem, entry_problem, limits_problem
-from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
-from ros2_dyn.runtime.targets import Targets
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
 YIELD_TIME = 1.0
@@ -40,20 +33,15 @@ YIELD_TIME = 1.0
 class ModeManager:
     """The modes of one arm: at most one of `control/modes` at a time, which is made when it is entered."""
 
-    def __init__(self, targets: Targets) -> None:
-        """Create it without a robot; its modes follow the targets."""
+    def __init__(self, observer: ArmObserver) -> None:
+        """Create it for the arm that is observed."""
         no_joints = CommandLimits((), np.zeros(0), np.zeros(0), np.zeros(0))
-        self._robot: RobotDynamics | None = None
+        self._observer = observer
         self._supervisor = CommandSupervisor(no_joints, SupervisorPolicy())
         self._entered: AnyMode | None = None
         self.link = CommandLink()
         """The other side of the commands."""
         self._rival_at = inf
-        self._snapshots = ArmSnapshots(targets)
-        self._loop = LoopObserver()
-        self._monitor = ModelMonitor()
-        self._applied = AppliedEffort()
-        self._latest: Observed | None = None
         self._order: list[int] = []
         self._events: list[Event] = []
 
@@ -82,21 +70,8 @@ class ModeManager:
     @property
     def intends_contact(self) -> bool:
         """Whether a mode commands in which a contact is no collision."""
-        mode, robot = self.active, self._robot
+        mode, robot = self.active, self._observer.robot
         return mode is not None and robot is not None and not stops_at_collision(mode, robot.settings.commands)
-
-    @property
-    def loop(self) -> LoopReport:
-        """How late the loop is."""
-        return self._loop.report
-
-    def model_difference(self, now: float) -> ModelDifference | None:
-        """Return what the arm exerts beyond its model, or None without a state with a measured effort."""
-        robot, latest = self._robot, self._latest
-        if robot is None or latest is None:
-            return None
-        state = robot.arm_state(latest.state.measured, latest.terms, now)
-        return self._monitor.difference(latest, state, now, contact_expected=self.intends_contact)
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
@@ -107,32 +82,22 @@ class ModeManager:
 
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
-        robot, supervisor, mode, now = self._robot, self._supervisor, self.active, observed.now
-        assert robot is not None  # whose state it is
-        self._latest = observed
-        self._monitor.add(observed)
-        self._loop.on_state(observed)
+        observer, supervisor, mode, now = self._observer, self._supervisor, self.active, observed.now
         touched = mode is not None and mode.needs.contact
-        self._applied.observe(robot, observed, supervisor.last, proves=not (touched or supervisor.escalated))
+        observer.on_state(observed, supervisor.last, alone=not (touched or supervisor.escalated))
         if not supervisor.commands:
             return None
-        # what the arm does
-        state = robot.arm_state(observed.state.measured, observed.terms, now, self._loop.lead)
-        exerted = self._exerted(observed, state)
-        wrench = np.zeros(6) if mode is None else mode.wrench
-        doubt = self._monitor.check(observed, state, wrench, contact_expected=self.intends_contact)
-        arm = self._snapshots.take(robot, observed, state, mode=mode, loop=self._loop.sampled, now=now)
-        stopped = supervisor.mode == STOPPED
-        arm = self._snapshots.with_walls(arm, act=stopped if mode is None else mode.needs.walls, stopped=stopped)
-        # whether the mode goes on
-        inert = stopped and self._monitor.is_inert(observed)
-        seen = SeenState(now, arm.age, state.q, state.qd, arm.problem, inert)
+        # what the arm does, and whether the mode goes on
+        arm = observer.at_tick(mode, stopped=supervisor.mode == STOPPED)
+        state, seen = arm.state, SeenState(now, arm.age, arm.state.q, arm.state.qd, arm.problem, arm.inert)
         if not supervisor.accept(seen):
             return None
-        if mode is not None and (violation := find_violation(mode, replace(arm, doubt=doubt))) is not None:
+        if mode is not None and (violation := find_violation(mode, arm)) is not None:
             supervisor.stop(violation.kind, violation.detail)
         # what is commanded
-        gravity, effort, supply = robot.as_commanded(state.gravity, state.gravity), None, None
+        robot, effort, supply = observer.robot, None, None
+        assert robot is not None  # whose state it is
+        gravity = robot.as_commanded(state.gravity, state.gravity)
         if mode is not None and supervisor.is_active:
             law = mode.step(arm)
             effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now)
@@ -140,48 +105,25 @@ class ModeManager:
         if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(arm.commands.stop_damping)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
-            obeyed = np.full(robot.model.n, bool(self.link.other_publishers))
-            if exerted is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW):
-                obeyed |= ~self._monitor.opposed(observed)
+            obeyed = observer.obeying(arm) | bool(self.link.other_publishers)
             effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed))
         if effort is not None:
-            self._observe_energy(supply, observed, state)
+            observer.observe_energy(supply, state)
         return self._command(effort, now)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
         return self._command(self._supervisor.ramp_down(now), now)
 
-    def _exerted(self, observed: Observed, state: ArmState) -> Array | None:
-        """Take and return the measured effort, as it would be commanded, N m or N, shape (n,); None: there is none."""
-        assert self._robot is not None
-        measured, mode = observed.state.measured, self.active
-        exerted = self._robot.exerted(measured, observed.terms, state.gravity)
-        if exerted is not None:
-            self._loop.on_effort(exerted, self._robot.limits.effort)
-            if mode is not None and mode.handover is not None:
-                mode.handover.on_effort(measured.measured_at, exerted)
-        return exerted
-
-    def _observe_energy(self, supply: Array | None, observed: Observed, state: ArmState) -> None:
-        """Sum what the law has fed into the arm since the state before."""
-        assert self._robot is not None
-        if supply is not None:  # with gravity at the state itself, not where it is predicted
-            gravity = np.array(observed.terms.gravity)
-            supply = self._robot.as_commanded(supply - state.gravity + gravity, gravity)
-        self._loop.observe_energy(supply)
-
     def _command(self, effort: Array | None, now: float) -> Command | None:
-        supervisor, robot, mode = self._supervisor, self._robot, self.active
+        observer, supervisor, robot, mode = self._observer, self._supervisor, self._observer.robot, self.active
         if effort is None or robot is None or supervisor.carried is None:
             return None
-        q = None if self._latest is None else self._latest.state.measured.believed_q
+        q = None if observer.latest is None else observer.latest.state.measured.believed_q
         data = robot.command_conversion.data(effort, q)
         if data is None:
             return None
-        self._applied.on_command(effort, now)
-        self._monitor.command(effort, now)
-        self._loop.on_command(now, effort)
+        observer.on_command(effort, now)
         if mode is not None and mode.handover is not None:
             mode.handover.on_command(now, effort)
         based_at = now if supervisor.stateless else supervisor.state_at
@@ -203,26 +145,25 @@ class ModeManager:
         Raises:
             ModeRefused: a condition does not hold.
         """
-        robot, latest = self._robot, self._latest
+        observer, robot = self._observer, self._observer.robot
         if robot is None:
             raise ModeRefused(name, "no robot_description has been received")
         if problem := description_problem(robot) or limits_problem(robot):
             raise ModeRefused(name, problem)
-        if latest is None:
+        if observer.latest is None:
             raise ModeRefused(name, "no usable state on joint_states yet")
         kind = MODES[name]
         mode = kind(robot.settings.mode(kind.Parameters), now)
-        loop = self._loop.sampled._replace(gain=1.0, fed_energy=0.0)  # what another mode has fed does not count
-        state = robot.arm_state(latest.state.measured, latest.terms, now)
+        arm = observer.before(mode, now)
         entry = Entry(
             mode=mode,
-            arm=self._snapshots.take(robot, latest, state, mode=mode, loop=loop, now=now),
+            arm=arm,
             robot=robot,
             link=self.link,
-            stamped=latest.stamped,
-            applied=self._applied.at(robot, latest, state, now),
-            gravity=robot.as_commanded(state.gravity, state.gravity),
-            difference=self._monitor.difference(latest, state, now, contact_expected=self.intends_contact),
+            stamped=observer.latest.stamped,
+            applied=observer.applied(arm.state, now),
+            gravity=robot.as_commanded(arm.state.gravity, arm.state.gravity),
+            difference=observer.model_difference(now, contact_expected=self.intends_contact),
         )
         if problem := entry_problem(entry):
             raise ModeRefused(name, problem)
@@ -234,15 +175,13 @@ class ModeManager:
         Raises:
             ModeRefused: a condition does not hold.
         """
-        entry, commanded = self.check_entry(name, now), self.commands
-        self._monitor.begin(entry.applied, now, afresh=not commanded)
+        entry = self.check_entry(name, now)
+        self._observer.begin(entry.applied, now, afresh=not self.commands)
         self._supervisor.enter(name, applied=entry.applied, gravity=entry.gravity, age=entry.arm.age, now=now)
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))
         self._entered = entry.mode
-        self._loop.begin(commanded)
-        self._snapshots.begin_walls()
         joints = [entry.robot.model.joint_names[i] for i in self._order]
         return f"mode {name}, commanding {joints} on {self.link.topic}"
 
@@ -257,7 +196,7 @@ class ModeManager:
 
     def failsafe_config(self) -> FailsafeConfig | None:
         """Return what a failsafe process has to be armed with before a mode commands; None: none is needed."""
-        robot = self._robot
+        robot = self._observer.robot
         if robot is None or robot.settings.commands.stop_behaviour == "none":
             return None
         return FailsafeConfig(robot.description, robot.settings.of_a_stop(), robot.payload.link)
@@ -270,18 +209,16 @@ class ModeManager:
             reason: why the node is replaced.
             now: time, s.
         """
-        robot, supervisor, latest = self._robot, self._supervisor, self._latest
+        observer, supervisor, robot = self._observer, self._supervisor, self._observer.robot
         assert robot is not None
-        age, hold = last.age, last.hold
-        if latest is not None and not latest.state.measured.problem and abs(state_age(latest, now)) <= abs(age):
-            state = robot.arm_state(latest.state.measured, latest.terms, now)
-            age = state_age(latest, now)
+        latest, age, hold = observer.latest, last.age, last.hold
+        if latest is not None and not latest.state.measured.problem and abs(observer.age(now)) <= abs(age):
+            state, age = observer.before(None, now).state, observer.age(now)
             correction = 0.0 if last.stop.correction is None else last.stop.correction
             hold = robot.as_commanded(state.gravity, state.gravity) + correction
         limit = robot.limits.effort
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
-        self._monitor.begin(applied, now)
-        self._loop.begin(False)
+        observer.begin(applied, now, afresh=True)
         supervisor.enter(STOPPED, applied=applied, gravity=hold, age=age, now=now)
         supervisor.stop("takeover", f": {reason}")
         supervisor.go_on_stopping(last.stop)
@@ -291,14 +228,10 @@ class ModeManager:
 
     def use(self, robot: RobotDynamics, now: float) -> None:
         """Go on with another robot, or with other parameters, at a time, s; another description ends a mode."""
-        before, supervisor, mode, settings = self._robot, self._supervisor, self.active, robot.settings
-        self._robot = robot
-        self._monitor.use(robot)
+        before, supervisor, mode, settings = self._observer.robot, self._supervisor, self.active, robot.settings
+        self._observer.use(robot)
         names = settings.commands.joints or robot.model.joint_names
         self._order = [robot.model.joint_names.index(name) for name in names if name in robot.model.joint_names]
-        if before is None or before.model.joint_names != robot.model.joint_names:
-            self._latest, self._applied, self._loop = None, AppliedEffort(), LoopObserver()
-        self._loop.use(settings)
         if not supervisor.commands:
             commands = settings.commands
             policy = SupervisorPolicy(commands.ramp_time, settings.states.timeout, commands.stop_behaviour)
@@ -349,28 +282,6 @@ class ModeManager:
         """Take notice that a failsafe process stands by."""
         self.link = self.link._replace(failsafe_alive=True)
 
-    def on_enable(self, signal: EnableSignal, now: float) -> None:
-        """Take an enabling signal at a time, s; a release stops a mode that requires it."""
-        self._snapshots.on_enable(signal.pressed, now)
-        mode, robot = self.active, self._robot
-        if (
-            not signal.pressed
-            and mode is not None
-            and robot is not None
-            and requires_enable(mode, robot.settings.commands)
-        ):
-            self.stop("enable released", ": the enabling signal is released")
-
-    def forget_collision(self) -> None:
-        """Take notice that the collision was reset after the newest state."""
-        if self._latest is not None:
-            self._latest = self._latest._replace(collision=False)
-
-    def on_payload_changed(self) -> None:
-        """Take notice that the robot carries something else from now on."""
-        self._monitor.forget()
-        self._applied.on_payload_changed()
-
     # ---- a handover
 
     def on_handover(self, given: HandoverInput, now: float) -> None:
@@ -378,20 +289,12 @@ class ModeManager:
 
         Nothing is done but in a mode that holds the arm during a handover.
         """
-        robot, latest, mode = self._robot, self._latest, self.active
-        if robot is None or latest is None or mode is None:
-            return
-        if given.step == "hold":
-            mode.begin_handover(np.array(latest.state.measured.q), now, robot.settings.commands.ramp_time)
-        elif mode.handover is not None and given.step == "probe":
-            state = robot.arm_state(latest.state.measured, latest.terms, now)
-            mode.handover.begin_probe(state, robot.limits.effort, self._loop.period, now)
-        elif mode.handover is not None:
-            mode.handover.release(now)
+        if (mode := self.active) is not None and self._observer.latest is not None:
+            mode.hand_over(given.step, self._observer.before(mode, now))
 
     def handover_view(self, now: float) -> ArmView:
         """Return what a handover sees of the arm at a time, s; without joints where there is no state."""
-        supervisor, robot, latest, mode = self._supervisor, self._robot, self._latest, self.active
+        supervisor, robot, latest, mode = self._supervisor, self._observer.robot, self._observer.latest, self.active
         if robot is None or latest is None:
             return ArmView()
         hold = None if mode is None else mode.handover

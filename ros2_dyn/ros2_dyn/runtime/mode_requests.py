@@ -82,20 +82,21 @@ class ModeRequests:
         self._modes, self._loader, self._sources = modes, loader, sources
 
     def on_request(self, asked: ModeRequest, now: float) -> Asked:
-        """Enter or leave a mode at a time, s; or wait for a failsafe process that it needs."""
+        """Enter or leave a mode at a time, s; or wait for a failsafe process that it needs.
+
+        Raises:
+            InputError: there is no such mode.
+            ModeRefused: it may not be entered.
+        """
         if asked.mode == MONITOR:
             self._modes.leave()
             return Asked((Reply(asked.request),))
         if asked.mode not in MODES:
-            error = InputError("mode", f"expected one of monitor, {', '.join(MODES)}; got '{asked.mode}'")
-            return Asked((Reply(asked.request, error),))
-        try:
-            self._check_no_load(asked.mode)
-            if problem := self._sources.problem(now):
-                raise ModeRefused(asked.mode, problem)
-            self._modes.check_entry(asked.mode, now)
-        except ModeRefused as refused:
-            return Asked((Reply(asked.request, refused),))
+            raise InputError("mode", f"expected one of monitor, {', '.join(MODES)}; got '{asked.mode}'")
+        self._check_no_load(asked.mode)
+        if problem := self._sources.problem(now):
+            raise ModeRefused(asked.mode, problem)
+        self._modes.check_entry(asked.mode, now)
         config = self._modes.failsafe_config()
         if config is not None and not self.failsafe.is_armed(config, self._modes.link):
             self.failsafe.await_it(asked)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ros2_dyn.errors import InputError, Ros2DynError
+from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
@@ -41,11 +41,8 @@ class PayloadChange(NamedTuple):
 def change_payload(
     robot: RobotDynamics | None, asked: PayloadRequest, q: Sequence[float] | None, mode: str, now: float
 ) -> PayloadChange:
-    """Begin the ramp to another payload, or return the work that one on another link needs; see `checked_payload`."""
-    try:
-        payload = checked_payload(robot, asked, q, mode, now)
-    except Ros2DynError as error:
-        return PayloadChange((Reply(asked.request, error),))
+    """Begin the ramp to another payload, or return the work that one on another link needs; as `checked_payload`."""
+    payload = checked_payload(robot, asked, q, mode, now)
     assert robot is not None
     if payload.link != robot.payload.link:
         return PayloadChange(work=(PayloadLinkWork(robot, payload),))

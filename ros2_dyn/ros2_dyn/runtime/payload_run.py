@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ros2_dyn.dynamics import gravity, rnea
-from ros2_dyn.errors import InputError, Ros2DynError
+from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
 from ros2_dyn.estimation.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.estimation.state_windows import StateWindows, WindowAverager
@@ -111,15 +111,16 @@ class PayloadRuns:
         """Number of robots and parameters so far: what was begun with one tells nothing of the next."""
 
     def begin(self, question: PayloadQuestion, robot: RobotDynamics | None, now: float) -> tuple[Reply, ...]:
-        """Begin a run at a time, s; return the reply to the one that it replaces, or why it is refused."""
-        try:
-            if robot is None:
-                raise no_robot("link")
-            link = robot.check_payload_link(question.link, now)
-            if not 0 <= question.duration <= MAX_DURATION:
-                raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
-        except Ros2DynError as error:
-            return (Reply(question.request, error),)
+        """Begin a run at a time, s; return the reply to the one that it replaces.
+
+        Raises:
+            Ros2DynError: there is no robot, no such link, or the duration is wrong.
+        """
+        if robot is None:
+            raise no_robot("link")
+        link = robot.check_payload_link(question.link, now)
+        if not 0 <= question.duration <= MAX_DURATION:
+            raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
         replies = self._end("another estimate was asked for meanwhile")
         deadline = now + (question.duration or USUAL_DURATION)
         self._run = PayloadRun(robot, link, question.tare, deadline, question.request)

@@ -124,12 +124,7 @@ class StatePipeline:
         self.robot = robot
 
     def reset_collision(self) -> None:
-        """Forget the collision.
-
-        Raises:
-            InputError: none is observed.
-        """
-        self.external_efforts()
+        """Forget the collision."""
         assert self.monitor is not None
         self.monitor.reset()
 

@@ -18,6 +18,8 @@ from ros2_dyn.control.parameter import LISTS, Group
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.model.spatial import Array
 
+HandoverStep = Literal["hold", "probe", "release"]
+"""Hold the arm where it is, probe whether its controller obeys, let it go."""
 Target = Literal["joints", "wrench", "pose"]
 """What a mode may follow: a motion of the joints, a wrench of the tip, a pose of the tip."""
 P = TypeVar("P", bound=Group)
@@ -130,8 +132,8 @@ class Mode(ABC, Generic[P]):
         """Return what it tells of itself."""
         return ModeReport()
 
-    def begin_handover(self, q: Array, now: float, ramp_time: float) -> None:
-        """Hold the arm at positions, rad or m, shape (n,), from a time on, s, where it can; see `HandoverHold`."""
+    def hand_over(self, step: HandoverStep, arm: Arm) -> None:
+        """Take a step of a handover, if it holds the arm meanwhile."""
 
 
 AnyMode = Mode[Any]

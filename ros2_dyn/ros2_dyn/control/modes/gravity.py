@@ -10,10 +10,9 @@ import numpy as np
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.handover_hold import HandoverHold
-from ros2_dyn.control.modes.base import Law, Mode, Needs
+from ros2_dyn.control.modes.base import HandoverStep, Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.soft_limits import soft_walls
-from ros2_dyn.model.spatial import Array
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,21 @@ class Gravity(Mode[GravitySettings]):
     needs = Needs(walls=True, handover=True)
     Parameters = GravitySettings
 
-    def begin_handover(self, q: Array, now: float, ramp_time: float) -> None:
-        """Hold the arm; see `Mode`."""
-        self.handover = HandoverHold(q, now, ramp_time)
+    def hand_over(self, step: HandoverStep, arm: Arm) -> None:
+        """Hold the arm where it is, probe its controller, or let it go; see `Mode`."""
+        if step == "hold":
+            self.handover = HandoverHold(arm.state.q, arm.now, arm.commands.ramp_time)
+        elif self.handover is not None and step == "probe":
+            self.handover.begin_probe(arm.state, arm.limits.effort, arm.loop.period, arm.now)
+        elif self.handover is not None:
+            self.handover.release(arm.now)
 
     def law(self, arm: Arm, parameters: GravitySettings, dt: float) -> Law:
         """Return ``g - damping M qd``, with soft walls and what holds the arm in a handover; see `Mode`."""
         springs, damping = soft_walls(arm), np.zeros_like(arm.state.q)
         if self.handover is not None:
+            if arm.exerted is not None:
+                self.handover.on_effort(arm.now - arm.age, arm.exerted)
             rate = arm.loop.rate(arm.commands.stop_damping)
             held, damping = self.handover.efforts(arm.state, rate, arm.limits.effort, arm.now)
             springs = springs + held

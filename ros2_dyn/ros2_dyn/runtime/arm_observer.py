@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of one arm: its newest state, targets and button, how late its loop is, and what its joints do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, isfinite
+
+import numpy as np
+
+from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.conditions import stops_at_collision
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
+from ros2_dyn.control.modes import AnyMode
+from ros2_dyn.control.position_limits import WallPlacement
+from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.applied_effort import AppliedEffort
+from ros2_dyn.runtime.inputs import EnableSignal
+from ros2_dyn.runtime.loop_observer import LoopObserver
+from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.state_pipeline import Observed
+from ros2_dyn.runtime.targets import Targets
+
+
+class ArmObserver:
+    """Watches the states and the commands of one arm, and makes the snapshots that modes are given."""
+
+    def __init__(self, targets: Targets) -> None:
+        """Begin without a robot; what is desired is read from the targets."""
+        self.robot: RobotDynamics | None = None
+        self.latest: Observed | None = None
+        """The newest state; None before there is one."""
+        self.loop = LoopObserver()
+        """How late the loop is."""
+        self._targets = targets
+        self._monitor = ModelMonitor()
+        self._applied = AppliedEffort()
+        self._enabled_at = -inf
+        self._walls = WallPlacement()
+        self._walls_at: float | None = None
+
+    # ---- what changes
+
+    def use(self, robot: RobotDynamics) -> None:
+        """Go on with another robot, or with other parameters."""
+        before, self.robot = self.robot, robot
+        self._monitor.use(robot)
+        if before is None or before.model.joint_names != robot.model.joint_names:
+            self.latest, self._applied, self.loop = None, AppliedEffort(), LoopObserver()
+        self.loop.use(robot.settings)
+
+    def on_enable(self, signal: EnableSignal, now: float) -> None:
+        """Take an enabling signal at a time, s."""
+        self._enabled_at = now if signal.pressed else -inf
+
+    def on_state(self, observed: Observed, command: Array | None, *, alone: bool) -> None:
+        """Take a state.
+
+        Args:
+            observed: the state.
+            command: what is commanded, N m or N, shape (n,); None: nothing.
+            alone: whether nobody else can be carrying a part of the arm.
+        """
+        assert self.robot is not None
+        self.latest = observed
+        self._monitor.add(observed)
+        self.loop.on_state(observed)
+        self._applied.observe(self.robot, observed, command, proves=alone)
+
+    def on_command(self, effort: Array, now: float) -> None:
+        """Take a command, N m or N, shape (n,), at a time, s."""
+        self._applied.on_command(effort, now)
+        self._monitor.command(effort, now)
+        self.loop.on_command(now, effort)
+
+    def begin(self, applied: Array, now: float, *, afresh: bool) -> None:
+        """Take notice that a mode begins.
+
+        Args:
+            applied: what the joints exert, as it would be commanded, N m or N, shape (n,).
+            now: time, s.
+            afresh: whether nothing was commanded before.
+        """
+        self._monitor.begin(applied, now, afresh)
+        self.loop.begin(not afresh)
+        self._walls_at = None
+
+    def forget_collision(self) -> None:
+        """Take notice that the collision was reset after the newest state."""
+        if self.latest is not None:
+            self.latest = self.latest._replace(collision=False)
+
+    def on_payload_changed(self) -> None:
+        """Take notice that the robot carries something else from now on."""
+        self._monitor.forget()
+        self._applied.on_payload_changed()
+
+    # ---- what is known at the newest state
+
+    def age(self, now: float) -> float:
+        """Return the age of the newest state at a time, s.
+
+        It is negative where the stamp was ahead of the clock when the state arrived. Such a state does not become
+        usable by waiting: its age is how far ahead it was, or the time since then.
+        """
+        observed = self.latest
+        assert observed is not None
+        age = observed.now - observed.state.measured.measured_at if observed.stamped else inf
+        since_arrival = now - observed.now
+        if age >= 0:
+            return age + since_arrival
+        return since_arrival if since_arrival > -age else age
+
+    def before(self, mode: AnyMode | None, now: float) -> Arm:
+        """Return the arm at a time, s, for a mode that is to begin; the energy that others fed does not count."""
+        robot, observed = self._known()
+        state = robot.arm_state(observed.state.measured, observed.terms, now)
+        return self._snapshot(mode, state, self.loop.sampled._replace(gain=1.0, fed_energy=0.0), now)
+
+    def at_tick(self, mode: AnyMode | None, *, stopped: bool) -> Arm:
+        """Return the arm at the newest state, while it is commanded.
+
+        Args:
+            mode: the mode that commands; None: none does.
+            stopped: whether the arm is to stay where it is.
+        """
+        robot, observed = self._known()
+        measured, now = observed.state.measured, observed.now
+        state = robot.arm_state(measured, observed.terms, now, self.loop.lead)
+        exerted = robot.exerted(measured, observed.terms, state.gravity)
+        if exerted is not None:
+            self.loop.on_effort(exerted, robot.limits.effort)
+        contact = mode is not None and not stops_at_collision(mode, robot.settings.commands)
+        wrench = np.zeros(6) if mode is None else mode.wrench
+        arm = replace(
+            self._snapshot(mode, state, self.loop.sampled, now),
+            exerted=exerted,
+            inert=stopped and self._monitor.is_inert(observed),
+            doubt=self._monitor.check(observed, state, wrench, contact_expected=contact),
+        )
+        return self._with_walls(arm, act=stopped if mode is None else mode.needs.walls, stopped=stopped)
+
+    def applied(self, state: ArmState, now: float) -> Array:
+        """Return what the joints exert at a time, s, as it would be commanded, N m or N, shape (n,)."""
+        robot, observed = self._known()
+        return self._applied.at(robot, observed, state, now)
+
+    def obeying(self, arm: Arm) -> Array:
+        """Return which joints are measured not to oppose what is commanded, shape (n,), bool."""
+        _, observed = self._known()
+        followed = arm.doubt is None or arm.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW
+        known = arm.exerted is not None and followed
+        return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
+
+    def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:
+        """Return what the arm exerts beyond its model at a time, s, or None without a state with a measured effort."""
+        if self.robot is None or self.latest is None:
+            return None
+        state = self.robot.arm_state(self.latest.state.measured, self.latest.terms, now)
+        return self._monitor.difference(self.latest, state, now, contact_expected=contact_expected)
+
+    def observe_energy(self, supply: Array | None, state: ArmState) -> None:
+        """Sum what the law has fed into the arm since the state before; see `LoopObserver`."""
+        robot, observed = self._known()
+        if supply is not None:  # with gravity at the state itself, not where it is predicted
+            gravity = np.array(observed.terms.gravity)
+            supply = robot.as_commanded(supply - state.gravity + gravity, gravity)
+        self.loop.observe_energy(supply)
+
+    def _known(self) -> tuple[RobotDynamics, Observed]:
+        """Return the robot and its newest state."""
+        assert self.robot is not None
+        assert self.latest is not None
+        return self.robot, self.latest
+
+    def _snapshot(self, mode: AnyMode | None, state: ArmState, loop: SampledLoop, now: float) -> Arm:
+        """Return the arm at a time, s.
+
+        Args:
+            mode: the mode that commands or is to begin; None: the arm is stopped, or none commands.
+            state: the model's terms at the newest state.
+            loop: what the loop bears.
+            now: time, s.
+        """
+        robot, observed = self._known()
+        settings, measured, external = robot.settings, observed.state.measured, observed.seen
+        helped = external is not None and mode is not None and mode.uses_external_wrench(now)
+        return Arm(
+            now=now,
+            age=self.age(now),
+            state=state,
+            robot=robot,
+            commands=settings.commands,
+            limits=robot.limits,
+            positions=robot.positions,
+            loop=loop,
+            walls=(robot.lower, robot.upper),
+            inverse_dynamics=observed.terms.inverse_dynamics,
+            desired=observed.state.desired,
+            desired_at=observed.state.desired_at,
+            wrench=self._targets.wrench,
+            pose=self._targets.pose,
+            external_wrench=external.wrench.wrench if external is not None and helped else (),
+            detects_collisions=any(map(isfinite, settings.collision.threshold)),
+            detector_age=now - observed.observed_at if settings.collision.enabled else 0.0,
+            collision=observed.collision,
+            enable_age=now - self._enabled_at,
+            problem=measured.problem,
+            velocity_problem=measured.velocity_problem,
+            state_timeout=settings.states.timeout,
+            singularity_threshold=settings.outputs.singularity_threshold,
+        )
+
+    def _with_walls(self, arm: Arm, *, act: bool, stopped: bool) -> Arm:
+        """Return an arm that is commanded with its soft walls, which begin where the joints are; see `WallPlacement`.
+
+        Args:
+            arm: the arm.
+            act: whether the walls act.
+            stopped: whether the arm is to stay where it is.
+        """
+        dt, self._walls_at = (None if self._walls_at is None else arm.now - self._walls_at), arm.now
+        lower, upper, margin = arm.positions.lower, arm.positions.upper, arm.commands.soft_limit_margin
+        walls = self._walls.place(arm.state.q, lower, upper, margin=margin, dt=dt if act else None, stopped=stopped)
+        return arm if walls[0] is lower and walls[1] is upper else replace(arm, walls=walls)
