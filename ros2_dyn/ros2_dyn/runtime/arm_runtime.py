@@ -381,8 +381,6 @@ class ArmRuntime:
         same_monitor = before is not None and before.monitor is self._pipeline.monitor
         return abandoned if same_monitor else (*abandoned, *self._calibration.abandon())
 
-    # ---- updates
-
     def _update(
         self,
         *events: Event,
