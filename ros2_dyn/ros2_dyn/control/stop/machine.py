@@ -23,7 +23,7 @@ REST_DISTANCE = 0.003
 REST_SPEED = REST_DISTANCE / WINDOW
 GROWTH, MARGIN = 1.2, 0.2
 """A stopped joint may be as fast as the first times the speed at the stop plus the second, rad/s or m/s: what an
-effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate."""
+effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate. It has to fall then."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 

@@ -70,7 +70,7 @@ TRANSITIONS = (
         "failed",
         "fails",
         "released",
-        "a joint faster than 0.2 rad/s does the opposite of what is commanded",
+        "a joint that is not known to obey does the opposite of what is commanded",
     ),
     Transition("zeroing", "ends", "silent", "zero has been commanded for 0.3 s"),
     Transition("leaving", "rests", "ending", "no joint has moved by 0.003 rad in 0.3 s"),
