@@ -91,7 +91,7 @@ class EffortResponse:
         self._sums: Array = np.zeros((5, 1))
 
     def observe(self, arm: ArmState, effort: Array, dt: float) -> None:
-        """Take a state, and the effort that has been commanded since the one before, N m or N, shape (n,), for dt, s."""
+        """Take a state, and the effort that was commanded for a time dt, s, before it, N m or N, shape (n,)."""
         if self._qd is not None:
             change = arm.M @ (arm.qd - self._qd)
             new = np.array([np.full_like(change, dt), effort * dt, effort**2 * dt, change, effort * change])
