@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-from math import inf
-
-import numpy as np
-
 from ros2_dyn.control.command_supervisor import SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.model import RobotModel
@@ -14,13 +10,9 @@ from ros2_dyn.runtime.settings import Settings
 
 
 def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
-    """Return what commands may be: fractions of the URDF's limits."""
+    """Return what commands may be: a fraction of the URDF's efforts, and its velocities."""
     effort = settings.commands.effort_scale * model.effort_limit
-    velocity = settings.commands.velocity_scale * model.velocity_limit
-    torque_rate = np.array(settings.in_order(settings.commands.torque_rate, model, inf))
-    return CommandLimits(
-        model.joint_names, effort, np.minimum(settings.commands.slew_rate * effort, torque_rate), velocity
-    )
+    return CommandLimits(model.joint_names, effort, settings.commands.slew_rate * effort, model.velocity_limit)
 
 
 def supervisor_policy(settings: Settings) -> SupervisorPolicy:

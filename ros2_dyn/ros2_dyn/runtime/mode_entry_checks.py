@@ -16,6 +16,7 @@ from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.conditions import TARGET_TOPICS, detector, requires_enable, target_age
 from ros2_dyn.control.modes import MODES, AnyMode
 from ros2_dyn.control.position_limits import limit_ahead, positions_beyond
+from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
@@ -58,16 +59,12 @@ def description_problem(robot: RobotDynamics) -> str:
 
 
 def limits_problem(robot: RobotDynamics) -> str:
-    """Return which limit the robot lacks, or which joint that is to be commanded."""
+    """Return which limit the robot lacks."""
     model = robot.model
     for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):
         for kind, limit in (("effort", effort), ("velocity", velocity)):
             if not (isfinite(limit) and limit > 0):
                 return f"joint '{name}' has no {kind} limit in the robot description (its value is {limit:g})"
-    for name in robot.settings.commands.joints:
-        if name not in model.joint_names:
-            joints = list(model.joint_names)
-            return f"commands.joints names '{name}', which is none of the robot's joints: {joints}"
     return ""
 
 
@@ -124,17 +121,16 @@ def target(entry: Entry) -> str:
 def joint_range(entry: Entry) -> str:
     """No joint is beyond its limits, or as far as the walls of a mode are wide that can bring it back."""
     arm, needs = entry.arm, entry.mode.needs
-    margin = arm.commands.soft_limit_margin
-    beyond = positions_beyond(arm.positions, arm.state.q, margin if needs.begins_behind_walls else 0.0)
+    beyond = positions_beyond(arm.positions, arm.state.q, WALL_WIDTH if needs.begins_behind_walls else 0.0)
     if beyond:
-        remedy = f"{' or '.join(_bringing_back())} can bring it back"
-        return f"{beyond}: {'move it back first' if positions_beyond(arm.positions, arm.state.q, margin) else remedy}"
+        far = positions_beyond(arm.positions, arm.state.q, WALL_WIDTH)
+        return f"{beyond}: {'move it back first' if far else f'{_bringing_back()} can bring it back'}"
     ahead = limit_ahead(arm.positions, arm.state, arm.limits.effort, needs.walls)
     return f"a position limit is ahead: {ahead}" if ahead else ""
 
 
-def _bringing_back() -> list[str]:
-    return [name for name, mode in MODES.items() if mode.needs.begins_behind_walls]
+def _bringing_back() -> str:
+    return " or ".join(name for name, mode in MODES.items() if mode.needs.begins_behind_walls)
 
 
 def tip_speed(entry: Entry) -> str:

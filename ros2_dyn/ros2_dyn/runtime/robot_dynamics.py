@@ -183,7 +183,7 @@ class RobotDynamics:
             effort: whole joint effort, N m or N, shape (n,).
             gravity: the part of it that carries the weight, N m or N, shape (n,).
         """
-        return commanded_effort(self.settings.commands.command_effort, effort, gravity)
+        return commanded_effort(self.settings.commands.convention, effort, gravity)
 
     def exerted(self, state: MeasuredState, terms: Terms, gravity: Array) -> Array | None:
         """Return the measured effort, as it would be commanded, N m or N, shape (n,); None where it is not reported.

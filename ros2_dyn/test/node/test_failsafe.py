@@ -45,7 +45,7 @@ def begin(listener) -> Iterator[Callable[..., Driver]]:
     def begin(**parameters: Any) -> Driver:
         arm = StandingArm(speed=0.0)
         started.append(
-            Driver.of(listener, arm, **{"commands.force_rate": 1000.0, "states.timeout": STATE_TIMEOUT}, **parameters)
+            Driver.of(listener, arm, **{"commands.max_force": 1000.0, "states.timeout": STATE_TIMEOUT}, **parameters)
         )
         enter_force(started[-1])
         return started[-1]
@@ -288,10 +288,10 @@ def test_echo_is_no_controller(listener):
         driver._controller = node.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1000)
         driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
         assert driver.set_mode("monitor").success
-        somebody = {"commands.controller_node": "somebody"}
+        somebody = {"commands.controller": "somebody"}
         driver.until(lambda: driver.set(**somebody).successful, "the mode that is left does not end")
         assert "there is no subscriber" in driver.set_mode("gravity").message
-        assert driver.set(**{"commands.controller_node": "listener"}).successful
+        assert driver.set(**{"commands.controller": "listener"}).successful
         assert driver.set_mode("gravity").success
         echo.destroy_node()
     finally:

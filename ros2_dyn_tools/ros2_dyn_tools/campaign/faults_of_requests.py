@@ -60,9 +60,9 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     tilt = rng.uniform(-0.3, 0.3, 2).tolist()
     changes: dict[str, Any] = (
         {"robot.gravity": (9.81 * tilt[0], 9.81 * tilt[1], -9.81)},
-        {"gravity.damping": float(rng.uniform(0, 50)), "commands.stop_damping": float(rng.uniform(5, 50))},
+        {"gravity.damping": float(rng.uniform(0, 50))},
         {"hand_guiding.damping": float(rng.uniform(0, 50)), "force.damping": float(rng.uniform(0, 500))},
-        {"feed_forward.gain": 0.0, "hand_guiding.hold_force": 100.0},
+        {"feed_forward.gain": 0.0, "hand_guiding.friction": 0.0},
     )[int(rng.integers(4))]
     original = world.options.settings
     before = {name: original.values()[name] for name in changes}
@@ -71,7 +71,7 @@ def settings_changed(world: World, rng: np.random.Generator) -> Fault:
 
 
 def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Change stiffness and damping of mode impedance again and again; then tell the right ones."""
+    """Change the stiffness of mode impedance again and again; then tell the right one."""
     active, original = [True], world.options.settings
 
     def change() -> None:
@@ -81,23 +81,15 @@ def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
 
     def end() -> None:
         active.clear()
-        world.tell_settings(
-            **{
-                "impedance.stiffness": original.mode(ImpedanceSettings).stiffness,
-                "impedance.damping_ratio": original.mode(ImpedanceSettings).damping_ratio,
-            }
-        )
+        world.tell_settings(**{"impedance.stiffness": original.mode(ImpedanceSettings).stiffness})
 
     return Fault(change, end)
 
 
 def random_spring(rng: np.random.Generator) -> dict[str, Any]:
-    """Return parameters of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
+    """Return a stiffness of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
     stiffness = 10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
-    return {
-        "impedance.stiffness": stiffness.tolist(),
-        "impedance.damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
-    }
+    return {"impedance.stiffness": stiffness.tolist()}
 
 
 def gravity_turned(world: World, rng: np.random.Generator) -> Fault:

@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
+from ros2_dyn.control.gravity_compensation import STOP_DAMPING
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.control.modes.impedance import ImpedanceSettings
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
+from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
 from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
@@ -152,12 +154,9 @@ class World:
             integrator="leapfrog",
         )
         chosen = self.options.settings
-        stiffness, constant = (
-            chosen.in_order(each, arm, 0.0)
-            for each in (chosen.commands.servo_stiffness, chosen.commands.torque_constant)
-        )
-        drive = drive_of(chosen.commands.interface, stiffness, constant, arm.effort_limit)
-        own_gravity = None if chosen.commands.command_effort == "raw" else self._own_gravity
+        per_unit = chosen.in_order(chosen.commands.effort_per_unit, arm, 0.0)
+        drive = drive_of(chosen.commands.command_effort, per_unit, arm.effort_limit)
+        own_gravity = None if chosen.commands.convention == "raw" else self._own_gravity
         self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
         self.controllers.switch(EFFORT)
         self.driver = Driver(arm.joint_names, self.options.driver, driver)
@@ -171,7 +170,7 @@ class World:
         self._aim(self.home)
         settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
         self.judge = CommandJudge(limits, settings.states.timeout, settings.commands.stop_behaviour)
-        compensated = settings.commands.command_effort != "raw"
+        compensated = settings.commands.convention != "raw"
         self.truth = ArmTruth(arm, self.description, settings.robot.gravity, compensated)
         """The true arm, and what the node was told of it."""
         self.motion_judge = MotionJudge(
@@ -180,17 +179,17 @@ class World:
             settings.commands.stop_behaviour,
             settings.commands.ramp_time,
             settings.states.timeout,
-            settings.commands.soft_limit_margin,
+            WALL_WIDTH,
             settings.commands.max_tip_speed,
             compensated,
             self._stop_damping(),
             SpringLimits(
                 settings.commands.max_force,
-                settings.mode(ImpedanceSettings).speed,
+                settings.commands.approach_speed,
                 max(settings.mode(ImpedanceSettings).stiffness[:3]),
             ),
         )
-        controlled = settings.commands.joints or self.description.joint_names
+        controlled = settings.robot.joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
@@ -215,7 +214,7 @@ class World:
         """Return the rate at which a stopped arm is damped in a loop that is as slow as this world's, 1/s."""
         options = self.options
         slow = options.states.delay + options.states.jitter + options.commands.delay + options.node.latency
-        return limit_rate_to_sampling(options.settings.commands.stop_damping, 1.0 / options.driver.rate, slow)
+        return limit_rate_to_sampling(STOP_DAMPING, 1.0 / options.driver.rate, slow)
 
     # ---- time
 

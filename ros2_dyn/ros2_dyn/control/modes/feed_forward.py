@@ -89,7 +89,7 @@ class FeedForward(Mode[FeedForwardSettings]):
         gains = robot.in_order(parameters.stiffness), robot.in_order(parameters.damping)
         correction = joint_pd(q, qd, q_d, qd_d, *_bearable_gains(arm, inverse, *gains))
         own = np.zeros(len(q))
-        if arm.commands.command_effort == "gravity_and_friction_compensated":
+        if arm.commands.convention == "gravity_and_friction_compensated":
             own = joint_friction(robot.model, qd if computed_torque else qd_d, state.gravity)
         if computed_torque:
             qdd = (np.array(desired.qdd) + correction).tolist()
