@@ -16,7 +16,7 @@ from ros2_dyn.control.events import Event, Level
 from ros2_dyn.control.modes import HANDOVER_MODE, MONITOR
 from ros2_dyn.errors import MessageError, ProcessError
 from ros2_dyn.ros.controller_manager import Waiter, find_manager
-from ros2_dyn.ros.late_service import LateService
+from ros2_dyn.ros.coroutines import LateService
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
