@@ -187,6 +187,12 @@ class StateSettings(Group, name="states", title="Measured and desired states"):
         locked=True,
     )
 
+    detect_frozen: bool = parameter(
+        True,
+        "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
+        locked=True,
+    )
+
     @property
     def clock_timeout(self) -> float:
         """Real time for which a simulation's clock may stand still, s."""

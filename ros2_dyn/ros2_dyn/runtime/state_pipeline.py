@@ -265,5 +265,6 @@ def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLi
         tuple(model.upper.tolist()),
         tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
         timeout=settings.states.timeout,
+        detect_frozen=settings.states.detect_frozen,
         velocity_lag=time_constant(VELOCITY_CUTOFF) if "velocity" in settings.states.estimate else 0.0,
     )

@@ -17,6 +17,8 @@ from ros2_dyn.control.position_limits import positions_beyond
 from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
 
+TOLERANCE = 0.3
+"""Distance of a joint from its desired position above which the mode stops, rad or m."""
 MAX_RATE_TIMES_DELAY = 1.0
 """Maximum product of the law's damping rate and the loop's delay: stable below 3/2."""
 
@@ -44,13 +46,6 @@ class FeedForwardSettings(Group, name="feed_forward", title="Mode feed_forward")
         per_joint=True,
         example=[50.0, 50.0],
     )
-    tolerance: float = parameter(
-        0.3,
-        "Distance from the desired positions above which the mode stops, rad or m.",
-        low=1e-3,
-        high=10.0,
-        locked=True,
-    )
 
 
 class FeedForward(Mode[FeedForwardSettings]):
@@ -62,10 +57,10 @@ class FeedForward(Mode[FeedForwardSettings]):
 
     def may_begin(self, arm: Arm) -> str:
         """Return whether the desired positions are far away or beyond limits; see `Mode`."""
-        tolerance, distance = self.parameters(arm.now).tolerance, _distance(arm)
-        if not distance <= tolerance:
+        distance = _distance(arm)
+        if not distance <= TOLERANCE:
             away = f"{distance:.3g} rad or m away"
-            return f"the desired positions are {away}, feed_forward.tolerance is {tolerance}"
+            return f"the desired positions are {away}, {TOLERANCE} are allowed"
         beyond = _beyond(arm)
         return f"a desired position is beyond its limits: {beyond}" if beyond else ""
 
@@ -74,7 +69,7 @@ class FeedForward(Mode[FeedForwardSettings]):
         if beyond := _beyond(arm):
             return Violation("target beyond limit", f": {beyond}")
         distance = _distance(arm)
-        if not distance <= self.parameters(arm.now).tolerance:
+        if not distance <= TOLERANCE:
             return Violation("target far", f": {distance:.3g} rad or m from it")
         return None
 

@@ -194,7 +194,7 @@ def test_a_target_far_away_is_refused():
     made = rig()
     give_desired(made, HOME + 1)
     made.step()
-    assert "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
+    assert "the desired positions are 1 rad or m away, 0.3 are allowed" in made.refusal("feed_forward")
 
 
 def test_the_effort_that_a_mode_would_begin_with_has_to_be_within_the_limits():

@@ -157,7 +157,7 @@ FAR = SimpleNamespace(q=(STATE.q + 1).tolist(), qd=None, qdd=[0.0] * 6)
         (
             "feed_forward",
             {"desired": FAR},
-            "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3",
+            "the desired positions are 1 rad or m away, 0.3 are allowed",
         ),
         ("force", {"state": SINGULAR}, "near a singularity: smallest singular value"),
         ("force", {"wrench": wrench(1e6)}, "a delay of 20 ms allows no force of 1e+06 N: a tip without contact would"),

@@ -7,7 +7,7 @@ from arm_world import FRICTIONLESS, ArmWorld
 from ros2_dyn.control.modes import MODES
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
-NEEDS = ("hand_guiding", "force")
+NEEDS = ("hand_guiding", "force", "impedance")
 
 
 @pytest.mark.parametrize("how", ["pressed", "enable_connected"])

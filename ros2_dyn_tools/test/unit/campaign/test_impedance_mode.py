@@ -13,7 +13,7 @@ from delayed_loop import Loop, light_arm, play
 from held_arm import Held, light
 from robots import mock_arm
 from ros2_dyn.control.cartesian_impedance import displacement
-from ros2_dyn.control.modes.impedance import STIFFNESS_ENERGY, ImpedanceSettings, Spring
+from ros2_dyn.control.modes.impedance import STIFFNESS_ENERGY, Spring
 from ros2_dyn.control.passivity_observer import ENERGY_BUDGET
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
@@ -89,7 +89,7 @@ def test_desired_pose_in_any_frame_is_approached_slowly_and_reached(frame):
     for _ in range(500):
         made.step()
         speeds.append(np.linalg.norm((jacobian(SMALL_ARM, made.q) @ made.qd)[:3]))
-    assert max(speeds) < 1.3 * made.settings.mode(ImpedanceSettings).speed
+    assert max(speeds) < 1.3 * made.settings.commands.approach_speed
     assert np.linalg.norm(tip(made)[:3, 3] - goal[:3, 3]) < 0.012  # as friction lets it
     assert made.runtime.mode == "impedance", made.runtime.reason
 

@@ -178,7 +178,7 @@ def test_commands_act_after_the_delay_of_their_channel():
 
 def test_contact_force_and_travel_after_a_stop_are_recorded():
     push = AppliedForce("tool0", (0.0, 60.0, 0.0), start=1.0, duration=0.5)
-    played = world(contacts=[push], **{"commands.velocity_scale": 0.05})
+    played = world(contacts=[push], **{"commands.max_tip_speed": 0.05})
     played.want_mode("hand_guiding")
     played.run(0.99)
     assert (played.motion.max_contact_force, played.motion.max_travel_after_stop) == (0.0, 0.0)
