@@ -21,14 +21,14 @@ def soft_walls(arm: Arm) -> Array:
     return soft_limits(
         arm.state,
         *arm.walls,
-        arm.limits.effort,
+        effort_limit=arm.limits.effort,
         margin=WALL_WIDTH,
         bandwidth=arm.loop.bandwidth(WALL_BANDWIDTH),
     )
 
 
 def soft_limits(
-    state: ArmState, lower: ArrayLike, upper: ArrayLike, effort_limit: ArrayLike, margin: float, bandwidth: float
+    state: ArmState, lower: ArrayLike, upper: ArrayLike, *, effort_limit: ArrayLike, margin: float, bandwidth: float
 ) -> Array:
     """Return efforts that keep joints away from their limits: critically damped springs that only push.
 

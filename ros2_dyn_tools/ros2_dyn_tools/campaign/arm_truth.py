@@ -131,4 +131,6 @@ def _true_kernel(model: RobotModel) -> Kernel:
 
 @lru_cache(maxsize=256)
 def _told_kernel(model: RobotModel, link: str) -> Kernel:
-    return compile_kernel(model, ("gravity", "friction"), scalar_backend(), ("q", "qd", "gravity", "payload"), link)
+    return compile_kernel(
+        model, ("gravity", "friction"), scalar_backend(), ("q", "qd", "gravity", "payload"), link=link
+    )

@@ -29,7 +29,6 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.inputs import (
     DesiredSample,
     EnableSignal,
@@ -40,6 +39,7 @@ from ros2_dyn.runtime.inputs import (
     SettingsChange,
     WrenchSample,
 )
+from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
