@@ -15,11 +15,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-<<<<<<< HEAD
-from driver import HOME, MODEL, STEP, URDF, Driver, StandingArm, force, point
-=======
-from driver import HOME, MODEL, NAMES, STEP, Driver, StandingArm, force, point
->>>>>>> main
+from driver import HOME, MODEL, STEP, Driver, StandingArm, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener
@@ -154,34 +150,6 @@ def test_commands_end_when_the_controller_is_gone(driver):
     assert "there is no subscriber on /dynamics/command: remap ~/command" in response.message
     driver.switch_controller(True)
     driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
-
-
-<<<<<<< HEAD
-def test_states_without_a_successor_stop_in_the_effort_that_carries_the_arm(driver):
-    """By the simulated time; it is repeated until the mode is left, and the arm is followed again when states come."""
-    driver.wrench = force(z=0.5)
-    driver.play(5)
-    driver.enter("force")
-    count = len(driver.commands)
-    driver.tick(60)
-    assert driver.mode == "stopped"
-    assert_allclose(driver.commands[-1], G, rtol=0, atol=1e-6)
-    assert len(driver.commands) > count + 2
-    assert len(driver.play(5)) >= 5
-    assert driver.mode == "stopped"
-=======
-def test_commands_are_in_the_order_of_command_joints(driver):
-    """Which may be some of the joints; the message changes its size."""
-    try:
-        assert driver.set(**{"commands.joints": [NAMES[i] for i in (3, 2, 1)]}).successful
-        commands = driver.enter("gravity")
-        assert_allclose(commands[-1], G[[3, 2, 1]], rtol=0, atol=1e-9)
-        assert driver.set_mode("monitor").success
-        driver.play(70)
-    finally:
-        assert driver.set(**{"commands.joints": NAMES}).successful
-    assert_allclose(driver.enter("gravity")[-1], G, rtol=0, atol=1e-9)
->>>>>>> main
 
 
 def test_hand_guiding_needs_the_enabling_signal(driver):
