@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("mcap", reason="mcap is not installed")
 
+from kept import timeline
 from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import (
@@ -132,7 +133,7 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
 
 
 def test_runtime_that_is_recorded_decides_what_another_does():
-    assert play_world(3, 6, RecordingRuntime).timeline() == play_world(3, 6).timeline()
+    assert timeline(play_world(3, 6, RecordingRuntime).record) == timeline(play_world(3, 6).record)
 
 
 def test_mode_that_is_left_on_request_is_no_stop():

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ros2_dyn_tools.campaign.faults_of_handovers import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 
 from arm_world import FRICTIONLESS, ArmWorld
+from kept import broken
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
-from ros2_dyn_tools.campaign.faults_of_handovers import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 
 GOES_ON = ("none", "effort controller dead")
 """Failures with which the first handover, to the trajectory controller, goes well."""
@@ -30,4 +31,4 @@ def test_arm_is_held_whatever_fails_in_a_handover(failure, seed):
         assert TRAJECTORY in switched
     assert world.controllers.active == EFFORT
     assert (world.node.mode, world.listening) == ("gravity", True)
-    assert not world.violations
+    assert not broken(world)

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Families of worlds: what each presupposes, as the ranges that its worlds are drawn from, and what it promises.
+
+Nothing that makes a promise void is drawn in a family. What no premise covers, a mixture of everything, is a family of
+its own, whose only promises are those that hold always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.dynamics import mass_matrix
+from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.driver import DriverQuality
+from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
+from ros2_dyn_tools.campaign import promises
+from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, singular_home, variant
+from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
+from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, random_spring, start_fault
+from ros2_dyn_tools.campaign.promises import ALWAYS, Promise, rest
+from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS, TargetQuality, random_axes
+from ros2_dyn_tools.campaign.world import World
+from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+
+START, AFTERMATH = 0.5, 0.5
+"""Time of the first fault, and from the last one to the end, s."""
+MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
+"""Shortest and longest time from one fault to the next, and longest duration of one, s."""
+PERIODS_WITHIN_TIMEOUT = 6
+"""A world's `state_timeout` is at least this many periods of its driver."""
+REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed", "description changed")
+PROCESSES = ("node killed", "node terminated", "node hangs", "node stopped", "interpreter held")
+COMMANDERS = (
+    "subscriber lost",
+    "controller switched",
+    "controller inactive",
+    "second commander",
+    "twin commander",
+    "commands lost",
+)
+WRONG = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
+HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
+HANDOVERS = ("handed over", "handover fails")
+STATES = (*DRIVER_FAULTS, "states late", "states lost", "clocks jump")
+
+
+@dataclass(frozen=True)
+class Family:
+    """A premise: the ranges that worlds are drawn from; and what is promised of each."""
+
+    name: str
+    share: float
+    """Share of the worlds of a campaign."""
+    faults: tuple[str, ...]
+    """Kinds of faults that are drawn, of `FAULTS`."""
+    promises: tuple[Promise, ...]
+    """Besides those that hold always."""
+    disturbing: tuple[str, ...] = ()
+    """Faults during which more than the node's commands moves the arm, or nothing can brake it."""
+    rates: tuple[float, ...] = (100.0, 125.0, 200.0, 250.0, 500.0)
+    """Rates of the joint states, Hz."""
+    delays: tuple[float, ...] = (0.0, 0.01)
+    """Shortest and longest delay of states and of commands, s."""
+    slew_rates: tuple[float, float] = (5.0, 20.0)
+    """Limits of `slew_rate`, 1/s."""
+    faults_per_world: int = 20
+    gaps: tuple[float, float] = (MIN_GAP, MAX_GAP)
+    """Shortest and longest time from one fault to the next, s."""
+    modes: tuple[str, ...] = ("monitor", *ACTIVE_MODES)
+    patience: tuple[float, ...] = (0.0, 1.2, 3.1)
+    """Times for which operators wait after a stop before they request a mode, s."""
+    free: bool = False
+    """Whether everything else is drawn from all that users may choose, and not only what brakes the arm in time."""
+
+    @property
+    def premise(self) -> str:
+        """The ranges in words."""
+        return (
+            f"states at {self.rates[0]:g} to {self.rates[-1]:g} Hz, {1e3 * self.delays[-1]:g} ms late at most, "
+            f"slew rate {self.slew_rates[0]:g} to {self.slew_rates[1]:g}, {self.gaps[0]:g} to {self.gaps[1]:g} s "
+            f"between faults; faults: {', '.join(self.faults) if not self.free else 'all'}"
+        )
+
+    def kept_promises(self) -> tuple[Promise, ...]:
+        """Return all promises."""
+        return (*ALWAYS, *self.promises)
+
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family(
+            "right model",
+            0.2,
+            (*REQUESTS, *TARGET_FAULTS, "joints permuted", "messages repeated"),
+            (rest(1.0), promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
+        ),
+        Family(
+            "payload",
+            0.05,
+            ("payload declared",),
+            (rest(1.5), promises.PAYLOAD),
+            ("payload declared",),
+            faults_per_world=5,
+        ),
+        Family("wrong model", 0.1, WRONG, (rest(1.5),), WRONG),
+        Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE), STATES),
+        Family(
+            "processes",
+            0.15,
+            PROCESSES,
+            (rest(1.5), promises.TRAVEL, promises.TAKEOVER),
+            gaps=(0.6, 1.5),
+            faults_per_world=8,
+        ),
+        Family("other commander", 0.1, COMMANDERS, (rest(1.5), promises.OTHER), COMMANDERS),
+        Family("hand", 0.05, HANDS, (rest(1.5), promises.TIP, promises.COLLISION), HANDS),
+        Family(
+            "wall",
+            0.05,
+            WALLS,
+            (rest(1.5), promises.TIP, promises.WALL_FORCE, promises.COLLISION),
+            WALLS,
+            faults_per_world=10,
+        ),
+        Family(
+            "handover",
+            0.05,
+            HANDOVERS,
+            (rest(1.5), promises.HANDOVER),
+            HANDOVERS,
+            modes=("gravity",),
+            faults_per_world=2,
+        ),
+        Family(
+            "unpremised",
+            0.1,
+            tuple(FAULTS),
+            (),
+            tuple(FAULTS),
+            (50.0, 100.0, 125.0, 200.0, 250.0, 500.0, 1000.0),
+            (0.0, 0.03),
+            (1.0, 20.0),
+            free=True,
+        ),
+    )
+}
+"""All families by name."""
+
+
+def family_of(seed: int) -> Family:
+    """Return the family of a world of all families, by its seed."""
+    chances = np.random.default_rng([seed, 2])
+    families = list(FAMILIES.values())
+    return families[int(chances.choice(len(families), p=[family.share for family in families]))]
+
+
+def family_named(name: str) -> Family:
+    """Return a family by its name.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    if name not in FAMILIES:
+        raise InputError("family", f"expected one of {', '.join(FAMILIES)}, got '{name}'")
+    return FAMILIES[name]
+
+
+def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRuntime = ArmRuntime) -> World:
+    """Return a world of a family with its faults planned, which all have ended at its time `end`.
+
+    Args:
+        family: what is drawn.
+        seed: seed of everything.
+        faults: number of faults; those of a smaller number are the first of a larger one; 0: those of the family.
+        make_runtime: makes the runtime at each start of the node.
+    """
+    plan, chances = (np.random.default_rng(each) for each in np.random.SeedSequence([seed, 1]).spawn(2))
+    names = arm_names()
+    name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
+    real = variant(name, int(plan.integers(VARIANTS)))
+    home = (singular_home if family.free and plan.random() < 0.15 else random_home)(real.arm, plan)
+    options = _options(family, plan, real, home)
+    world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
+    world.record("world", name, [round(x, 3) for x in home.tolist()])
+    if real.payload is not None and not (family.free and plan.random() < 0.3):
+        world.declare_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
+    _plan_faults(world, family, plan, chances, faults or family.faults_per_world)
+    return world
+
+
+def _plan_faults(
+    world: World, family: Family, plan: np.random.Generator, chances: np.random.Generator, faults: int
+) -> None:
+    seeds = chances.integers(2**63, size=faults)
+    world.want_mode(_draw(plan, family.modes))
+    t = START
+    for number in range(faults):
+        kind, own = _draw(plan, family.faults), np.random.default_rng(seeds[number])
+        duration = float(plan.uniform(0.02, MAX_DURATION))
+        world.at(t, partial(start_fault, world, kind, own, duration))
+        if plan.random() < 0.3:
+            world.at(t + 0.5 * duration, partial(world.want_mode, _draw(plan, family.modes)))
+        t += float(plan.uniform(*family.gaps)) + LASTING_FAULTS.get(kind, 0.0)
+    world.end = t + AFTERMATH
+
+
+def _draw(rng: np.random.Generator, choices: Sequence[Any]) -> Any:
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _options(family: Family, rng: np.random.Generator, real: Variant, home: Array) -> WorldOptions:
+    rate, unit = float(_draw(rng, family.rates)), float(rng.choice([1.0, 1.0, 0.1]))
+    limit = float(np.max(real.arm.effort_limit))
+    driver = DriverQuality(
+        rate,
+        float(10 ** rng.uniform(-6, -4)),
+        float(10 ** rng.uniform(-4, -2)),
+        float(rng.choice([0.0, 0.003 * limit])),
+        float(rng.choice([0.0, 0.002 * limit])),
+        unit,
+    )
+    delay = float(rng.choice([0.0, rng.uniform(*family.delays)]))
+    states = ChannelQuality(float(rng.choice([0.0, 0.02])), delay, float(rng.choice([0.0, 0.5 / rate])))
+    targets = TargetQuality(
+        amplitude=float(rng.uniform(0.0, 0.15)),
+        frequency=float(rng.uniform(0.5, 3.0)),
+        force=float(rng.uniform(0.0, 10.0)),
+        pose_in_base=bool(rng.random() < 0.5),
+        pressed_axes=random_axes(rng) if rng.random() < 0.3 else (),
+        stamped=bool(rng.random() < 0.3),
+    )
+    node = NodeQuality(
+        latency=float(rng.choice([0.0, rng.uniform(0.0, 0.004)])),
+        failsafe_start=float(rng.uniform(0.02, 0.1)),
+        restart_time=float(rng.uniform(0.25, 0.4)),
+    )
+    settings = _settings(family, rng, real.description, home, 1.0 / rate, unit)
+    commands, step = ChannelQuality(0.0, delay, 0.0), min(2e-3, 1.0 / rate)
+    return WorldOptions(settings, driver, states, commands, targets, node, step, _draw(rng, family.patience), True)
+
+
+def _settings(
+    family: Family, rng: np.random.Generator, model: RobotModel, home: Array, period: float, effort_unit: float
+) -> Settings:
+    inertia = np.diag(mass_matrix(model, home))
+    bandwidth = float(rng.uniform(3.0, 12.0))
+    computed_torque = bool(rng.random() < 0.4)
+    scale = np.ones(model.n) if computed_torque else inertia
+    threshold = float(rng.choice([0.1, 0.3, 1.0])) * model.effort_limit
+    order = list(model.joint_names)
+    if rng.random() < 0.3:
+        order = [order[i] for i in rng.permutation(model.n)]
+    interface = _interface(rng, model)
+    servos = interface["command_interface"] == "position_offset"
+    lowest, highest = np.log10(family.slew_rates)
+    return Settings(
+        joints=model.joint_names,
+        transition_velocity=0.05,
+        merge_timeout=float(rng.choice([0.02, 0.1])),
+        estimate_velocity=bool(rng.random() < 0.3) and family.free,
+        measured_effort="gravity_compensated" if rng.random() < 0.2 else "raw",
+        effort_gain=(effort_unit,) * model.n,
+        detect_collisions=bool(rng.random() < 0.5),
+        collision_threshold=threshold.tolist(),
+        default_acceleration=str(rng.choice(["zero", "estimated"])),
+        command_effort="gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
+        command_joints=tuple(order),
+        effort_scale=float(rng.uniform(0.6, 1.0)),
+        slew_rate=float(10 ** rng.uniform(lowest, highest)),
+        velocity_scale=float(rng.uniform(0.3, 1.0 if family.free else 0.5)),
+        ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
+        state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
+        target_timeout=float(rng.choice([0.05, 0.1])),
+        stop_behaviour=str(rng.choice(["hold_gravity", "zero_effort", "none"], p=[0.75, 0.2, 0.05]))
+        if family.free
+        else "hold_gravity",
+        stop_damping=float(rng.uniform(10, 20)),
+        gravity_damping=float(rng.uniform(0, 2)),
+        tracking_law="computed_torque" if computed_torque else "joint_pd",
+        tracking_stiffness=(bandwidth**2 * scale).tolist(),
+        tracking_damping=(2 * bandwidth * scale).tolist(),
+        guiding_assist_gain=float(rng.choice([0.0, 0.5])),
+        force_damping=float(rng.uniform(50, 200)),
+        **random_spring(rng),
+        **interface,
+    )
+
+
+def _interface(rng: np.random.Generator, model: RobotModel) -> dict[str, Any]:
+    """Return what the controller takes, with the numbers of its motors: servos sag by 0.1 to 0.4 rad or m at most."""
+    sag, constant = rng.uniform(0.1, 0.4, model.n), 10 ** rng.uniform(-1.0, 0.5, model.n)
+    return {
+        "command_interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
+        "servo_stiffness": (model.effort_limit / sag).tolist(),
+        "torque_constant": constant.tolist(),
+    }
