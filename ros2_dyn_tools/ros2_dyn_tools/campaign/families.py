@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -37,9 +37,12 @@ START, AFTERMATH = 0.5, 0.5
 """Time of the first fault, and from the last one to the end, s."""
 MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
 """Shortest and longest time from one fault to the next, and longest duration of one, s."""
+STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
+NEAR_LIMIT = (0.03, 0.1)
+"""Distance of a joint from its position limit in a world that begins near it, rad or m."""
 PERIODS_WITHIN_TIMEOUT = 6
 """A world's `state_timeout` is at least this many periods of its driver."""
-REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed", "description changed")
+REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed")
 PROCESSES = ("node killed", "node terminated", "node hangs", "node stopped", "interpreter held")
 COMMANDERS = (
     "subscriber lost",
@@ -51,6 +54,7 @@ COMMANDERS = (
 )
 WRONG = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
 HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
+PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*DRIVER_FAULTS, "states late", "states lost", "clocks jump")
 
@@ -70,7 +74,7 @@ class Family:
     """Faults during which more than the node's commands moves the arm, or nothing can brake it."""
     rates: tuple[float, ...] = (100.0, 125.0, 200.0, 250.0, 500.0)
     """Rates of the joint states, Hz."""
-    delays: tuple[float, ...] = (0.0, 0.01)
+    delays: tuple[float, float] = (0.0, 0.01)
     """Shortest and longest delay of states and of commands, s."""
     slew_rates: tuple[float, float] = (5.0, 20.0)
     """Limits of `slew_rate`, 1/s."""
@@ -80,6 +84,8 @@ class Family:
     modes: tuple[str, ...] = ("monitor", *ACTIVE_MODES)
     patience: tuple[float, ...] = (0.0, 1.2, 3.1)
     """Times for which operators wait after a stop before they request a mode, s."""
+    near_limits: float = 0.0
+    """Share of the worlds that begin with a joint near its position limit."""
     free: bool = False
     """Whether everything else is drawn from all that users may choose, and not only what brakes the arm in time."""
 
@@ -102,23 +108,25 @@ FAMILIES: dict[str, Family] = {
     for family in (
         Family(
             "right model",
-            0.2,
-            (*REQUESTS, *TARGET_FAULTS, "joints permuted", "messages repeated"),
+            0.15,
+            (*REQUESTS, "targets stop", "joints permuted", "messages repeated"),
             (rest(1.0), promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
+            near_limits=0.3,
         ),
         Family(
-            "payload",
-            0.05,
-            ("payload declared",),
-            (rest(1.5), promises.PAYLOAD),
-            ("payload declared",),
-            faults_per_world=5,
+            "targets",
+            0.1,
+            tuple(TARGET_FAULTS),
+            (rest(1.5), promises.TRAVEL, promises.LIMITS, promises.TIP),
+            slew_rates=(5.0, 40.0),
+            modes=("feed_forward", "feed_forward", "force", "impedance"),
         ),
+        Family("payload", 0.05, PAYLOADS, (rest(1.5), promises.PAYLOAD), PAYLOADS, faults_per_world=5),
         Family("wrong model", 0.1, WRONG, (rest(1.5),), WRONG),
         Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE), STATES),
         Family(
             "processes",
-            0.15,
+            0.1,
             PROCESSES,
             (rest(1.5), promises.TRAVEL, promises.TAKEOVER),
             gaps=(0.6, 1.5),
@@ -191,6 +199,8 @@ def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRunti
     name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
     real = variant(name, int(plan.integers(VARIANTS)))
     home = (singular_home if family.free and plan.random() < 0.15 else random_home)(real.arm, plan)
+    if plan.random() < family.near_limits:
+        home = _near_a_limit(real.arm, home, plan)
     options = _options(family, plan, real, home)
     world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
@@ -198,6 +208,16 @@ def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRunti
         world.declare_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
     _plan_faults(world, family, plan, chances, faults or family.faults_per_world)
     return world
+
+
+def _near_a_limit(arm: RobotModel, home: Array, rng: np.random.Generator) -> Array:
+    """Return joint positions of which one is near a limit, where the arm has limits."""
+    limited = np.flatnonzero(np.isfinite(arm.lower) & np.isfinite(arm.upper))
+    if not len(limited):
+        return home
+    joint, moved = _draw(rng, limited.tolist()), home.copy()
+    moved[joint] = arm.upper[joint] - float(rng.uniform(*NEAR_LIMIT))
+    return moved
 
 
 def _plan_faults(
@@ -283,9 +303,7 @@ def _settings(
         ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
         state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
         target_timeout=float(rng.choice([0.05, 0.1])),
-        stop_behaviour=str(rng.choice(["hold_gravity", "zero_effort", "none"], p=[0.75, 0.2, 0.05]))
-        if family.free
-        else "hold_gravity",
+        stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))] if family.free else "hold_gravity",
         stop_damping=float(rng.uniform(10, 20)),
         gravity_damping=float(rng.uniform(0, 2)),
         tracking_law="computed_torque" if computed_torque else "joint_pd",

@@ -401,7 +401,7 @@ def _wall(world: World, distance: float, stiffness: float, way: Callable[[], Arr
 
 def walled(world: World, rng: np.random.Generator) -> Fault:
     """Put a wall near the tip, and take it away."""
-    direction, distance = rng.normal(size=3), float(rng.uniform(1e-3, 0.03))
+    direction, distance = rng.normal(size=3), float(rng.uniform(-2e-3, 0.03))
     return _wall(world, distance, 2e4, lambda: direction)
 
 

@@ -80,9 +80,9 @@ def test_equal_seeds_give_byte_identical_timelines_and_others_do_not():
 def test_timeline_of_a_random_world_is_the_same_in_another_process_with_another_hash_seed():
     code = (
         "import hashlib; from ros2_dyn_tools.campaign.runner import play_world; "
-        "print(hashlib.sha256(timeline(play_world(5, 4).record)).hexdigest())"
+        "print(hashlib.sha256(repr(play_world(5, 4).world.records).encode()).hexdigest())"
     )
-    expected = hashlib.sha256(timeline(play_world(5, 4).record)).hexdigest()
+    expected = hashlib.sha256(repr(play_world(5, 4).world.records).encode()).hexdigest()
     for hash_seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
         output = subprocess.run(

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The promises: independent of the code that keeps them, broken by deliberate faults, and kept without any."""
+
+import pytest
+
+from mutations import MUTATIONS, faults_until_found
+from rooms import TOP, imports
+from ros2_dyn_tools.campaign.families import FAMILIES
+from ros2_dyn_tools.campaign.runner import play_world, world_seeds
+
+ROOM = TOP / "ros2_dyn_tools" / "ros2_dyn_tools" / "campaign"
+FAULTS = 200
+"""Number of faults within which each mutation is found; a campaign plays far more."""
+
+
+@pytest.mark.parametrize("module", ["promises", "record", "worst_motion"])
+def test_promises_import_nothing_of_the_code_that_keeps_them(module):
+    rooms = {name.split(".")[1] for name in imports(ROOM / f"{module}.py") if name.startswith("ros2_dyn.")}
+    assert rooms <= {"model"}
+    own = {name for name in imports(ROOM / f"{module}.py") if name.startswith("ros2_dyn_tools")}
+    assert own <= {"ros2_dyn_tools.campaign.record", "ros2_dyn_tools.campaign.promises"}
+
+
+def test_families_share_all_worlds_and_name_faults_once():
+    assert sum(family.share for family in FAMILIES.values()) == pytest.approx(1.0)
+    assert all(len(set(family.faults)) == len(family.faults) for family in FAMILIES.values())
+    assert all(set(family.disturbing) <= set(family.faults) for family in FAMILIES.values())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_worlds_of_each_family_keep_their_promises(family):
+    size = FAMILIES[family].faults_per_world
+    for seed, faults in world_seeds(1, 2 * size, family):
+        assert play_world(seed, faults, family=family).broken == []
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_deliberate_fault_in_the_code_is_found(name):
+    assert faults_until_found(name, 1, FAULTS) is not None
