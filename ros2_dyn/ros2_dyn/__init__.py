@@ -3,59 +3,23 @@
 
     from ros2_dyn import RobotModel, rnea
 
-The names below are loaded at their first use, so that `import ros2_dyn` takes no time. The packages `ros2_dyn.model`,
-`.dynamics`, `.kernels`, `.estimation` and `.runtime` export the rest of the public interface.
+The packages `ros2_dyn.model`, `.dynamics`, `.kernels`, `.estimation` and `.runtime` export the rest of the public
+interface.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ros2_dyn.dynamics import coriolis as coriolis
-    from ros2_dyn.dynamics import forward_dynamics as forward_dynamics
-    from ros2_dyn.dynamics import forward_kinematics as forward_kinematics
-    from ros2_dyn.dynamics import gravity as gravity
-    from ros2_dyn.dynamics import jacobian as jacobian
-    from ros2_dyn.dynamics import joint_wrenches as joint_wrenches
-    from ros2_dyn.dynamics import mass_matrix as mass_matrix
-    from ros2_dyn.dynamics import rnea as rnea
-    from ros2_dyn.dynamics import static_torque as static_torque
-    from ros2_dyn.errors import Ros2DynError as Ros2DynError
-    from ros2_dyn.kernels import compile_kernel as compile_kernel
-    from ros2_dyn.model import Payload as Payload
-    from ros2_dyn.model import RobotModel as RobotModel
-    from ros2_dyn.runtime import ArmRuntime as ArmRuntime
-    from ros2_dyn.runtime import JointSample as JointSample
-    from ros2_dyn.runtime import Settings as Settings
-
-_PUBLIC = {
-    "errors": ("Ros2DynError",),
-    "model": ("Payload", "RobotModel"),
-    "dynamics": (
-        "coriolis",
-        "forward_dynamics",
-        "forward_kinematics",
-        "gravity",
-        "jacobian",
-        "joint_wrenches",
-        "mass_matrix",
-        "rnea",
-        "static_torque",
-    ),
-    "kernels": ("compile_kernel",),
-    "runtime": ("ArmRuntime", "JointSample", "Settings"),
-}
-_MODULES = {name: f"ros2_dyn.{module}" for module, names in _PUBLIC.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name at its first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'ros2_dyn' has no attribute '{name}'")
-    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    """Return the loaded and the public names."""
-    return sorted({*globals(), *_MODULES})
+from ros2_dyn.dynamics import coriolis as coriolis
+from ros2_dyn.dynamics import forward_dynamics as forward_dynamics
+from ros2_dyn.dynamics import forward_kinematics as forward_kinematics
+from ros2_dyn.dynamics import gravity as gravity
+from ros2_dyn.dynamics import jacobian as jacobian
+from ros2_dyn.dynamics import joint_wrenches as joint_wrenches
+from ros2_dyn.dynamics import mass_matrix as mass_matrix
+from ros2_dyn.dynamics import rnea as rnea
+from ros2_dyn.dynamics import static_torque as static_torque
+from ros2_dyn.errors import Ros2DynError as Ros2DynError
+from ros2_dyn.kernels import compile_kernel as compile_kernel
+from ros2_dyn.model import Payload as Payload
+from ros2_dyn.model import RobotModel as RobotModel
+from ros2_dyn.runtime import ArmRuntime as ArmRuntime
+from ros2_dyn.runtime import JointSample as JointSample
+from ros2_dyn.runtime import Settings as Settings

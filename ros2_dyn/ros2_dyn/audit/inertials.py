@@ -11,8 +11,8 @@ import numpy as np
 from ros2_dyn.audit.link_size import Box
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.model.link_spec import LinkSpec
-from ros2_dyn.model.robot_model import BASE, RobotModel
+from ros2_dyn.model.link_spec import BASE, LinkSpec
+from ros2_dyn.model.robot_model import RobotModel
 from ros2_dyn.model.spatial import Array, skew
 
 ROUNDING, SUM_ROUNDING = 1e-6, 1e-9

@@ -11,7 +11,8 @@ import numpy as np
 
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.joint import Joint
-from ros2_dyn.model.robot_model import BASE, RobotModel
+from ros2_dyn.model.link_spec import BASE
+from ros2_dyn.model.robot_model import RobotModel
 
 MAX_TURNS = 4.0
 """Turns from a position limit to the other beyond which they are degrees: some wrists make three."""

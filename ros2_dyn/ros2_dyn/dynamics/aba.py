@@ -23,6 +23,7 @@ def forward_dynamics(
     qd: ArrayLike,
     tau: ArrayLike,
     gravity: ArrayLike | None = None,
+    *,
     external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:
@@ -52,7 +53,7 @@ def forward_dynamics(
     algorithm = _factored if model.has_mimic_joints else _articulated
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
-            qdd = algorithm(model, q, qd, tau, gravity_vector(gravity), external)
+            qdd = algorithm(model, q, qd, tau, gravity_vector(gravity), external=external)
     except ZeroDivisionError:  # raised for constants, while the algorithm is traced
         raise _no_inertia_error(model, q) from None
     if qdd.dtype != object and not np.all(np.isfinite(qdd)):
@@ -61,7 +62,7 @@ def forward_dynamics(
 
 
 def _articulated(
-    model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, external: External | None
+    model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, *, external: External | None
 ) -> Array:
     # First pass, outwards: velocities; inertia and bias force of each body alone.
     X = joint_transforms(model, q)
@@ -97,8 +98,10 @@ def _articulated(
     return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in qdd], axis=-1)
 
 
-def _factored(model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, external: External | None) -> Array:
-    bias = rnea(model, q, qd, np.zeros(model.n), gravity, external)
+def _factored(
+    model: RobotModel, q: Array, qd: Array, tau: Array, gravity: Array, *, external: External | None
+) -> Array:
+    bias = rnea(model, q, qd, np.zeros(model.n), gravity, external=external)
     return solve(mass_matrix(model, q), (tau - bias)[..., None])[..., 0]
 
 

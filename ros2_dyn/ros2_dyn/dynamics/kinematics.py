@@ -81,6 +81,7 @@ def jacobian_dot(
     qd: ArrayLike,
     link: str | None = None,
     point: ArrayLike | None = None,
+    *,
     frame: str | None = None,
 ) -> Array:
     """Return the time derivative of the matrix that `jacobian` returns, at the velocity qd.

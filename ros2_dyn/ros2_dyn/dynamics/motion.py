@@ -20,6 +20,7 @@ def link_velocity(
     qd: ArrayLike,
     link: str | None = None,
     point: ArrayLike | None = None,
+    *,
     frame: str | None = None,
 ) -> Array:
     """Return the velocity of a point of a link relative to the base, ``J qd`` without the matrix J.
@@ -51,6 +52,7 @@ def link_acceleration(
     qd: ArrayLike,
     qdd: ArrayLike,
     link: str | None = None,
+    *,
     point: ArrayLike | None = None,
     frame: str | None = None,
 ) -> Array:
@@ -76,7 +78,7 @@ def link_acceleration(
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    a = accelerations(model, X, v, qd, qdd, np.zeros(3))
+    a = accelerations(model, X, v, qd, qdd, gravity=np.zeros(3))
     X_p = _to_point(model, link, point)
     body = model.link_frame(link).body
     v_p, a_p = (X_p.motion(zeros((6,), q, qd, qdd) if body == BASE else m[body]) for m in (v, a))

@@ -24,6 +24,7 @@ def luh_walker_paul(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
+    *,
     external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:

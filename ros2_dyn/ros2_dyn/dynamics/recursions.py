@@ -35,7 +35,7 @@ def velocities(model: RobotModel, X: Sequence[Transform], qd: Array) -> list[Arr
 
 
 def accelerations(
-    model: RobotModel, X: Sequence[Transform], v: Sequence[Array], qd: Array, qdd: Array, gravity: Array
+    model: RobotModel, X: Sequence[Transform], v: Sequence[Array], qd: Array, qdd: Array, *, gravity: Array
 ) -> list[Array]:
     """Return the spatial acceleration (..., 6) of every body, outwards (RBDA 5.19).
 

@@ -36,7 +36,7 @@ def regressor(
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
+    a = accelerations(model, X, v, qd, qdd, gravity=gravity_vector(gravity))
 
     # The forces of unit bodies, propagated inwards through every joint that supports them.
     unit = SpatialInertia.from_parameters(np.eye(10))  # ten bodies, each with one parameter 1 and the others 0

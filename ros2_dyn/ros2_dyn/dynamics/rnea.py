@@ -26,6 +26,7 @@ def rnea(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
+    *,
     external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:
@@ -49,7 +50,7 @@ def rnea(
     Raises:
         InputError: a shape is wrong, a value is not finite, or the robot has no link of that name.
     """
-    tau, _ = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external)
+    tau, _ = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external=external)
     return tau
 
 
@@ -59,6 +60,7 @@ def joint_wrenches(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
+    *,
     external: External | None = None,
     payload: Payload | None = None,
 ) -> Array:
@@ -71,7 +73,7 @@ def joint_wrenches(
     Returns:
         [force; moment], N and N m, shape (..., b, 6) for b joints, at the origin and in the axes of the child links.
     """
-    _, f = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external)
+    _, f = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external=external)
     return swap(np.stack(np.broadcast_arrays(*f), axis=-2))
 
 
@@ -81,6 +83,7 @@ def _newton_euler(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None,
+    *,
     external: External | None,
 ) -> tuple[Array, list[Array]]:
     """Return the joint efforts (..., n), and the spatial force (..., 6) through each joint: RBDA Table 5.1.
@@ -93,7 +96,7 @@ def _newton_euler(
     # Outwards: the motion of each body, and the force that it needs.
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    a = accelerations(model, X, v, qd, qdd, gravity_vector(gravity))
+    a = accelerations(model, X, v, qd, qdd, gravity=gravity_vector(gravity))
     f_body = [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)]
 
     # Inwards: the force through each joint, and the effort, its component along the joint's axis.

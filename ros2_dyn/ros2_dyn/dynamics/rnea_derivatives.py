@@ -39,6 +39,7 @@ def rnea_derivatives(
     qd: ArrayLike,
     qdd: ArrayLike,
     gravity: ArrayLike | None = None,
+    *,
     external: External | None = None,
     payload: Payload | None = None,
 ) -> RneaDerivatives:
@@ -56,7 +57,7 @@ def rnea_derivatives(
     v = velocities(model, X, qd)
     gravity = gravity_vector(gravity)
     a_0 = base_acceleration(gravity)
-    a = accelerations(model, X, v, qd, qdd, gravity)
+    a = accelerations(model, X, v, qd, qdd, gravity=gravity)
     f_ext = external_forces(model, q, external)
     f_c = propagate_forces(model, X, [f_i - f_ext_i for f_i, f_ext_i in zip(forces(model, v, a), f_ext)])
     I_c, B_c = composites(model, X, v)

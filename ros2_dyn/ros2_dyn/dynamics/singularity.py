@@ -55,6 +55,7 @@ def singularity(
     link: str | None = None,
     point: ArrayLike | None = None,
     task: Literal["pose", "position", "orientation"] = "pose",
+    *,
     tolerance: float = 1e-6,
 ) -> Singularity:
     """Compare the Jacobian's rank at q with its rank elsewhere; return the lost directions and the kind of singularity.
@@ -90,7 +91,7 @@ def singularity(
     directions = _moved_elsewhere(U[:, rank:].T, elsewhere)
     lost = np.zeros((len(directions), 6))
     lost[:, rows] = directions
-    forms = [_second_order(model, q, Vt[rank:], u, link, point) for u in lost]
+    forms = [_second_order(model, q, Vt[rank:], u, link, point=point) for u in lost]
     kind: Kind = "boundary" if _one_sided(np.array(forms), tolerance) else "interior"
     return Singularity(kind, lost, sigma)
 
@@ -116,7 +117,7 @@ def _moved_elsewhere(lost: Array, elsewhere: list[Array]) -> Array:
 
 
 def _second_order(
-    model: RobotModel, q: Array, null: Array, u: Array, link: str | None, point: ArrayLike | None
+    model: RobotModel, q: Array, null: Array, u: Array, link: str | None, *, point: ArrayLike | None
 ) -> Array:
     """Return the quadratic form of the second-order motion along u by joint velocities in the null space.
 

@@ -20,6 +20,7 @@ def static_torque(
     wrench: ArrayLike,
     link: str | None = None,
     point: ArrayLike | None = None,
+    *,
     frame: str | None = None,
 ) -> Array:
     """Return the joint efforts with which the robot at rest exerts a wrench on its surroundings (Craig 5.96).
@@ -51,6 +52,7 @@ def static_wrenches(
     wrench: ArrayLike,
     link: str | None = None,
     point: ArrayLike | None = None,
+    *,
     frame: str | None = None,
 ) -> Array:
     """Return the wrench that each joint transmits while the robot at rest exerts a wrench (Craig 5.79 to 5.81).
@@ -67,4 +69,4 @@ def static_wrenches(
     here = (0.0, 0.0, 0.0) if point is None else point
     load = ExternalWrench(link or model.default_tip, -vector("wrench", wrench, 6), here, frame or model.base_link)
     at_rest = np.zeros(model.n)
-    return joint_wrenches(model, q, at_rest, at_rest, np.zeros(3), [load])
+    return joint_wrenches(model, q, at_rest, at_rest, np.zeros(3), external=[load])

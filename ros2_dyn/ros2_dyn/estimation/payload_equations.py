@@ -41,7 +41,7 @@ class PayloadEquations(NamedTuple):
 
 
 def payload_equations(
-    model: RobotModel, windows: StateWindows, link: str, gravity: ArrayLike | None, limit: Array, carries: bool
+    model: RobotModel, windows: StateWindows, link: str, gravity: ArrayLike | None, limit: Array, *, carries: bool
 ) -> PayloadEquations:
     """Return the equations of a motion.
 

@@ -49,7 +49,7 @@ class TraceContext(NamedTuple):
 
     def rnea(self) -> Array:
         """Return the efforts of inverse dynamics under the wrench."""
-        return dynamics.rnea(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
+        return dynamics.rnea(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, external=self.external)
 
     @property
     def external(self) -> dict[str, Array]:
@@ -62,7 +62,9 @@ class TraceContext(NamedTuple):
 
     def derivatives(self) -> dynamics.RneaDerivatives:
         """Return the derivatives of those efforts."""
-        return dynamics.rnea_derivatives(self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, self.external)
+        return dynamics.rnea_derivatives(
+            self.model, self.x.q, self.x.qd, self.x.qdd, self.x.gravity, external=self.external
+        )
 
 
 OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
@@ -75,10 +77,12 @@ OUTPUTS: dict[str, Callable[[TraceContext], Array]] = {
     "spring": lambda c: dynamics.spring(c.model, c.x.q),
     "mass_matrix": lambda c: dynamics.mass_matrix(c.model, c.x.q),
     "coriolis_matrix": lambda c: dynamics.coriolis_matrix(c.model, c.x.q, c.x.qd),
-    "qdd": lambda c: dynamics.forward_dynamics(c.model, c.x.q, c.x.qd, c.x.tau, c.x.gravity, c.external),
+    "qdd": lambda c: dynamics.forward_dynamics(c.model, c.x.q, c.x.qd, c.x.tau, c.x.gravity, external=c.external),
     "momentum": lambda c: dynamics.momentum(c.model, c.x.q, c.x.qd),
     "coriolis_transpose_qd": lambda c: dynamics.coriolis_transpose_qd(c.model, c.x.q, c.x.qd),
-    "joint_wrenches": lambda c: dynamics.joint_wrenches(c.model, c.x.q, c.x.qd, c.x.qdd, c.x.gravity, c.external),
+    "joint_wrenches": lambda c: dynamics.joint_wrenches(
+        c.model, c.x.q, c.x.qd, c.x.qdd, c.x.gravity, external=c.external
+    ),
     "pose": lambda c: dynamics.forward_kinematics(c.model, c.x.q, c.link),
     "jacobian": lambda c: dynamics.jacobian(c.model, c.x.q, c.link),
     "jacobian_dot": lambda c: dynamics.jacobian_dot(c.model, c.x.q, c.x.qd, c.link),

@@ -10,6 +10,18 @@ from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
 from ros2_dyn.model.spatial import Transform
 
+BASE = -1
+"""Index of the fixed base, the parent of the first bodies."""
+
+
+class LinkFrame(NamedTuple):
+    """Frame of a link, given by the moving body that it is fixed to."""
+
+    body: int
+    """Index of the body; BASE for a link that does not move."""
+    X: Transform
+    """Transform from the body's frame to the link's frame."""
+
 
 class LinkSpec(NamedTuple):
     """One link, and the joint that connects it to its parent link.

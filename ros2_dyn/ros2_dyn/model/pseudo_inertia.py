@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pseudo-inertia matrix of a body, positive definite for bodies that can exist, and a distance between two bodies.
+"""The pseudo-inertia matrix of a body, positive definite for bodies that can exist.
 
-Wensing, Kim and Slotine, Linear matrix inequalities for physically consistent inertial parameter identification (2018);
-Lee, Wensing and Park, Geometric robot dynamic identification: a convex programming approach (2020).
+Wensing, Kim and Slotine, Linear matrix inequalities for physically consistent inertial parameter identification (2018).
 """
 
 from __future__ import annotations
@@ -75,33 +74,3 @@ def nearest_consistent(parameters: Array, mass: float, radius: float) -> Array:
     P[3, 3] = m
     P[:3, :3] = (axes * np.maximum(moments, m * radius**2)) @ axes.T + m * np.outer(com, com)
     return parameters_of(P)
-
-
-class Divergence:
-    """The log-det divergence of bodies from others, ``tr(P0^-1 P) - log det(P0^-1 P) - 4`` each.
-
-    It is convex, zero for the same body, and infinite at the bounds of what can exist. It does not depend on units, or
-    on the frame that both are given in.
-    """
-
-    def __init__(self, reference: Array) -> None:
-        """Make the divergence from bodies with parameters that can exist, shape (..., 10)."""
-        P = pseudo_inertia(reference)
-        self._inverse = np.linalg.inv(P)
-        self._log_det = np.linalg.slogdet(P)[1]
-        self._slope = np.einsum("...ab,kba->...k", self._inverse, BASIS)
-
-    def value(self, parameters: Array) -> float:
-        """Return the sum over bodies with parameters, shape (..., 10); inf where one of them cannot exist."""
-        try:
-            L = np.linalg.cholesky(pseudo_inertia(parameters))
-        except np.linalg.LinAlgError:
-            return np.inf
-        log_det = 2 * np.log(np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
-        return float(np.sum(np.sum(self._slope * parameters, axis=-1) - log_det + self._log_det - 4.0))
-
-    def derivatives(self, parameters: Array) -> tuple[Array, Array]:
-        """Return the gradients, shape (..., 10), and the Hessians, shape (..., 10, 10), where it is finite."""
-        steps = np.linalg.inv(pseudo_inertia(parameters))[..., None, :, :] @ BASIS
-        flat, turned = (x.reshape(*steps.shape[:-2], 16) for x in (steps, np.swapaxes(steps, -1, -2)))
-        return self._slope - np.trace(steps, axis1=-2, axis2=-1), flat @ np.swapaxes(turned, -1, -2)

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,21 +21,9 @@ from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.joint import Joint
 from ros2_dyn.model.joint_dynamics import JointDynamics
-from ros2_dyn.model.link_spec import LinkSpec, format_tree
+from ros2_dyn.model.link_spec import BASE, LinkFrame, LinkSpec, format_tree
 from ros2_dyn.model.payload import Payload
 from ros2_dyn.model.spatial import Array, Transform, identity_transform
-
-BASE = -1
-"""Index of the fixed base, the parent of the first bodies."""
-
-
-class LinkFrame(NamedTuple):
-    """Frame of a link, given by the moving body that it is fixed to."""
-
-    body: int
-    """Index of the body; BASE for a link that does not move."""
-    X: Transform
-    """Transform from the body's frame to the link's frame."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,9 +41,9 @@ def fill_jacobian(
     Raises:
         InputError: the robot has no such link or frame, or the point is not finite.
     """
-    where = (request.link or robot.tip_link, xyz(request.point), request.frame or None)
-    J = jacobian(robot.model, state.q, *where)
-    response.jacobian_dot = jacobian_dot(robot.model, state.q, state.qd, *where).ravel().tolist()
+    link, point, frame = request.link or robot.tip_link, xyz(request.point), request.frame or None
+    J = jacobian(robot.model, state.q, link, point, frame)
+    response.jacobian_dot = jacobian_dot(robot.model, state.q, state.qd, link, point, frame=frame).ravel().tolist()
     response.jacobian = J.ravel().tolist()
     sigma = singular_values(J)
     response.singular_values = sigma.tolist()
@@ -65,8 +65,8 @@ def fill_torque(
     """
     wrench = request.wrench.wrench
     F = [*xyz(wrench.force), *xyz(wrench.torque)]
-    where = (request.link or robot.tip_link, xyz(request.point), request.wrench.header.frame_id or None)
-    effort = static_torque(robot.model, state.q, F, *where)
+    link, frame = request.link or robot.tip_link, request.wrench.header.frame_id or None
+    effort = static_torque(robot.model, state.q, F, link, xyz(request.point), frame=frame)
     if request.include_gravity:
         effort = effort + robot.all_terms(state, [0.0] * len(state.q), now)["gravity"]
     response.effort = effort.tolist()

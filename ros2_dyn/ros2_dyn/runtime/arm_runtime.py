@@ -245,7 +245,8 @@ class ArmRuntime:
         self._modes.on_link(link, now)
         lost = self.commands and self._modes.armed is not None and not link.failsafe_alive
         if lost and now - self._armed_at >= REARM_PERIOD:
-            self._modes.armed, self._rearms = None, True
+            self._modes.on_failsafe_armed(None)
+            self._rearms = True
         return self._update()
 
     def on_enable(self, pressed: bool, now: float) -> Update:
@@ -260,18 +261,12 @@ class ArmRuntime:
             check_ceiling(sample, self.settings.max_force, self.settings.max_moment)
             check_wrench(model, sample)
 
-        def take(target: TargetWrench) -> None:
-            self._modes.target = target
-
+        take = self._modes.on_target
         return self._on_target("~/desired_wrench", sample, TargetWrench, lambda: self._modes.target, check, take, now)
 
     def on_desired_pose(self, sample: PoseSample, now: float) -> Update:
         """Take a desired pose of the tip."""
-
-        def take(target: TargetPose) -> None:
-            self._modes.target_pose = target
-
-        check = partial(check_pose, sample=sample)
+        check, take = partial(check_pose, sample=sample), self._modes.on_target_pose
         return self._on_target("~/desired_pose", sample, TargetPose, lambda: self._modes.target_pose, check, take, now)
 
     def on_desired_hybrid(self, sample: HybridSample, now: float) -> Update:
@@ -280,13 +275,11 @@ class ArmRuntime:
         def check(model: RobotModel) -> None:
             check_hybrid(model, sample, self.settings.max_force, self.settings.max_moment)
 
-        def take(target: TargetHybrid) -> None:
-            self._modes.target = self._modes.target_pose = target
-
         def known() -> TargetHybrid | None:
             target = self._modes.target_pose
             return target if isinstance(target, TargetHybrid) else None
 
+        take = self._modes.on_target_pose
         return self._on_target("~/desired_hybrid", sample, TargetHybrid, known, check, take, now)
 
     def _on_target(
@@ -353,14 +346,14 @@ class ArmRuntime:
         """Take notice that a failsafe process is armed, or why not, and enter the modes that wait for it."""
         waiting, self._entering = self._entering, []
         if problem is not None:
-            self._modes.armed = None
+            self._modes.on_failsafe_armed(None)
             if not waiting:  # it was for a robot that changed amid a mode
                 self._modes.stop("failsafe lost", f": {problem}")
             return self._update(
                 replies=tuple(Reply(request, ModeRefused(mode, str(problem))) for mode, request in waiting)
             )
-        self._modes.armed, self._armed_at = config, now
-        self._modes.link = self._modes.link._replace(failsafe_alive=True)
+        self._modes.on_failsafe_armed(config)
+        self._armed_at = now
         if config != self._modes.failsafe_config():
             error = "the robot or parameters changed meanwhile: ask again"
             return self._update(replies=tuple(Reply(request, ModeRefused(mode, error)) for mode, request in waiting))

@@ -66,14 +66,10 @@ class ModeManager:
     """The modes of one arm."""
 
     def __init__(self) -> None:
-        self.link = CommandLink()
-        """The other side of the commands."""
-        self.armed: FailsafeConfig | None = None
-        """What the failsafe process is armed with."""
-        self.target: TargetWrench | TargetHybrid | None = None
-        """The wrench of modes force and impedance."""
-        self.target_pose: TargetPose | None = None
-        """What mode impedance follows."""
+        self._link = CommandLink()
+        self._armed: FailsafeConfig | None = None
+        self._target: TargetWrench | TargetHybrid | None = None
+        self._target_pose: TargetPose | None = None
         self._laws = ControlLaws()
         self._rest = RestHolding()
         self._gains = GainRamp()
@@ -116,6 +112,26 @@ class ModeManager:
         return supervisor.mode not in supervisor.policy.conditions.collision_stop_modes
 
     @property
+    def target(self) -> TargetWrench | TargetHybrid | None:
+        """The desired wrench, or None before there is one."""
+        return self._target
+
+    @property
+    def target_pose(self) -> TargetPose | None:
+        """The desired pose of the tip, or None before there is one."""
+        return self._target_pose
+
+    @property
+    def link(self) -> CommandLink:
+        """The other side of the commands."""
+        return self._link
+
+    @property
+    def armed(self) -> FailsafeConfig | None:
+        """What the failsafe process is armed with; None: none is."""
+        return self._armed
+
+    @property
     def loop(self) -> LoopReport:
         """How late the loop is, and what that costs."""
         return self._loop.report(self._laws.stiffness_share if self.mode == "impedance" else 1.0)
@@ -138,7 +154,7 @@ class ModeManager:
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
         if another:
-            self.target = self.target_pose = None  # their frames may be gone
+            self._target = self._target_pose = None  # their frames may be gone
         if before is None or before.model.joint_names != model.joint_names:
             self._latest = self._sent = None
             self._rest = RestHolding()
@@ -181,8 +197,8 @@ class ModeManager:
             state,
             observed.terms,
             arm,
-            self.target,
-            self.target_pose,
+            self._target,
+            self._target_pose,
             wrench,
             now,
             *times,
@@ -204,7 +220,7 @@ class ModeManager:
             StopHold(
                 lambda anchor: position_hold(arm, anchor, rate),
                 lambda: self._rest.effort(robot, arm, now),
-                follows or bool(self.link.other_publishers),
+                follows or bool(self._link.other_publishers),
             ),
         )
         self._hold = self._hold if effort is None else supervisor.carried
@@ -233,7 +249,7 @@ class ModeManager:
 
     def on_link(self, link: CommandLink, now: float) -> None:
         """Take what is known of the other side at a time, s; end commands that have no receiver, or a rival."""
-        self.link = link
+        self._link = link
         if not link.other_publishers:
             self._rival_at = inf
         if self._supervisor is None or not self.commands:
@@ -255,11 +271,27 @@ class ModeManager:
         """
         assert self._supervisor is not None
         self._rival_at = min(self._rival_at, now)
-        name = self.link.other_publishers[0]
+        name = self._link.other_publishers[0]
         if now - self._rival_at >= YIELD_TIME:
-            self._supervisor.abort("second commander", f": '{name}' publishes on {self.link.topic}, too")
+            self._supervisor.abort("second commander", f": '{name}' publishes on {self._link.topic}, too")
         elif self._supervisor.modes.is_active:
-            self._supervisor.stop("second commander", f": '{name}' publishes on {self.link.topic}, too")
+            self._supervisor.stop("second commander", f": '{name}' publishes on {self._link.topic}, too")
+
+    def on_failsafe_armed(self, config: FailsafeConfig | None) -> None:
+        """Take what a failsafe process that runs is armed with; None: it is lost."""
+        self._armed = config
+        if config is not None:
+            self._link = self._link._replace(failsafe_alive=True)
+
+    def on_target(self, target: TargetWrench | TargetHybrid) -> None:
+        """Follow another wrench."""
+        self._target = target
+
+    def on_target_pose(self, target: TargetPose) -> None:
+        """Follow another pose; one with a wrench along the free axes gives that, too."""
+        self._target_pose = target
+        if isinstance(target, TargetHybrid):
+            self._target = target
 
     def on_enable(self, pressed: bool, now: float) -> None:
         """Take an enabling signal at a time, s; a release stops a mode that requires it."""
@@ -349,7 +381,7 @@ class ModeManager:
             self._robot,
             observed,
             arm,
-            self.target,
+            self._target,
             self._enabled_at,
             self._loop,
             self._laws,
@@ -429,9 +461,9 @@ class ModeManager:
         check_target(mode, seen, supervisor.policy.conditions)
         check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
-        check_controller_connected(mode, self.link)
-        if mode == "force" and self.target is not None:
-            target = self.target.in_base_axes(latest.state.measured.q)
+        check_controller_connected(mode, self._link)
+        if mode == "force" and self._target is not None:
+            target = self._target.in_base_axes(latest.state.measured.q)
             check_delay(
                 mode, self._loop.longest, least_free_speed(tip_mobility(arm), target, *self._loop.times), target
             )
@@ -467,7 +499,7 @@ class ModeManager:
         self._laws.begin(now)
         self._walls_at = None
         joints = [robot.model.joint_names[i] for i in self._order]
-        return f"mode {mode}, commanding {joints} on {self.link.topic}"
+        return f"mode {mode}, commanding {joints} on {self._link.topic}"
 
     def _observe_energy(self, observed: Observed, arm: ArmState) -> None:
         """Sum what the law has fed into the arm since the state before."""

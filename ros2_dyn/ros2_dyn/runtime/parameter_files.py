@@ -84,7 +84,7 @@ def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: s
         raise InputError("parameters", f"'{path}' cannot be written: {error}") from error
 
 
-def friction_parameters(model: RobotModel) -> dict[str, list[Any]]:
+def joint_parameters(model: RobotModel) -> dict[str, list[Any]]:
     """Return the parameters that give a robot of the same joints the friction and the rotors of this one.
 
     `transition_velocity`, which is one for all joints, is not among them.

@@ -74,14 +74,14 @@ def test_request_without_a_state_needs_a_measured_one(driver):
 
 def test_get_jacobian(driver):
     """At a given state, of a point on any link, in any frame; near a singularity it says so."""
-    where = ("forearm_link", [0.1, -0.2, 0.3], "tool0")
+    where = {"link": "forearm_link", "point": [0.1, -0.2, 0.3], "frame": "tool0"}
     point = Point(x=0.1, y=-0.2, z=0.3)
-    request = {"state": state(), "link": where[0], "point": point, "frame": where[2]}
+    request = {"state": state(), **where, "point": point}
     given = driver.listener.call(GetJacobian, "dynamics/get_jacobian", **request)
     assert given.success, given.message
     assert list(given.joint_names) == NAMES
-    assert_allclose(np.reshape(given.jacobian, (6, 6)), jacobian(MODEL, Q, *where), rtol=0, atol=1e-12)
-    assert_allclose(np.reshape(given.jacobian_dot, (6, 6)), jacobian_dot(MODEL, Q, QD, *where), rtol=0, atol=1e-12)
+    assert_allclose(np.reshape(given.jacobian, (6, 6)), jacobian(MODEL, Q, **where), rtol=0, atol=1e-12)
+    assert_allclose(np.reshape(given.jacobian_dot, (6, 6)), jacobian_dot(MODEL, Q, QD, **where), rtol=0, atol=1e-12)
     stretched = state(position=[0.0] * 6, velocity=[])
     singular = driver.listener.call(GetJacobian, "dynamics/get_jacobian", state=stretched)
     assert singular.success

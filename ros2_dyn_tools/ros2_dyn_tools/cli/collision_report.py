@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2_dyn collision-report`: the collision detector over a recorded motion, in numbers and in a picture."""
+"""`ros2_dyn collision-report`: the collision detector over a recorded motion, in numbers and as an HTML page."""
 
 from __future__ import annotations
 
@@ -11,34 +11,40 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools import palette
 from ros2_dyn_tools.cli.recording_arguments import add_recording_arguments, conditions_of, read_motion, read_robot
+from ros2_dyn_tools.recording.effort_split import effort_units
 from ros2_dyn_tools.report.collision_report import CollisionReport, Step, collision_report
+from ros2_dyn_tools.report.curves import Curve, decimated
+from ros2_dyn_tools.report.page import write_plots
+from ros2_dyn_tools.report.text import Heading
+
+POINTS = 4000
+"""Most points of a curve of the page."""
 
 
-def draw(report: CollisionReport, paths: Sequence[Path]) -> None:
-    """Residuals against thresholds, with detections and artificial contacts, a row for each joint, as image files."""
-    import matplotlib
+def plots(report: CollisionReport) -> dict[str, tuple[str, list[Curve]]]:
+    """Return unit and curves of each joint: residual and thresholds, detections and artificial contacts."""
+    t, levels = report.recording.t, np.array([report.thresholds.at(qd) for qd in report.recording.qd.tolist()])
+    found: dict[str, tuple[str, list[Curve]]] = {}
+    units = effort_units(report.model)
+    for i, name in enumerate(report.model.joint_names):
+        residual, level = report.residuals[:, i], levels[:, i]
+        height = max(np.max(np.abs(residual)), np.max(level))
+        band = (decimated(t, edge, POINTS) for edge in (level, -level))
+        curves = [Curve("threshold", *edge, palette.THRESHOLD) for edge in band]
+        curves.append(Curve("external effort", *decimated(t, residual, POINTS), palette.EXTERNAL))
+        curves.append(Curve("detected", *_marks(report.alarms, height), "#000000"))
+        begun = [step.start for step in report.steps if step.joint == name]
+        curves.append(Curve("contact begins", *_marks(begun, height), palette.GRAVITY, dash="dash"))
+        found[name] = units[i], curves
+    return found
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
-    n = report.model.n
-    figure, axes = plt.subplots(n, 1, sharex=True, figsize=(9, 1.4 * n + 1), layout="constrained", squeeze=False)
-    t, thresholds = report.recording.t, np.array([report.thresholds.at(qd) for qd in report.recording.qd.tolist()])
-    for i, (axis, name) in enumerate(zip(axes[:, 0], report.model.joint_names)):
-        axis.fill_between(t, -thresholds[:, i], thresholds[:, i], color="0.9", label="threshold")
-        axis.plot(t, report.residuals[:, i], color="tab:blue", linewidth=0.8, label="external effort")
-        for k, alarm in enumerate(report.alarms):
-            axis.axvline(alarm, color="tab:red", linewidth=1, label=None if k else "detected")
-        for k, start in enumerate(step.start for step in report.steps if step.joint == name):
-            axis.axvline(start, color="tab:green", linestyle="--", linewidth=1, label=None if k else "contact begins")
-        axis.set_ylabel("N" if report.model.joints[i].type == "prismatic" else "N m")
-        axis.set_title(name, fontsize=9, loc="left", pad=2, parse_math=False)
-        axis.legend(fontsize=6, loc="upper right", ncol=4)
-    axes[-1, 0].set_xlabel("s")
-    for path in paths:
-        figure.savefig(path, dpi=120)
-    plt.close(figure)
+def _marks(times: Sequence[float], height: float) -> tuple[Array, Array]:
+    """Return a curve of vertical lines."""
+    return np.repeat(np.asarray(times, dtype=float), 3), np.tile([-height, height, np.nan], len(times))
 
 
 def show(report: CollisionReport, console: Console) -> None:
@@ -70,14 +76,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("JOINT", "EFFORT", "TIME"),
         help="an artificial contact of 1 s: N m or N, s since the recording began; may be repeated",
     )
-    parser.add_argument("--output", type=Path, default=Path("collision_report"), help="picture, without .png and .pdf")
+    parser.add_argument(
+        "--output", type=Path, default=Path("collision_report.html"), help="the page; default: %(default)s"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, report, draw.
+    """Read, report, write the page.
 
     Raises:
-        InputError: what `read_motion` and `collision_report` raise.
+        InputError: what `read_motion`, `collision_report` and `write_plots` raise.
         ModelError: the URDF is wrong.
     """
     arm = read_robot(arguments)
@@ -95,6 +103,6 @@ def run(arguments: argparse.Namespace) -> None:
     )
     console = Console()
     show(report, console)
-    paths = [arguments.output.with_suffix(suffix) for suffix in (".png", ".pdf")]
-    draw(report, paths)
-    console.print(f"drawn: {paths[0]}, {paths[1]}")
+    facts = f"{len(report.alarms)} collisions detected in {arguments.recording.name}"
+    write_plots(Heading(f"{report.model.name}: external efforts", facts), plots(report), arguments.output)
+    console.print(f"written: {arguments.output}", markup=False, soft_wrap=True)

@@ -11,11 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import read_arm
-from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
-from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument
+from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
+from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, recorded_names
 from ros2_dyn_tools.doctor import Report, diagnose
 from ros2_dyn_tools.recording.recording import read_recording
 
@@ -76,11 +75,6 @@ def _arm(model: RobotModel, arguments: argparse.Namespace) -> tuple[RobotModel, 
     """Return the arm and the names of its joints in the recording."""
     joints, recorded = arguments.joints, arguments.recorded_joints
     if not joints and not recorded:
-        return recorded_arm(model, recorded_names(arguments.recording, arguments.topic))
-    joints = joints or list(model.joint_names)
-    recorded = recorded or joints
-    if len(joints) != len(recorded):
-        raise InputError("recorded-joints", f"expected {len(joints)} names, got {len(recorded)}")
-    arm = model.reduced(joints)
-    called = dict(zip(joints, recorded))
-    return arm, [called[name] for name in arm.joint_names]
+        return recorded_arm(model, joints_in_recording(arguments.recording, arguments.topic))
+    arm = model.reduced(joints) if joints else model
+    return arm, recorded_names(arm, arguments)

@@ -38,7 +38,7 @@ def recorded_arm(model: RobotModel, recorded: Sequence[str]) -> tuple[RobotModel
     return arm, [called[name] for name in arm.joint_names]
 
 
-def recorded_names(path: Path, topic: str) -> list[str]:
+def joints_in_recording(path: Path, topic: str) -> list[str]:
     """Return the names of the joints with positions in a recording, in its order.
 
     Raises:

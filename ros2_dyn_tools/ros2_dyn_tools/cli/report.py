@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2_dyn report`: efforts of a recorded motion against the model's, part by part, as an HTML page and a PDF."""
+"""`ros2_dyn report`: efforts of a recorded motion against the model's, part by part, as an HTML page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from ros2_dyn_tools.cli.recording_arguments import (
 )
 from ros2_dyn_tools.report.effort_report import Options, effort_report
 from ros2_dyn_tools.report.page import write_page
-from ros2_dyn_tools.report.pdf import write_pdf
 from ros2_dyn_tools.report.tables import Table, contact_tables, effort_tables
 from ros2_dyn_tools.report.text import contact_notes, heading
 
@@ -44,14 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cutoff", type=float, default=usual.cutoff, help="of velocities, Hz; default: %(default)s")
     parser.add_argument("--low-pass", type=float, metavar="HZ", help="filter the measured effort and all parts alike")
-    parser.add_argument("--output", type=Path, default=Path("report.html"), help="the page; the PDF lies beside it")
+    parser.add_argument("--output", type=Path, default=Path("report.html"), help="the page; default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, compare, print, and write the page and the PDF.
+    """Read, compare, print, and write the page.
 
     Raises:
-        InputError: what `read_motion`, `effort_report`, `write_page` and `write_pdf` raise.
+        InputError: what `read_motion`, `effort_report` and `write_page` raise.
         ModelError: a URDF is wrong.
     """
     page = arguments.output
@@ -74,8 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
         console.print(note, markup=False, soft_wrap=True)
     told = heading(report, arguments.recording, recording, recording_began(arguments.recording))
     write_page(report, told, page)
-    write_pdf(report, told, page.with_suffix(".pdf"))
-    console.print(f"written: {page}, {page.with_suffix('.pdf')}", markup=False, soft_wrap=True)
+    console.print(f"written: {page}", markup=False, soft_wrap=True)
 
 
 def _drawn(table: Table) -> rich_table.Table:

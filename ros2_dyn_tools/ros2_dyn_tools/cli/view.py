@@ -10,7 +10,7 @@ from pathlib import Path
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.black_box_file import is_black_box
 from ros2_dyn.runtime.parameter_files import read_arm
-from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, conditions_of, in_newtons
 from ros2_dyn_tools.recording.recording import read_recording
 from ros2_dyn_tools.viewer.description import read_robot
@@ -73,7 +73,7 @@ def open_file(arguments: argparse.Namespace) -> Timeline:
     try:
         recording = read_recording(path, robot.model.joint_names, arguments.topic)
     except InputError:  # the joints may be called otherwise, or be some of the robot's
-        model, names = recorded_arm(robot.model, recorded_names(path, arguments.topic))
+        model, names = recorded_arm(robot.model, joints_in_recording(path, arguments.topic))
         robot = robot._replace(model=model)
         recording = read_recording(path, names, arguments.topic)
     recording = in_newtons(arm._replace(model=robot.model), recording)

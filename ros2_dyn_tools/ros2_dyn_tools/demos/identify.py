@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_dyn.errors import InputError, ProcessError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.controllers import gains_of_inertia
+from ros2_dyn_tools import palette
 from ros2_dyn_tools.demos.arm_demo import CLOCK_TIMEOUT, HOME, arguments
 from ros2_dyn_tools.demos.arm_recorder import QUEUE, ArmRecorder
 from ros2_dyn_tools.demos.demo import Demo
@@ -28,7 +29,9 @@ from ros2_dyn_tools.demos.sampled_motion import SampledMotion
 from ros2_dyn_tools.demos.status_table import Row, status_table
 from ros2_dyn_tools.identification.urdf_output import write_arm
 from ros2_dyn_tools.recording.bag_writer import JointStateBag
-from ros2_dyn_tools.report.effort_picture import draw_efforts
+from ros2_dyn_tools.report.curves import Curve
+from ros2_dyn_tools.report.page import write_plots
+from ros2_dyn_tools.report.text import Heading
 
 RATE = 125.0
 """Rate of the joint states, Hz."""
@@ -47,7 +50,9 @@ START = 60.0
 BEFORE, AFTER = "URDF", "identified"
 """Names of the two models."""
 TITLE = "Efforts in a motion that was not used to identify the arm"
-"""Of the picture."""
+"""Of the page with plots."""
+SHOWN = ((MEASURED, palette.MEASURED), (BEFORE, palette.EXTERNAL), (AFTER, palette.INVERSE_DYNAMICS))
+"""Curves of each joint."""
 INNER = 3
 """Number of joints, from the base on, whose error has to fall to `MAX_RATIO`."""
 MAX_RATIO = 1 / 3
@@ -78,7 +83,7 @@ class IdentifyDemo(Demo):
         self._folder = Path(tempfile.mkdtemp(prefix="ros2_dyn_identify_"))
         self._real = deviating_arm(self._arm.model)
         write_arm(self._folder / "real_arm.urdf", self._urdf.read_text(encoding="utf-8"), self._arm.model, self._real)
-        self._picture = self._folder / "efforts.png"
+        self._picture = self._folder / "efforts.html"
         self._status = "Waiting for the arm and the node."
         self._motion = (0.0, 0.0)  # beginning and end of the last one, s
 
@@ -138,9 +143,11 @@ class IdentifyDemo(Demo):
         if not self._efforts.t:
             raise ProcessError("demo", "the nodes were too late for every state")
         t = np.array(self._efforts.t) - self._efforts.t[0]
-        measured, *models = (self._efforts.efforts(name) for name in (MEASURED, BEFORE, AFTER))
-        names = (f"model: {BEFORE}", f"model: {AFTER}")
-        draw_efforts(self._picture, TITLE, self._arm.model.joint_names, t, measured, dict(zip(names, models)))
+        plots = {}
+        for i, joint in enumerate(self._arm.model.joint_names):
+            curves = ((name, self._efforts.efforts(name)[:, i], colour) for name, colour in SHOWN)
+            plots[joint] = "N m", [Curve(name, t, values, colour, 2.0) for name, values, colour in curves]
+        write_plots(Heading(TITLE, "measured, and predicted by two models"), plots, self._picture)
 
     def _play(self, runner: DemoRunner, motion: SampledMotion) -> None:
         """Let the arm follow a motion to its end."""

@@ -74,3 +74,8 @@ def split_effort(
 def rms(values: Array) -> Array:
     """Return the root of the mean square of each column: values (m, n), result (n,)."""
     return np.sqrt(np.mean(np.square(values), axis=0))
+
+
+def effort_units(model: RobotModel) -> tuple[str, ...]:
+    """Return the unit of the effort of each joint."""
+    return tuple("N" if joint.type == "prismatic" else "N m" for joint in model.joints if joint.mimics is None)

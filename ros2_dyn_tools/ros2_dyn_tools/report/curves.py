@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The curves of a report on a recorded motion, joint by joint, the same on the page and on paper."""
+"""The curves of a report on a recorded motion, joint by joint."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools import palette
 from ros2_dyn_tools.report.effort_report import LABELS, PUBLISHED, EffortReport
 
 POINTS = 80_000
@@ -16,16 +17,15 @@ POINTS = 80_000
 MIN_POINTS = 200
 """Points of each curve at least."""
 COLOURS = {
-    "measured": "#000000",
-    "inertia": "#e69f00",
-    "coriolis": "#cc79a7",
-    "gravity": "#009e73",
-    "friction": "#d55e00",
-    "spring": "#8c6d31",
-    "rest": "#8a8a8a",
+    "inertia": palette.INERTIA,
+    "coriolis": palette.CORIOLIS,
+    "gravity": palette.GRAVITY,
+    "friction": palette.FRICTION,
+    "spring": palette.SPRING,
+    "rest": palette.EXTERNAL,
 }
-"""Colours that the colour-blind can tell apart (Okabe and Ito 2008)."""
-BEST, EARLIER = "#0072b2", ("#56b4e9", "#882255")
+"""Of the parts; what the model leaves unexplained is to it as an external effort."""
+BEST, EARLIER = palette.INVERSE_DYNAMICS, ("#882255", "#332288")
 """Colours of the descriptions: of the best one, and of those before it."""
 
 
@@ -50,7 +50,7 @@ def effort_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
     """Yield the measured effort of a joint, that of each description, and the parts of the best one's."""
     split, t = report.best.split, report.t
     points = points_of_a_curve(report)
-    yield Curve("measured", *decimated(t, split.measured[:, joint], points), COLOURS["measured"], 2.0)
+    yield Curve("measured", *decimated(t, split.measured[:, joint], points), palette.MEASURED, 2.0)
     for variant, colour in zip(report.variants, _colours(report)):
         model = decimated(t, variant.split.model[:, joint], points)
         if variant is report.best:

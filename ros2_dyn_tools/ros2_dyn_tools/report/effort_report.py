@@ -13,7 +13,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.conditions import Conditions
-from ros2_dyn_tools.recording.effort_split import PARTS, EffortSplit, rms, split_effort
+from ros2_dyn_tools.recording.effort_split import PARTS, EffortSplit, effort_units, rms, split_effort
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.replay import USUAL
@@ -75,8 +75,7 @@ class EffortReport:
     @property
     def units(self) -> tuple[str, ...]:
         """Unit of each joint's effort."""
-        types = {joint.name: joint.type for joint in self.model.joints}
-        return tuple("N" if types[name] == "prismatic" else "N m" for name in self.model.joint_names)
+        return effort_units(self.model)
 
     @property
     def parts(self) -> tuple[str, ...]:

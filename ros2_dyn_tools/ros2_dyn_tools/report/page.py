@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report on a recorded motion as one HTML page that needs no network."""
+"""Reports as HTML pages, one file each, that need no network. A browser prints them, or makes a PDF of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -49,41 +49,53 @@ CONFIG = {
 
 
 def write_page(report: EffortReport, heading: Heading, path: Path) -> None:
-    """Write the page.
+    """Write the page of a report on efforts; errors as of `write_plots`."""
+    _write(path, heading, _parts(report))
+
+
+def write_plots(heading: Heading, plots: Mapping[str, tuple[str, Iterable[Curve]]], path: Path) -> None:
+    """Write a page with a plot of unit and curves for each joint.
 
     Raises:
         InputError: Plotly is not installed, or the file cannot be written.
     """
+    joints = enumerate(plots.items())
+    _write(path, heading, (_plot(f"joint-{i}", name, *unit_and_curves, 280) for i, (name, unit_and_curves) in joints))
+
+
+def _write(path: Path, heading: Heading, parts: Iterable[str]) -> None:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise InputError("output", "Plotly, which draws the page, is not installed: pip install plotly") from error
-    page = "\n".join(_page(report, heading, get_plotlyjs()))
+    title = escape(heading.title)
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title><style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>",
+        f'<h1>{title}</h1><p class="facts">{escape(heading.facts)}</p>',
+        *parts,
+        f"<script>{TOUCH}</script></body></html>",
+    ]
     try:
-        path.write_text(page, encoding="utf-8")
+        path.write_text("\n".join(lines), encoding="utf-8")
     except OSError as error:
         raise InputError("output", f"'{path}' cannot be written: {error}") from error
 
 
-def _page(report: EffortReport, heading: Heading, library: str) -> Iterator[str]:
-    yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(heading.title)}</title><style>{STYLE}</style><script>{library}</script></head><body>"
-    yield f"<h1>{escape(heading.title)}</h1>"
-    yield f'<p class="facts">{escape(heading.facts)}</p>'
+def _parts(report: EffortReport) -> Iterator[str]:
     yield from map(_table, effort_tables(report))
     yield from (f'<p class="notes">{escape(note)}</p>' for note in notes(report))
     yield f"<h2>Effort of each joint</h2><p>{escape(parts_note(report))}</p>"
+    unjudged = report.t[0], report.t[int(np.argmax(report.judged))]
     for i, name in enumerate(report.model.joint_names):
-        yield f"<h3>{escape(name)}</h3>" + _plot(f"effort-{i}", effort_curves(report, i), report.units[i], report, 380)
+        yield _plot(f"effort-{i}", name, report.units[i], effort_curves(report, i), 380, unjudged)
     yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
     yield from (f"<p>{escape(note)}</p>" for note in contact_notes(report))
     yield from map(_table, contact_tables(report))
     if any(variant.contact for variant in report.variants):
         for i, name in enumerate(report.model.joint_names):
-            curves = contact_curves(report, i)
-            yield f"<h3>{escape(name)}</h3>" + _plot(f"contact-{i}", curves, report.units[i], None, 280)
-    yield f"<script>{TOUCH}</script></body></html>"
+            yield _plot(f"contact-{i}", name, report.units[i], contact_curves(report, i), 280)
 
 
 def _table(table: Table) -> str:
@@ -98,8 +110,10 @@ def _table(table: Table) -> str:
     return f'{caption}<div class="table"><table aria-label="{title}">{body}</table></div>'
 
 
-def _plot(name: str, curves: Iterable[Curve], unit: str, shaded: EffortReport | None, height: int) -> str:
-    """Return the elements of one plot; shaded is the part of a report that is not judged."""
+def _plot(
+    name: str, title: str, unit: str, curves: Iterable[Curve], height: int, shaded: tuple[float, float] | None = None
+) -> str:
+    """Return the elements of one plot; a span of time is shaded, s."""
     import plotly.graph_objects as go
 
     figure = go.Figure(layout=_layout(unit, height))
@@ -113,9 +127,9 @@ def _plot(name: str, curves: Iterable[Curve], unit: str, shaded: EffortReport | 
         figure.add_scatter(x=t, y=values, name=curve.label, mode="lines", line=line, visible=shown, **group)
         labels.add(curve.label)
     if shaded is not None:
-        since = shaded.t[int(np.argmax(shaded.judged))]
-        figure.add_vrect(shaded.t[0], since, fillcolor="#000", opacity=0.05, line_width=0, layer="below")
-    return figure.to_html(CONFIG, full_html=False, include_plotlyjs=False, div_id=name, default_height=f"{height}px")
+        figure.add_vrect(*shaded, fillcolor="#000", opacity=0.05, line_width=0, layer="below")
+    options = {"full_html": False, "include_plotlyjs": False, "div_id": name, "default_height": f"{height}px"}
+    return f"<h3>{escape(title)}</h3>" + figure.to_html(CONFIG, **options)
 
 
 def _layout(unit: str, height: int) -> dict[str, Any]:

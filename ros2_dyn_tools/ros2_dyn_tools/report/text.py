@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of a report on a recorded motion, the same on the page and on paper."""
+"""The words of a report on a recorded motion."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def slowed(
     Raises:
         InputError: no speed is slow enough.
     """
-    slowness = needed_slowness(model, path, profile, bounds, gravity, 1 + TOLERANCE / 2)
+    slowness = needed_slowness(model, path, profile, bounds, gravity, share=1 + TOLERANCE / 2)
     return profile._replace(slowness=max(1.0, slowness))
 
 
@@ -50,7 +50,7 @@ def smoothed(
     tried = []
     for width in WIDTHS * profile.given_duration:
         smooth = profile._replace(window=float(width))
-        tried.append(smooth._replace(slowness=needed_slowness(model, path, smooth, bounds, gravity, 1.0)))
+        tried.append(smooth._replace(slowness=needed_slowness(model, path, smooth, bounds, gravity, share=1.0)))
     return min(tried, key=lambda each: each.duration)
 
 
@@ -60,6 +60,7 @@ def needed_slowness(
     profile: SpeedProfile,
     bounds: MotionBounds,
     gravity: ArrayLike | None,
+    *,
     share: float,
 ) -> float:
     """Return the smallest factor of time with which a motion uses no more than a share of each limit.

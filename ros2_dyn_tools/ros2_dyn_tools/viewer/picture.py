@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -116,8 +115,3 @@ class Source(Protocol):
 def unknown_efforts(n: int) -> Array:
     """Return efforts of which none is known, shape (`CURVES`, n)."""
     return np.full((CURVES, n), np.nan)
-
-
-def effort_units(model: RobotModel) -> Sequence[str]:
-    """Return the unit of the effort of each joint."""
-    return ["N" if joint.type == "prismatic" else "N m" for joint in model.joints if joint.mimics is None]

@@ -11,6 +11,8 @@ import numpy as np
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools import palette
+from ros2_dyn_tools.recording.effort_split import effort_units
 from ros2_dyn_tools.viewer.picture import (
     CORIOLIS,
     EXTERNAL,
@@ -20,14 +22,13 @@ from ros2_dyn_tools.viewer.picture import (
     MEASURED,
     THRESHOLD,
     Window,
-    effort_units,
 )
 
 if TYPE_CHECKING:
     import viser
 
 
-class Curve(NamedTuple):
+class EffortCurve(NamedTuple):
     """A curve of the plots."""
 
     row: int
@@ -39,18 +40,18 @@ class Curve(NamedTuple):
 
 
 CURVES = (
-    Curve(MEASURED, "measured effort", "#8b929d", 1.2),
-    Curve(INVERSE_DYNAMICS, "inverse dynamics", "#0072b2"),
-    Curve(GRAVITY, "gravity", "#009e73"),
-    Curve(CORIOLIS, "Coriolis", "#e69f00"),
-    Curve(FRICTION, "friction", "#cc79a7"),
+    EffortCurve(MEASURED, "measured effort", palette.MEASURED, 1.2),
+    EffortCurve(INVERSE_DYNAMICS, "inverse dynamics", palette.INVERSE_DYNAMICS),
+    EffortCurve(GRAVITY, "gravity", palette.GRAVITY),
+    EffortCurve(CORIOLIS, "Coriolis", palette.CORIOLIS),
+    EffortCurve(FRICTION, "friction", palette.FRICTION),
 )
-"""Curves of the first plot of each joint; colours that most colour-blind people can tell apart."""
+"""Curves of the first plot of each joint."""
 BAND_FILL, BAND_EDGE = "rgba(120, 130, 145, 0.22)", "rgba(120, 130, 145, 0.6)"
 EXTERNAL_CURVES = (
-    Curve(THRESHOLD, "collision threshold", BAND_EDGE, 1.0),
-    Curve(THRESHOLD, "and its negative", BAND_EDGE, 1.0, -1.0),
-    Curve(EXTERNAL, "external effort", "#d55e00", 2.0),
+    EffortCurve(THRESHOLD, "collision threshold", BAND_EDGE, 1.0),
+    EffortCurve(THRESHOLD, "and its negative", BAND_EDGE, 1.0, -1.0),
+    EffortCurve(EXTERNAL, "external effort", palette.EXTERNAL, 2.0),
 )
 """Curves of the second plot of each joint; the first two are the edges of a band."""
 NO_POINTS = {"show": False}
@@ -72,7 +73,7 @@ TITLE = "font-size:12px;font-weight:600;margin:2px 14px -8px 14px"
 class Chart:
     """One plot. Its data hold no NaN, at which browsers hang: what is not known is not drawn."""
 
-    def __init__(self, gui: Any, curves: Sequence[Curve], banded: bool, least: float) -> None:
+    def __init__(self, gui: Any, curves: Sequence[EffortCurve], banded: bool, least: float) -> None:
         """Add it, with nothing known.
 
         Args:
@@ -178,7 +179,7 @@ def least_range(m: int, least: float) -> Array:
     return curve
 
 
-def legend(curves: Sequence[Curve]) -> str:
+def legend(curves: Sequence[EffortCurve]) -> str:
     """Return the legend of some curves as HTML."""
     parts = "".join(
         f'<span style="{ENTRY}"><span style="{LINE};background:{curve.colour}"></span>{curve.name}</span>'

@@ -364,7 +364,7 @@ def test_what_the_tests_need_is_installed_for_them_only(machine):
 
 
 def test_beside_a_sourced_distribution_only_what_it_lacks_is_installed(machine):
-    machine.give_python(modules="matplotlib mcap numpy plotly rich rosbags scipy toppra viser xacro")
+    machine.give_python(modules="matplotlib mcap numpy plotly rich rosbags scipy toppra viser websockets xacro")
     sourced = {"ROS_DISTRO": "humble", "AMENT_PREFIX_PATH": "/opt/ros/humble", "PYTHONPATH": "/opt/ros/humble/python"}
     for tool in ("cmake", "make"):
         (machine.bin / tool).symlink_to("/bin/true")

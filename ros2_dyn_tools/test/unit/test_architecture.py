@@ -24,7 +24,6 @@ DATA_FLOW = {
     ],
     "ros2_dyn_tools": [
         "campaign",
-        "layouts",
         "timing",
         "recording",
         "identification",

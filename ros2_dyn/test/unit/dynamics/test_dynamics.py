@@ -91,8 +91,8 @@ def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model):
 def test_forward_dynamics_with_gravity_and_wrenches_inverts_inverse_dynamics(model):
     q, qd, qdd = random_state(model, 7, 2, 3)
     tilted, external = [1.0, -2.0, -9.0], {model.default_tip: [10.0, -20.0, 5.0, 1.0, 2.0, -3.0]}
-    tau = rnea(model, q, qd, qdd, tilted, external)
-    close(forward_dynamics(model, q, qd, tau, tilted, external), qdd)
+    tau = rnea(model, q, qd, qdd, tilted, external=external)
+    close(forward_dynamics(model, q, qd, tau, tilted, external=external), qdd)
 
 
 def test_momentum_is_mass_matrix_times_velocity(model):

@@ -74,7 +74,9 @@ def test_power_of_motors_and_wrenches_is_the_rate_of_energy(model, seed):
     """``qd . tau + f . v = dT/dt + dV/dt``."""
     q, qd, qdd, tilted = state(model, seed)
     push = np.random.default_rng(seed).normal(size=6) * 10
-    tau = dynamics.rnea(model, q, qd, qdd, tilted, [dynamics.ExternalWrench(model.default_tip, push, (0.1, 0.2, 0.3))])
+    tau = dynamics.rnea(
+        model, q, qd, qdd, tilted, external=[dynamics.ExternalWrench(model.default_tip, push, (0.1, 0.2, 0.3))]
+    )
     v = dynamics.link_velocity(model, q, qd, point=(0.1, 0.2, 0.3), frame=model.default_tip)
     M, C = dynamics.mass_matrix(model, q), dynamics.coriolis_matrix(model, q, qd)
     dT = qd @ M @ qdd + qd @ (C + C.T) @ qd / 2  # Mdot = C + C^T
@@ -97,7 +99,7 @@ def test_mass_matrix_rate_less_twice_the_coriolis_matrix_is_skew(model, seed):
 def test_3d_recursion_with_a_wrench_agrees_with_the_spatial_one(model, seed, speed):
     x = state(model, seed, speed)
     push = [dynamics.ExternalWrench(model.default_tip, 10 * x[3].repeat(2), (0.1, 0.2, 0.3))]
-    close(dynamics.luh_walker_paul(model, *x, push), dynamics.rnea(model, *x, push))
+    close(dynamics.luh_walker_paul(model, *x, external=push), dynamics.rnea(model, *x, external=push))
 
 
 @given(model=robots, seed=numbers)
@@ -118,7 +120,10 @@ def test_shifted_wrench_takes_the_same_efforts(model, seed):
         to_link = dynamics.forward_kinematics(model, q)[:3, :3].T if frame else np.eye(3)
         elsewhere = to_link @ point  # the shift is written in the wrench's axes, the point in the link's
         shifted = [dynamics.ExternalWrench(model.default_tip, dynamics.shift_wrench(push, point), elsewhere, frame)]
-        close(dynamics.rnea(model, q, qd, qdd, tilted, shifted), dynamics.rnea(model, q, qd, qdd, tilted, at_origin))
+        close(
+            dynamics.rnea(model, q, qd, qdd, tilted, external=shifted),
+            dynamics.rnea(model, q, qd, qdd, tilted, external=at_origin),
+        )
 
 
 @given(model=robots, seed=numbers)

@@ -52,10 +52,11 @@ def test_jacobian_in_another_frame_has_rotated_rows(model):
 @pytest.mark.parametrize("in_tip_axes", [False, True])
 def test_jacobian_dot_in_fixed_and_moving_axes_is_the_derivative_of_the_jacobian(model, in_tip_axes):
     q, qd, _ = random_state(model, 3)
-    where = (model.default_tip, [0.1, -0.2, 0.3], model.default_tip if in_tip_axes else None)
-    before, after = (jacobian(model, q + sign * STEP * qd, *where) for sign in (-1, 1))
+    tip = model.default_tip
+    where = {"link": tip, "point": [0.1, -0.2, 0.3], "frame": tip if in_tip_axes else None}
+    before, after = (jacobian(model, q + sign * STEP * qd, **where) for sign in (-1, 1))
     expected = (after - before) / (2 * STEP)
-    assert_allclose(jacobian_dot(model, q, qd, *where), expected, rtol=0, atol=FINITE_DIFFERENCES)
+    assert_allclose(jacobian_dot(model, q, qd, **where), expected, rtol=0, atol=FINITE_DIFFERENCES)
 
 
 def test_power_of_static_torque_is_that_of_the_wrench(model):

@@ -27,9 +27,9 @@ def test_link_velocity_and_acceleration_agree_with_the_jacobian(name):
         J, Jd = jacobian(model, q, link, POINT), jacobian_dot(model, q, qd, link, POINT)
         v, a = (J @ qd[..., None])[..., 0], (J @ qdd[..., None] + Jd @ qd[..., None])[..., 0]
         close(link_velocity(model, q, qd, link, POINT), v)
-        close(link_acceleration(model, q, qd, qdd, link, POINT), a)
+        close(link_acceleration(model, q, qd, qdd, link, point=POINT), a)
         turned = jacobian(model, q, link, POINT, frame=model.default_tip)
-        close(link_velocity(model, q, qd, link, POINT, model.default_tip), (turned @ qd[..., None])[..., 0])
+        close(link_velocity(model, q, qd, link, POINT, frame=model.default_tip), (turned @ qd[..., None])[..., 0])
 
 
 def test_link_acceleration_is_the_second_derivative_of_position():
@@ -58,6 +58,6 @@ def test_link_fixed_to_the_base_has_zero_velocity_and_acceleration():
     model = ROBOTS["mock_arm"]
     x = random_state(model, 3)
     close(link_velocity(model, *x[:2], "base_link"), np.zeros(6))
-    close(link_acceleration(model, *x, "base_link", POINT), np.zeros(6))
+    close(link_acceleration(model, *x, "base_link", point=POINT), np.zeros(6))
     with pytest.raises(InputError, match="no link 'hand'"):
         link_velocity(model, *x[:2], "hand")

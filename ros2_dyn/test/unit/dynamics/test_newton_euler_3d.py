@@ -32,7 +32,7 @@ def test_classical_acceleration_is_the_second_derivative_of_position_unlike_the_
     q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)
-    a = accelerations(model, X, v, qd, qdd, np.zeros(3))
+    a = accelerations(model, X, v, qd, qdd, gravity=np.zeros(3))
     differ = 0.0
     for i in range(model.n):
         link = next(name for name, place in model.links.items() if place.body == i)

@@ -31,11 +31,11 @@ def test_derivatives_by_the_state_agree_with_central_differences(name):
     model = ROBOTS[name]
     q, qd, qdd = random_state(model, 1)
     push = [ExternalWrench(model.default_tip, [10.0, -5.0, 3.0, 1.0, 2.0, -1.0], (0.1, 0.2, -0.3))]
-    found = rnea_derivatives(model, q, qd, qdd, TILTED, push)
+    found = rnea_derivatives(model, q, qd, qdd, TILTED, external=push)
     assert isinstance(found, RneaDerivatives)
-    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, TILTED, push), q))
-    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, TILTED, push), qd))
-    close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, TILTED, push), qdd))
+    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, TILTED, external=push), q))
+    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, TILTED, external=push), qd))
+    close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, TILTED, external=push), qdd))
 
 
 def test_derivatives_by_the_payload_are_the_regressor():

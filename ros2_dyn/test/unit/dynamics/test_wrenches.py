@@ -43,7 +43,7 @@ def test_wrench_at_any_point_in_any_axes_acts_by_the_transposed_jacobian(model):
     for link in model.link_names:
         for frame in (None, model.base_link, model.default_tip):
             push = [ExternalWrench(link, PUSH, POINT, frame)]
-            expected = free - static_torque(model, q, PUSH, link, POINT, frame or link)
+            expected = free - static_torque(model, q, PUSH, link, POINT, frame=frame or link)
             close(rnea(model, q, qd, qdd, external=push), expected)
             close(forward_dynamics(model, q, qd, expected, external=push), qdd)
 

@@ -11,7 +11,7 @@ from ros2_dyn.dynamics import Presliding, carried_load, friction
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import JointDynamics
 from ros2_dyn.runtime import ArmRuntime, JointSample, Settings
-from ros2_dyn.runtime.parameter_files import friction_parameters, read_arm, read_parameter_file, write_parameter_file
+from ros2_dyn.runtime.parameter_files import joint_parameters, read_arm, read_parameter_file, write_parameter_file
 
 MODEL = mock_arm()
 Q, QD = [0.3, -1.2, 1.4, 0.5, -0.4, 0.2], [0.2, -0.1, 0.02, 0.05, -0.3, 0.1]
@@ -27,7 +27,7 @@ def path(tmp_path):
 
 
 def test_friction_and_rotors_go_through_a_file(path):
-    write_parameter_file(path, friction_parameters(REAL), "of the mock arm")
+    write_parameter_file(path, joint_parameters(REAL), "of the mock arm")
     arm = read_arm(MOCK_ARM, path)
     assert [joint.dynamics for joint in arm.model.joints] == [joint.dynamics for joint in REAL.joints]
     assert path.read_text().startswith("# of the mock arm\n/**:\n  ros__parameters:\n")
@@ -35,11 +35,11 @@ def test_friction_and_rotors_go_through_a_file(path):
 
 def test_plain_friction_needs_few_parameters():
     plain = MODEL.with_joint_dynamics(dict.fromkeys(MODEL.joint_names, PLAIN))
-    assert list(friction_parameters(plain)) == ["joints", "viscous_friction", "coulomb_friction", "armature"]
+    assert list(joint_parameters(plain)) == ["joints", "viscous_friction", "coulomb_friction", "armature"]
 
 
 def test_node_computes_with_all_friction_of_its_parameters():
-    runtime = ArmRuntime(MODEL, Settings.from_values(friction_parameters(REAL)))
+    runtime = ArmRuntime(MODEL, Settings.from_values(joint_parameters(REAL)))
     elements = Presliding(REAL)
     for k in range(5):
         q = [x + 0.004 * k for x in Q]

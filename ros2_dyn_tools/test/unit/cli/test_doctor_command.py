@@ -13,7 +13,7 @@ from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime.parameter_files import write_parameter_file
 from ros2_dyn_tools.cli.doctor import show
-from ros2_dyn_tools.cli.recorded_arm import recorded_arm, recorded_names
+from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.doctor import Diagnosis, Note, Report
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from wrong_recordings import Wrong, synthetic_recording, wrong_recording
@@ -89,4 +89,4 @@ def test_arm_of_a_recording_has_the_joints_that_are_recorded(tmp_path):
     with pytest.raises(InputError, match="no joint of the robot is recorded"):
         recorded_arm(MODEL, ["nose"])
     path = write_csv(tmp_path / "c.csv", synthetic_recording(MODEL, 3, seconds=1.0), names)
-    assert recorded_names(path, "") == names
+    assert joints_in_recording(path, "") == names

@@ -10,13 +10,12 @@ from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import (
-    Divergence,
     is_consistent,
     nearest_consistent,
     parameters_of,
     pseudo_inertia,
 )
-from ros2_dyn_tools.identification.consistent_fit import Prior, fit, weighted
+from ros2_dyn_tools.identification.consistent_fit import Divergence, Prior, fit, weighted
 
 
 def parameters(points, masses) -> np.ndarray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page and the PDF: complete, readable without a network, and safe with any name."""
+"""The page: complete, readable without a network, and safe with any name."""
 
 import re
 import sys
@@ -18,11 +18,9 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.report.effort_report import effort_report
 from ros2_dyn_tools.report.page import write_page
-from ros2_dyn_tools.report.pdf import figures, write_pdf
 from ros2_dyn_tools.report.text import Heading, heading
 
 pytest.importorskip("plotly", reason="Plotly, which draws the page, is not installed")
-pytest.importorskip("matplotlib", reason="Matplotlib, which draws the PDF, is not installed")
 
 NASTY = '<b>&"$x_1$</script>'
 URDF = MOCK_ARM
@@ -110,13 +108,6 @@ def test_the_page_says_that_curves_are_thinned_out(page):
     assert "Curves show the least and the greatest value of each" in page
 
 
-def test_the_pdf_has_two_pages_of_tables_and_one_for_each_joint(report, tmp_path):
-    write_pdf(report, Heading("a $title$", "facts"), tmp_path / "report.pdf")
-    content = (tmp_path / "report.pdf").read_bytes()
-    assert content.startswith(b"%PDF")
-    assert len(re.findall(rb"/Type /Page\b", content)) == 2 + report.model.n
-
-
 def test_a_report_without_thresholds_is_drawn(report, tmp_path):
     variants = tuple(each._replace(contact=None) for each in report.variants)
     bare = replace(report, variants=variants, no_contact=f"'{NASTY}' never moved")
@@ -124,9 +115,6 @@ def test_a_report_without_thresholds_is_drawn(report, tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert escape(bare.no_contact) in page
     assert "contact-0" not in page
-    tables, *joints = figures(bare, Heading("title", "facts"))
-    assert len(tables.axes) == 3
-    assert [len(joint.axes) for joint in joints] == [1] * report.model.n
 
 
 def test_a_prismatic_joint_has_newtons(tmp_path):
@@ -151,17 +139,12 @@ def test_the_heading_tells_robot_recording_dates_and_size(report):
     assert "date not recorded" in heading(report, Path("bag"), recording, None).facts
 
 
-@pytest.mark.parametrize(
-    ("write", "module", "package"),
-    [(write_page, "plotly.offline", "plotly"), (write_pdf, "matplotlib.backends.backend_pdf", "matplotlib")],
-)
-def test_what_is_not_installed_is_named(write, module, package, report, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=f"pip install {package}"):
-        write(report, Heading("title", "facts"), tmp_path / "report")
+def test_what_is_not_installed_is_named(report, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(InputError, match="pip install plotly"):
+        write_page(report, Heading("title", "facts"), tmp_path / "report")
 
 
-@pytest.mark.parametrize("write", [write_page, write_pdf])
-def test_a_file_that_cannot_be_written_is_named(write, report, tmp_path):
+def test_a_file_that_cannot_be_written_is_named(report, tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
-        write(report, Heading("title", "facts"), tmp_path / "nowhere" / "report")
+        write_page(report, Heading("title", "facts"), tmp_path / "nowhere" / "report")

@@ -14,36 +14,36 @@ from layout_contents import SCRIPTS, foxglove_contents, plotjuggler_contents, rv
 from robots import MOCK_ARM, joint, link, mock_arm, robot
 from ros2_dyn.cli.main import main
 from ros2_dyn.model import RobotModel
-from ros2_dyn_tools.layouts import LAYOUTS, Shown, foxglove_layout, plotjuggler_layout, rviz_config
+from ros2_dyn_tools import palette
+from ros2_dyn_tools.cli.layouts import LAYOUTS, layout, template
 
-MOCK = Shown.of(mock_arm())
+MOCK = mock_arm()
 CONFIG = MOCK_ARM.parent
 REPOSITORY = Path(__file__).parents[4]
 
 
-def arm(n: int) -> Shown:
+def arm(n: int) -> RobotModel:
     """Return an arm of n joints and a finger that mimics the last one."""
     links = [link("root"), *(link(f"l{i}", 1.0, (0, 0, 0.1), (1, 0, 0, 1, 0, 1)) for i in range(n + 1))]
     joints = [joint(f"j{i}", "revolute", "root" if i == 0 else f"l{i - 1}", f"l{i}") for i in range(n + 1)]
     joints[n] = joints[n].replace("</joint>", f'<mimic joint="j{n - 1}"/></joint>')
-    return Shown.of(RobotModel.from_urdf(robot(*links, *joints)))
+    return RobotModel.from_urdf(robot(*links, *joints))
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_file_of_the_mock_arm_is_what_the_generator_makes(name):
-    """If this fails: `python -m ros2_dyn layouts ros2_dyn/config/mock_arm.urdf --output ros2_dyn/config`."""
-    assert (CONFIG / name).read_text(encoding="utf-8") == LAYOUTS[name](MOCK)
+def test_layout_of_the_mock_arm_is_the_file_that_it_is_made_from(name):
+    assert layout(name, MOCK) == template(name) == (CONFIG / name).read_text(encoding="utf-8")
 
 
 def test_command_writes_the_files_of_a_namespace_and_of_the_joints_of_the_parameters(tmp_path, capsys):
     parameters = tmp_path / "parameters.yaml"
-    joints = list(MOCK.joints[:4])
+    joints = list(MOCK.joint_names[:4])
     parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"joints": joints}}}))
     words = ["layouts", str(MOCK_ARM), "--output", str(tmp_path / "new"), "--namespace", "/left/"]
     assert main([*words, "--parameters", str(parameters)]) == 0
-    assert capsys.readouterr().out.split() == [str(tmp_path / "new" / name) for name in LAYOUTS]
+    assert capsys.readouterr().out.splitlines() == [f"written: {tmp_path / 'new' / name}" for name in LAYOUTS]
     texts = {name: (tmp_path / "new" / name).read_text() for name in LAYOUTS}
-    assert all(MOCK.joints[3] in text and MOCK.joints[4] not in text for text in texts.values())
+    assert all(MOCK.joint_names[3] in text and MOCK.joint_names[4] not in text for text in texts.values())
     foxglove, plotjuggler = foxglove_contents(texts["foxglove.json"]), plotjuggler_contents(texts["plotjuggler.xml"])
     topics = foxglove.topics | plotjuggler.topics | set(rviz_topics(texts["dynamics.rviz"])) | foxglove.services
     assert "/left/joint_states" in topics
@@ -52,8 +52,8 @@ def test_command_writes_the_files_of_a_namespace_and_of_the_joints_of_the_parame
 
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_foxglove_places_each_panel_once_and_plots_each_joint(n):
-    layout = json.loads(foxglove_layout(arm(n)))
-    panels, placed = layout["configById"], []
+    tree = json.loads(layout("foxglove.json", arm(n)))
+    panels, placed = tree["configById"], []
 
     def place(part):
         if isinstance(part, str):
@@ -65,7 +65,7 @@ def test_foxglove_places_each_panel_once_and_plots_each_joint(n):
             place(part["first"])
             place(part["second"])
 
-    place(layout["layout"])
+    place(tree["layout"])
     assert sorted(placed) == sorted(panels)
     plots = {panels[name]["foxglovePanelTitle"]: panels[name] for name in placed if name.startswith("Plot!effort")}
     assert [title.split(",")[0] for title in plots] == [f"j{i}" for i in range(n)]
@@ -76,7 +76,7 @@ def test_foxglove_places_each_panel_once_and_plots_each_joint(n):
 
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_plotjuggler_has_as_many_parts_as_its_splitters_count_and_plots_each_joint(n):
-    root = ET.fromstring(plotjuggler_layout(arm(n)))
+    root = ET.fromstring(layout("plotjuggler.xml", arm(n)))
     for splitter in root.iter("DockSplitter"):
         assert len(splitter) == int(splitter.get("count")) == len(splitter.get("sizes").split(";"))
     efforts, external, _ = root.iter("Tab")
@@ -89,38 +89,41 @@ def test_plotjuggler_has_as_many_parts_as_its_splitters_count_and_plots_each_joi
 
 
 def test_rviz_shows_the_wrench_of_each_joint_and_also_of_one_that_mimics_another():
-    topics = rviz_topics(rviz_config(arm(2)))
+    text = layout("dynamics.rviz", arm(2))
+    topics = rviz_topics(text)
     assert {f"/dynamics/joint_wrench/j{i}" for i in range(3)} == {name for name in topics if "joint_wrench" in name}
-    config = yaml.safe_load(rviz_config(arm(2)))
+    config = yaml.safe_load(text)
     assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "root"
 
 
-def test_all_tools_show_the_same_efforts_in_the_same_colours():
+def test_all_tools_show_the_same_efforts_in_the_colours_of_the_palette():
     """Those of the model, the measured and the external one; a colour stands for one effort."""
-    layout = json.loads(foxglove_layout(MOCK))
+    tree = json.loads(template("foxglove.json"))
     foxglove = {
         path["value"].split("[")[0].removesuffix(".effort"): path["color"]
-        for name, panel in layout["configById"].items()
+        for name, panel in tree["configById"].items()
         if name in ("Plot!effort0", "Plot!external0")
         for path in panel["paths"]
         if path["value"].endswith("effort[0]")
     }
     foxglove["/joint_states"] = foxglove.pop(f"{SCRIPTS}measured_effort")
-    curves = ET.fromstring(plotjuggler_layout(MOCK)).iter("curve")
-    suffix = f"/{MOCK.joints[0]}/effort"
+    curves = ET.fromstring(template("plotjuggler.xml")).iter("curve")
+    suffix = f"/{MOCK.joint_names[0]}/effort"
     plotjuggler = {c.get("name").removesuffix(suffix): c.get("color") for c in curves if c.get("name").endswith(suffix)}
     assert foxglove == plotjuggler
-    displays = yaml.safe_load(rviz_config(MOCK))["Visualization Manager"]["Displays"]
+    displays = yaml.safe_load(template("dynamics.rviz"))["Visualization Manager"]["Displays"]
     circles = {each["Topic"]["Value"] for each in displays if each["Class"].endswith("Effort")}
     assert circles == set(foxglove)
-    assert len(set(foxglove.values())) == len(foxglove) == 6
+    names = {"external_effort": palette.EXTERNAL, "joint_states": palette.MEASURED}
+    names |= {term: getattr(palette, term.upper()) for term in ("inverse_dynamics", "gravity", "coriolis", "friction")}
+    assert {topic.rpartition("/")[2]: colour for topic, colour in foxglove.items()} == names
 
 
 def test_launch_file_puts_each_topic_of_rviz_into_the_namespace_but_those_of_single_joints():
     tree = ast.parse((CONFIG.parent / "launch" / "dynamics.launch.py").read_text(encoding="utf-8"))
     found = [each for each in tree.body if isinstance(each, ast.Assign) and each.targets[0].id == "RVIZ_TOPICS"]
     remapped = eval(compile(ast.Expression(found[0].value), "launch file", "eval"))
-    topics = rviz_topics(rviz_config(MOCK))
+    topics = rviz_topics(template("dynamics.rviz"))
     assert {f"/{topic}" for topic in remapped} == {topic for topic in topics if "joint_wrench" not in topic}
 
 
@@ -131,8 +134,8 @@ def test_every_topic_and_service_is_in_the_tables_of_the_nodes_page():
     known = {name.replace("~", "/dynamics") if name[0] in "~/" else f"/{name}": kind for name, kind in rows.items()}
     services = {f"/dynamics/{name}" for name in re.findall(r"^\| `~/(\w+)` \|", page, re.MULTILINE)}
     generic = lambda topic: re.sub(r"(joint_wrench)/\w+", r"\1/<joint>", topic)  # noqa: E731
-    for topic, kind in rviz_topics(rviz_config(MOCK)).items():
+    for topic, kind in rviz_topics(template("dynamics.rviz")).items():
         assert known[generic(topic)] == kind.replace("/msg", "")
-    foxglove = foxglove_contents(foxglove_layout(MOCK))
-    assert foxglove.topics | plotjuggler_contents(plotjuggler_layout(MOCK)).topics <= set(known)
+    foxglove = foxglove_contents(template("foxglove.json"))
+    assert foxglove.topics | plotjuggler_contents(template("plotjuggler.xml")).topics <= set(known)
     assert foxglove.services <= services
