@@ -42,6 +42,8 @@ NEAR_LIMIT = (0.03, 0.1)
 """Distance of a joint from its position limit in a world that begins near it, rad or m."""
 PERIODS_WITHIN_TIMEOUT = 6
 """A world's `state_timeout` is at least this many periods of its driver."""
+UNPREMISED = "unpremised"
+"""Name of the family that no premise covers."""
 REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed")
 PROCESSES = ("node killed", "node terminated", "node hangs", "node stopped", "interpreter held")
 COMMANDERS = (
@@ -79,11 +81,17 @@ class Family:
     slew_rates: tuple[float, float] = (5.0, 20.0)
     """Limits of `slew_rate`, 1/s."""
     faults_per_world: int = 20
+    velocity_scales: tuple[float, float] = (0.3, 0.5)
+    """Limits of `velocity_scale`."""
     gaps: tuple[float, float] = (MIN_GAP, MAX_GAP)
     """Shortest and longest time from one fault to the next, s."""
     modes: tuple[str, ...] = ("monitor", *ACTIVE_MODES)
     patience: tuple[float, ...] = (0.0, 1.2, 3.1)
     """Times for which operators wait after a stop before they request a mode, s."""
+    thresholds: tuple[float, ...] = (np.inf, 0.1, 0.3, 1.0)
+    """Thresholds of collisions, as fractions of the effort limits; infinite: none is detected."""
+    variants: tuple[int, ...] = tuple(range(VARIANTS))
+    """Variants of the arms, see `variant`: odd ones carry something."""
     near_limits: float = 0.0
     """Share of the worlds that begin with a joint near its position limit."""
     free: bool = False
@@ -119,11 +127,21 @@ FAMILIES: dict[str, Family] = {
             tuple(TARGET_FAULTS),
             (rest(1.5), promises.TRAVEL, promises.LIMITS, promises.TIP),
             slew_rates=(5.0, 40.0),
+            near_limits=0.5,
             modes=("feed_forward", "feed_forward", "force", "impedance"),
         ),
-        Family("payload", 0.05, PAYLOADS, (rest(1.5), promises.PAYLOAD), PAYLOADS, faults_per_world=5),
+        Family(
+            "payload",
+            0.05,
+            PAYLOADS,
+            (rest(1.5), promises.PAYLOAD),
+            PAYLOADS,
+            modes=("gravity",),
+            variants=(1, 3),
+            faults_per_world=5,
+        ),
         Family("wrong model", 0.1, WRONG, (rest(1.5),), WRONG),
-        Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE), STATES),
+        Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE, promises.ONE_WAY), STATES),
         Family(
             "processes",
             0.1,
@@ -133,12 +151,35 @@ FAMILIES: dict[str, Family] = {
             faults_per_world=8,
         ),
         Family("other commander", 0.1, COMMANDERS, (rest(1.5), promises.OTHER), COMMANDERS),
-        Family("hand", 0.05, HANDS, (rest(1.5), promises.TIP, promises.COLLISION), HANDS),
+        Family(
+            "hand",
+            0.05,
+            HANDS,
+            (rest(1.5), promises.TIP),
+            HANDS,
+            velocity_scales=(0.6, 1.0),
+            gaps=(0.5, 1.5),
+            modes=("hand_guiding", "impedance", "gravity"),
+            patience=(0.0, 1.7),
+            faults_per_world=10,
+        ),
+        Family(
+            "collision",
+            0.05,
+            ("arm pushed",),
+            (rest(1.5), promises.COLLISION),
+            ("arm pushed",),
+            gaps=(0.5, 1.5),
+            modes=("feed_forward",),
+            patience=(0.0, 1.7),
+            thresholds=(0.05,),
+            faults_per_world=10,
+        ),
         Family(
             "wall",
             0.05,
             WALLS,
-            (rest(1.5), promises.TIP, promises.WALL_FORCE, promises.COLLISION),
+            (rest(1.5), promises.TIP, promises.WALL_FORCE),
             WALLS,
             faults_per_world=10,
         ),
@@ -152,14 +193,15 @@ FAMILIES: dict[str, Family] = {
             faults_per_world=2,
         ),
         Family(
-            "unpremised",
-            0.1,
+            UNPREMISED,
+            0.05,
             tuple(FAULTS),
             (),
             tuple(FAULTS),
-            (50.0, 100.0, 125.0, 200.0, 250.0, 500.0, 1000.0),
-            (0.0, 0.03),
-            (1.0, 20.0),
+            rates=(50.0, 100.0, 125.0, 200.0, 250.0, 500.0, 1000.0),
+            delays=(0.0, 0.03),
+            slew_rates=(1.0, 20.0),
+            velocity_scales=(0.3, 1.0),
             free=True,
         ),
     )
@@ -197,7 +239,7 @@ def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRunti
     plan, chances = (np.random.default_rng(each) for each in np.random.SeedSequence([seed, 1]).spawn(2))
     names = arm_names()
     name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
-    real = variant(name, int(plan.integers(VARIANTS)))
+    real = variant(name, _draw(plan, family.variants))
     home = (singular_home if family.free and plan.random() < 0.15 else random_home)(real.arm, plan)
     if plan.random() < family.near_limits:
         home = _near_a_limit(real.arm, home, plan)
@@ -278,7 +320,7 @@ def _settings(
     bandwidth = float(rng.uniform(3.0, 12.0))
     computed_torque = bool(rng.random() < 0.4)
     scale = np.ones(model.n) if computed_torque else inertia
-    threshold = float(rng.choice([0.1, 0.3, 1.0])) * model.effort_limit
+    threshold = float(_draw(rng, family.thresholds))
     order = list(model.joint_names)
     if rng.random() < 0.3:
         order = [order[i] for i in rng.permutation(model.n)]
@@ -292,14 +334,14 @@ def _settings(
         estimate_velocity=bool(rng.random() < 0.3) and family.free,
         measured_effort="gravity_compensated" if rng.random() < 0.2 else "raw",
         effort_gain=(effort_unit,) * model.n,
-        detect_collisions=bool(rng.random() < 0.5),
-        collision_threshold=threshold.tolist(),
+        detect_collisions=threshold < np.inf,
+        collision_threshold=(min(threshold, 1.0) * model.effort_limit).tolist(),
         default_acceleration=str(rng.choice(["zero", "estimated"])),
         command_effort="gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
         command_joints=tuple(order),
         effort_scale=float(rng.uniform(0.6, 1.0)),
         slew_rate=float(10 ** rng.uniform(lowest, highest)),
-        velocity_scale=float(rng.uniform(0.3, 1.0 if family.free else 0.5)),
+        velocity_scale=float(rng.uniform(*family.velocity_scales)),
         ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
         state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
         target_timeout=float(rng.choice([0.05, 0.1])),

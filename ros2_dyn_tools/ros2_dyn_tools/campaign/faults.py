@@ -30,6 +30,8 @@ from ros2_dyn_tools.campaign.world import World
 
 TOGGLE_PERIOD, STIFFNESS_PERIOD, COMMAND_PERIOD = 0.02, 0.06, 0.01
 """Periods of mode requests that are toggled, of stiffness that is changed, and of another node's commands, s."""
+PUSHES, MAX_PUSH = (0.1, 0.8), 80.0
+"""Force of a push: limits as a fraction of the strongest joint's effort, 1/m, and the largest, N."""
 RAMP_TIMES = (0.3, 1.0)
 """Shortest and longest time over which the right payload is declared, s."""
 
@@ -366,8 +368,9 @@ def pushed(world: World, rng: np.random.Generator) -> Fault:
     links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
     link = links[int(rng.integers(len(links)))]
     direction = rng.normal(size=3)
-    force = rng.uniform(5, 80) * direction / np.linalg.norm(direction)
-    profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.4))
+    size = min(float(rng.uniform(*PUSHES) * np.max(world.arm_model.effort_limit)), MAX_PUSH)
+    force = size * direction / np.linalg.norm(direction)
+    profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.8))
     point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
     return Fault(
         lambda: world.add_contact(AppliedForce(link, force, point, profile, world.now, duration)),
@@ -377,7 +380,7 @@ def pushed(world: World, rng: np.random.Generator) -> Fault:
 
 def led(world: World, rng: np.random.Generator) -> Fault:
     """Let a hand lead the tip."""
-    displacement = tuple(rng.uniform(-0.2, 0.2, 3).tolist())
+    displacement = tuple(rng.uniform(-0.3, 0.3, 3).tolist())
     duration, hold = float(rng.uniform(0.3, 1.0)), float(rng.uniform(0, 0.3))
     tip, origin = world.arm_model.default_tip, (0.0, 0.0, 0.0)
     return Fault(lambda: world.add_contact(Hand(tip, displacement, origin, world.now, duration, hold)), _nothing)

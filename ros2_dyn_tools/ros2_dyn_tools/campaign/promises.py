@@ -26,7 +26,7 @@ MAX_TRAVEL = 0.3
 """Longest way of a joint after a stop, rad or m."""
 LIMIT_MARGIN = 0.05
 """Longest way of a joint beyond its position limit, rad or m."""
-TIP_FACTOR, TIP_TIME = 1.2, 0.15
+TIP_FACTOR, TIP_TIME = 1.2, 0.1
 """The tip is faster than this many times its limit for no longer than this time, s."""
 ENABLE_TIME = 0.5
 """Time after the enabling signal has ended within which a mode that needs it ends, s."""
@@ -36,7 +36,7 @@ COMMANDER_TIME = 0.2
 """Time within which a mode ends when another commander is announced, s."""
 TAKEOVER_TIME = 0.3
 """Time after the death of the node within which its failsafe process commands, s."""
-COLLISION_FACTOR, COLLISION_TIME = 2.0, 0.3
+COLLISION_FACTOR, COLLISION_TIME = 2.0, 0.2
 """`feed_forward` ends when contacts exert this many times the threshold at a joint for this time, s."""
 MAX_WALL_FORCE = 150.0
 """Largest force at a wall, N."""
@@ -167,6 +167,17 @@ def _silence(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
     yield from _first(motion.t, blind, "silence", np.inf, allowed)
 
 
+def _one_way(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+    motion, commands = record.motion, record.commands
+    blind = motion.silence > record.declared.state_timeout + 0.02
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], blind, [False]]).astype(int)))
+    for begin, end in edges.reshape(-1, 2):
+        during = (commands.t >= motion.t[begin]) & (commands.t <= motion.t[end - 1])
+        change = np.diff(commands.effort[during], axis=0) / record.declared.effort_limit
+        back = np.minimum(np.maximum(change, 0.0).sum(axis=0), np.maximum(-change, 0.0).sum(axis=0))
+        yield from _worst(record, motion.t[begin : begin + 1], back[None], 1e-9, "blind command")
+
+
 def _other(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
     motion = record.motion
     for begin, end, kind in record.spans("fault begins", "fault ends"):
@@ -292,6 +303,7 @@ TIP = Promise(
 )
 ENABLE = Promise("enable", f"without the enabling signal a mode that needs it ends within {ENABLE_TIME:g} s", _enable)
 SILENCE = Promise("silence", f"a mode ends within {SILENCE_TIME:g} s after `state_timeout` without states", _silence)
+ONE_WAY = Promise("blind command", "without states no joint's command turns back on its way", _one_way)
 OTHER = Promise("other commander", f"a mode ends within {COMMANDER_TIME:g} s after another commander came", _other)
 TAKEOVER = Promise("takeover", f"the failsafe process commands within {TAKEOVER_TIME:g} s", _takeover)
 WALL_FORCE = Promise("wall force", f"no wall is pressed with more than {MAX_WALL_FORCE:g} N", _wall_force)

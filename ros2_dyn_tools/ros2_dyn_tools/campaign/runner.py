@@ -19,7 +19,7 @@ from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.simulation.simulated_node import MakeRuntime
-from ros2_dyn_tools.campaign.families import FAMILIES, Family, family_named, family_of, world_of
+from ros2_dyn_tools.campaign.families import FAMILIES, UNPREMISED, Family, family_named, family_of, world_of
 from ros2_dyn_tools.campaign.promises import Broken, broken_promises
 from ros2_dyn_tools.campaign.record import Record
 from ros2_dyn_tools.campaign.world import World
@@ -29,8 +29,6 @@ WORLDS_PER_TASK = 5
 """Number of worlds that an executor plays in one task."""
 COMPILED_FROM = 5000
 """Number of faults from which on it pays to compile kernels to C, where that can be done; the numbers are the same."""
-UNPREMISED = "unpremised"
-"""The family of worlds that no premise covers."""
 
 
 class Played(NamedTuple):

@@ -198,7 +198,7 @@ class World:
         self.recorder.event(self.queue.now_ns, kind, *details)
         if kind == "mode" and details[0] not in ACTIVE_MODES:
             self._patient_until = self.now + self.options.patience
-        if kind == "stop_service" and self.options.brakes:
+        if kind == "stop_service" and self.options.attended:
             self.brake()
         if kind == "failsafe":
             self._failsafe_commands = details[0] == "takes over"
@@ -419,6 +419,8 @@ class World:
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
+        if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
+            self.node.input(lambda runtime, now: runtime.reset_collision(now))
         self._aim(self.arm.q)
         self.node.request_mode(mode)
 

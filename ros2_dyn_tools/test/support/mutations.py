@@ -157,8 +157,8 @@ MUTATIONS = {
     "tip not watched": Mutation(tip_not_watched, "hand", ("tip speed",)),
     "second commander not noticed": Mutation(second_commander_not_noticed, "other commander", ("other commander",)),
     "failsafe does nothing": Mutation(failsafe_that_does_nothing, "processes", ("takeover",)),
-    "joint limits ignored": Mutation(joint_limits_ignored, "right model", ("position limit",)),
-    "thresholds ignored": Mutation(thresholds_ignored, "hand", ("collision",)),
+    "joint limits ignored": Mutation(joint_limits_ignored, "targets", ("position limit",)),
+    "thresholds ignored": Mutation(thresholds_ignored, "collision", ("collision",)),
     "payload without ramp": Mutation(payload_without_ramp, "payload", ("payload",)),
 }
 """All deliberate faults by name."""
