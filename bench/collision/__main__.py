@@ -22,8 +22,8 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
+from ros2_dyn_tools.recording.detection import calibrate, detect, observe
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.replay import calibrate, detect, observe
 
 URDF = Path(__file__).parents[2] / "ros2_dyn" / "config" / "mock_arm.urdf"
 VISCOUS, COULOMB = (6.0, 6.0, 4.0, 1.0, 1.0, 0.5), (5.0, 5.0, 4.0, 1.0, 1.0, 0.6)

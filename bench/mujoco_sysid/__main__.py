@@ -24,7 +24,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.identification.parts import NONE, TEST, Split, parts_of
 from ros2_dyn_tools.recording.recording import read_recording
-from ros2_dyn_tools.recording.signals import Motion, even_motion, zero_phase
+from ros2_dyn_tools.recording.signals import EvenMotion, even_motion, zero_phase
 
 STRETCH, SHEAR = np.array([0.02, 50.0]), np.array([-3.0, 3.0])
 """Bounds of the bodies' shapes: wider than the default, at which the fit ends on them."""
@@ -103,7 +103,7 @@ def arm_without_shapes(urdf: Path, joint_names: tuple[str, ...]) -> Any:
 
 
 def all_parameters(
-    spec: Any, compiled: Any, joint_names: tuple[str, ...], motion: Motion, fitted: Array
+    spec: Any, compiled: Any, joint_names: tuple[str, ...], motion: EvenMotion, fitted: Array
 ) -> sysid.ParameterDict:
     """Return the parameters, with bounds and beginnings from the sizes of the recorded signals."""
     parameters = sysid.ParameterDict()
@@ -166,7 +166,7 @@ def put_joint(name: str, field: str) -> Callable[[Any, Any], None]:
     return modify
 
 
-def inverse_dynamics(compiled: Any, motion: Motion, rows: Array) -> Array:
+def inverse_dynamics(compiled: Any, motion: EvenMotion, rows: Array) -> Array:
     """Return the efforts of the states in some rows, N m or N, shape (m, n); the others are zero."""
     data, efforts = mujoco.MjData(compiled), np.zeros_like(motion.q)
     for k in rows:

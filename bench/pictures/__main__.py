@@ -28,7 +28,7 @@ from ros2_dyn.runtime import JointSample, Settings
 from ros2_dyn_tools.ros.viewer_node import Topics, ViewerNode, spin_beside
 from ros2_dyn_tools.viewer.live_arm import LiveArm
 from ros2_dyn_tools.viewer.page import Page
-from ros2_dyn_tools.viewer.picture import Picture, ShownRobot, Status, Window
+from ros2_dyn_tools.viewer.picture import EffortWindow, Picture, ShownRobot, Status
 from ros2_dyn_tools.viewer.server import address, start_server
 
 GRAPHICS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -101,7 +101,7 @@ class Replay:
         """See `Source`."""
         return self._live.picture(self.moment.status, None)
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """See `Source`."""
         return self._live.window(span, points)
 

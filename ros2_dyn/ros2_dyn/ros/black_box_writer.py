@@ -16,8 +16,7 @@ from rclpy.node import Node
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings, black_box_file
-from ros2_dyn.runtime.black_box import BlackBox, RecordingRuntime
-from ros2_dyn.runtime.decision_record import Recording
+from ros2_dyn.runtime.black_box import BlackBox, Recording, RecordingRuntime
 
 MAX_FILES, MAX_BYTES = 20, 200_000_000
 """Number and size of the files in a folder; the oldest are deleted. One of a six-axis arm at 500 Hz is 3 MB."""

@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.ros.cdr_layout import ENCAPSULATION, Arrays, Layout, Names, Scanner
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import DesiredSample, JointSample, PoseSample, WrenchSample
 
 LITTLE_ENDIAN = b"\0\1"
 """First bytes of plain little-endian CDR, the only representation that is read here without a message object."""

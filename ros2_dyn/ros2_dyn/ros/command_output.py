@@ -9,8 +9,8 @@ from std_msgs.msg import Float64MultiArray
 from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
 from ros2_dyn.ros.message_template import command_template
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
-from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.update import Command, FailsafeConfig
 
 

@@ -49,11 +49,21 @@ from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_residuals, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
-from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings, Update
+from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings
+from ros2_dyn.runtime.inputs import (
+    CollisionCalibration,
+    CollisionReset,
+    Description,
+    EnableSignal,
+    ModeRequest,
+    SettingsChange,
+)
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME
 from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 TRAJECTORIES = "~/desired_trajectory"
+CHANGE = "parameters"
+"""Name of the request that changes parameters, which is answered at once."""
 REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
 """How often the node sees who subscribes, s, and how often it does so between two reports."""
 
@@ -82,10 +92,10 @@ class DynamicsNode(Node):
     def _subscribe(self) -> None:
         """Subscribe to the hot topics; the last one's messages are read after those of the others."""
         runtime, driver, loop = self._runtime, self._driver, self._loop
-        wrenches = self._reads("~/desired_wrench", WrenchReader(), runtime.on_desired_wrench)
-        poses = self._reads("~/desired_pose", PoseReader(), runtime.on_desired_pose)
-        desired = self._reads("~/desired", DesiredReader(), runtime.on_desired)
-        states = self._reads("joint_states", JointStateReader(), runtime.on_joint_state)
+        wrenches = self._reads("~/desired_wrench", WrenchReader())
+        poses = self._reads("~/desired_pose", PoseReader())
+        desired = self._reads("~/desired", DesiredReader())
+        states = self._reads("joint_states", JointStateReader())
         loop.subscribe(Bool, "~/enable", 1, self._on_enable)
         loop.subscribe(WrenchStamped, "~/desired_wrench", 1, wrenches)
         loop.subscribe(PoseStamped, "~/desired_pose", 1, poses)
@@ -127,9 +137,7 @@ class DynamicsNode(Node):
 
     # ---- messages
 
-    def _reads(
-        self, topic: str, reader: CdrReader[Any], take: Callable[[Any, float], Update]
-    ) -> Callable[[bytes], None]:
+    def _reads(self, topic: str, reader: CdrReader[Any]) -> Callable[[bytes], None]:
         """Return a callback that reads a serialised message of a topic and gives it to the runtime."""
         driver, window = self._driver, self._driver.window
 
@@ -140,25 +148,23 @@ class DynamicsNode(Node):
             except MessageError as error:
                 driver.log.add([rejection(topic, error)])
                 return
-            update = take(sample, driver.now())
-            driver.handle(update)
-            if update.steps:
+            if driver.step(sample).steps:
                 window.latencies.append(time.perf_counter() - started)
 
         return on_message
 
     def _on_enable(self, raw: bytes) -> None:
         pressed = deserialize_message(raw, Bool).data
-        self._driver.handle(self._runtime.on_enable(pressed, self._driver.now()))
+        self._driver.step(EnableSignal(pressed))
 
     def _on_hybrid(self, message: HybridTarget) -> None:
         sample = hybrid_sample(message, self._driver.received())
-        self._driver.handle(self._runtime.on_desired_hybrid(sample, self._driver.now()))
+        self._driver.step(sample)
 
     def _on_description(self, message: String) -> None:
         if message.data != self._description:
             self._description = message.data
-            self._driver.handle(self._runtime.use_description(message.data, self._driver.now()))
+            self._driver.step(Description(message.data))
 
     def _on_trajectory(self, raw: bytes) -> None:
         """Pass a serialised trajectory to its process, and publish what comes back."""
@@ -181,10 +187,11 @@ class DynamicsNode(Node):
         """Take all changes or none."""
         try:
             settings = changed_settings(self, changes)
-            self._driver.handle(self._runtime.change_settings(settings, self._driver.now()))
         except Ros2DynError as error:
             return parameter_result(str(error))
-        return parameter_result()
+        update = self._driver.step(SettingsChange(settings, CHANGE))
+        problem = next(reply.error for reply in update.replies if reply.request == CHANGE)
+        return parameter_result(str(problem or ""))
 
     # ---- services
 
@@ -203,31 +210,26 @@ class DynamicsNode(Node):
         return answer
 
     def _residuals(self, request: Any, response: GetCollisionResiduals.Response) -> GetCollisionResiduals.Response:
-        return respond(self, response, lambda: fill_residuals(response, self._runtime.watching()))
+        return respond(self, response, lambda: fill_residuals(response, self._runtime.external_efforts()))
 
     async def _set_mode(self, request: SetMode.Request, response: SetMode.Response) -> SetMode.Response:
-        driver, runtime = self._driver, self._runtime
-        driver.see_link()
-        driver.count_state_publishers()
-        reply = await driver.request(lambda name: runtime.request_mode(request.mode, driver.now(), name))
-        return _filled(response, reply)
+        self._driver.see_link()
+        self._driver.count_state_publishers()
+        return _filled(response, await self._driver.request(ModeRequest(request.mode)))
 
     async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
         try:
             payload = payload_request(request)
         except InputError as error:
             return _filled(response, Reply(None, error))
-        driver, runtime = self._driver, self._runtime
-        reply = await driver.request(lambda name: runtime.set_payload(payload, driver.now(), name))
-        return _filled(response, reply)
+        return _filled(response, await self._driver.request(payload))
 
     async def _estimate_payload(
         self, request: EstimatePayload.Request, response: EstimatePayload.Response
     ) -> EstimatePayload.Response:
         """Observe a motion, publish what is carried, and set it if that is asked for."""
-        driver, runtime = self._driver, self._runtime
-        question = PayloadQuestion(request.link, request.duration, request.tare)
-        reply = await driver.request(lambda name: runtime.estimate_payload(question, driver.now(), name))
+        driver = self._driver
+        reply = await driver.request(PayloadQuestion(request.link, request.duration, request.tare))
         if reply.error is not None or reply.value is None:
             return _filled(response, reply)
         found = reply.value
@@ -235,23 +237,22 @@ class DynamicsNode(Node):
         self._payload.publish(response.payload)
         if request.apply:
             payload = PayloadRequest(found.link, found.payload.parameters.tolist(), MIN_RAMP_TIME)
-            reply = await driver.request(lambda name: runtime.set_payload(payload, driver.now(), name))
+            reply = await driver.request(payload)
         response = _filled(response, reply)
         response.message = f"{found.payload}" + (f"; it is not set: {reply.error}" if reply.error else "")
         return response
 
     async def _reset_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        reply = await self._driver.request(lambda name: self._runtime.reset_collision(self._driver.now(), name))
+        reply = await self._driver.request(CollisionReset())
         self._driver.publish_collision_stop()
         return _filled(response, reply)
 
     async def _calibrate_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """Observe a free motion, then set its thresholds as parameters."""
-        driver, runtime = self._driver, self._runtime
-        reply = await driver.request(lambda name: runtime.calibrate_collision(driver.now(), name))
+        reply = await self._driver.request(CollisionCalibration())
         if reply.error is not None:
             return _filled(response, reply)
-        names = list(runtime.require_robot("joints").model.joint_names)
+        names = list(self._runtime.require_robot("joints").model.joint_names)
         parameters = [Parameter("joints", value=names), Parameter("collision_threshold", value=reply.value)]
         result = self.set_parameters_atomically(parameters)
         response.success, response.message = result.successful, result.reason

@@ -9,7 +9,7 @@ process replaces the node; the node stops its mode where the process is lost, an
 
 from __future__ import annotations
 
-import pickle
+import json
 import select
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ros2_dyn.errors import FailsafeError
+from ros2_dyn.model.plain import to_plain
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
 
@@ -173,7 +174,7 @@ def start_process(task: FailsafeTask, subscribers: int) -> ArmedProcess:
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError):  # it has ended, which is seen below
-        pickle.dump(task, process.stdin)
+        process.stdin.write(json.dumps(to_plain(task), allow_nan=False).encode() + b"\n")
         process.stdin.flush()
     in_time = select.select([process.stdout], [], [], ARM_TIMEOUT)[0]
     answer = process.stdout.readline().decode().split() if in_time else []

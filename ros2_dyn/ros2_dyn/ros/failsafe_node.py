@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -24,6 +24,7 @@ from std_srvs.srv import Trigger
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.errors import MessageError
+from ros2_dyn.model.plain import from_plain
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.endpoints import identified_publisher
 from ros2_dyn.ros.event_log import EventLog
@@ -128,7 +129,7 @@ class FailsafeNode(Node):
             self._end()
             return
         signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.read(), self.ending)
-        update = self._runtime.on_time(signs, self._now(), time.monotonic())
+        update = self._runtime.on_time(signs, self._now())
         if self._runtime.taken_over and not self._taken_over:
             self._taken_over = True
             self._memory.take()  # before the first command, so that the node does not command beside it
@@ -164,7 +165,7 @@ class FailsafeNode(Node):
 def main() -> int:
     """Get ready, watch the node, and take over."""
     fd, subscribers = int(sys.argv[1]), int(sys.argv[2])
-    task: FailsafeTask = pickle.load(sys.stdin.buffer)
+    task: FailsafeTask = from_plain(FailsafeTask, json.loads(sys.stdin.buffer.readline()), "task")
     n = len(task.config.settings.apply(task.config.description).joint_names)
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # where the middleware prints its errors

@@ -20,6 +20,7 @@ from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controllers, HandoverStep, Outcome, Refused
+from ros2_dyn.runtime.inputs import HandoverInput, ModeRequest
 
 Handover = Callable[[CommandedArm, Controllers], Awaitable[Outcome]]
 
@@ -54,13 +55,13 @@ class NodeArm:
 
     def step(self, what: HandoverStep) -> None:
         """Take a step in mode gravity."""
-        self._driver.handle(self._driver.runtime.on_handover(what, self._driver.now()))
+        self._driver.step(HandoverInput(what))
 
     async def _request(self, mode: str) -> Reply:
         driver = self._driver
         driver.see_link()
         driver.count_state_publishers()
-        return await driver.request(lambda name: driver.runtime.request_mode(mode, driver.now(), name))
+        return await driver.request(ModeRequest(mode))
 
 
 class HandoverServices:

@@ -25,7 +25,8 @@ from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.trigger_service import TriggerService
-from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Reply, Update
+from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Input, Reply, Request, Update
+from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, FailsafeArmed, StatePublishers, TimePassed
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 
@@ -56,7 +57,7 @@ class NodeDriver:
         self._ticks = 0
         self._requests = count()
         self._continuations: deque[Callable[[], None]] = deque()
-        self._waiting: dict[Hashable, Callable[[Reply], None]] = {}
+        self._waiting: dict[Hashable, task.Future] = {}
         self.handle(Update())
 
     # ---- time
@@ -66,7 +67,7 @@ class NodeDriver:
         if not self._simulated:
             self._clock.follow_steady(time.monotonic())
         elif jump := self._clock.follow_simulation(self.received(), time.monotonic()):
-            self.handle(self.runtime.on_clock_jump(jump, self._clock.now))
+            self.handle(self.runtime.step(ClockJump(jump), self._clock.now))
         return self._clock.now
 
     def received(self) -> int:
@@ -74,6 +75,12 @@ class NodeDriver:
         return self._node.get_clock().now().nanoseconds if self._simulated else time.time_ns()
 
     # ---- updates
+
+    def step(self, given: Input) -> Update:
+        """Give the runtime an input of now, handle what it leads to, and return that."""
+        update = self.runtime.step(given, self.now())
+        self.handle(update)
+        return update
 
     def handle(self, update: Update) -> None:
         """Publish, log, answer and do all that an update holds."""
@@ -94,7 +101,7 @@ class NodeDriver:
         for reply in update.replies:
             self._resolve(reply)
         for work in update.work:
-            self._aside(work.run, lambda done: self.runtime.on_work_done(done, self.now()))
+            self._aside(work.run, lambda done: self.runtime.step(done, self.now()))
         if update.failsafe is not None:
             config = update.failsafe
             arm = partial(self._arm, config)
@@ -108,7 +115,7 @@ class NodeDriver:
         elif now <= command.expires:
             self.commands.send(command, now)
         else:
-            self.handle(self.runtime.on_command_expired(now))
+            self.step(CommandExpired())
 
     def _publish(self, update: Update) -> None:
         robot, outputs, now = self._robot, self.outputs, self.now()
@@ -143,7 +150,7 @@ class NodeDriver:
 
     def _on_armed(self, config: FailsafeConfig, problem: FailsafeError | None) -> Update:
         self.see_link()  # of now: arming takes seconds
-        return self.runtime.on_failsafe_armed(config, problem, self.now())
+        return self.runtime.step(FailsafeArmed(config, problem), self.now())
 
     def _arm(self, config: FailsafeConfig) -> FailsafeError | None:
         try:
@@ -184,23 +191,19 @@ class NodeDriver:
 
     # ---- requests
 
-    async def request(self, ask: Callable[[Hashable], Update]) -> Reply:
-        """Ask the runtime for something, by a name that its reply bears, and wait for that."""
+    async def request(self, given: Request) -> Reply:
+        """Give the runtime a request, by a name that its reply bears, and wait for that."""
         executor = self._node.executor
         future = task.Future(executor=executor)
-        self.ask(ask, lambda reply: executor.create_task(future.set_result, reply))  # the task wakes the executor
+        name = next(self._requests)
+        self._waiting[name] = future
+        self.step(given._replace(request=name))
         return await future
 
-    def ask(self, ask: Callable[[Hashable], Update], then: Callable[[Reply], None]) -> None:
-        """Ask the runtime for something, by a name that its reply bears, and do something with that."""
-        name = next(self._requests)
-        self._waiting[name] = then
-        self.handle(ask(name))
-
     def _resolve(self, reply: Reply) -> None:
-        then = self._waiting.pop(reply.request, None)
-        if then is not None:
-            then(reply)
+        future, executor = self._waiting.pop(reply.request, None), self._node.executor
+        if future is not None and executor is not None:
+            executor.create_task(future.set_result, reply)  # the task wakes the executor
 
     # ---- the other side
 
@@ -218,12 +221,12 @@ class NodeDriver:
         """See who publishes joint states, without what a killed process has left."""
         publishers = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name("joint_states"))
         count = sum(each.node_name != UNKNOWN_NODE for each in publishers)
-        self.handle(self.runtime.on_state_publishers(count, self.now()))
+        self.step(StatePublishers(count))
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
         link = self.commands.link(self.runtime.settings.controller_node)
-        self.handle(self.runtime.on_command_link(link, self.now()))
+        self.step(link)
 
     def let_time_pass(self) -> None:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
@@ -231,7 +234,7 @@ class NodeDriver:
         self._ticks += 1
         if self.runtime.commands and (self.commands.overruled or self._ticks % TICKS_PER_LOOK == 0):
             self.see_link()
-        self.handle(self.runtime.on_time(self.now()))
+        self.step(TimePassed())
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""

@@ -1,54 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A black box: the last seconds of a runtime's inputs and decisions in memory, and the moment to write them.
+"""A black box: the newest inputs and decisions of a runtime in memory, and the moment to write them.
 
-The inputs suffice, because a runtime depends on nothing else. A recording begins amid a run, hence with a checkpoint:
-the runtime's whole state, saved every few seconds in 0.2 ms. Without checkpoints it would have to begin where the
-runtime does, and would have no bound. Records are bytes, which the garbage collector does not visit.
+A runtime depends on nothing but its inputs. So a record that reaches back to the runtime's start repeats it exactly.
+One that does not begins with what stands then: parameters, robot, mode, and the newest input of each lasting kind.
 """
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections import deque
-from collections.abc import Callable
-from functools import wraps
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime import checkpoint
+from ros2_dyn.model.plain import to_plain
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
-from ros2_dyn.runtime.checkpoint import Checkpoint
-from ros2_dyn.runtime.decision_record import INPUTS, Decision, Recording, WorkNumber, decide, write_record
+from ros2_dyn.runtime.input_records import NAMES, FailsafeAnswer, Record, WorkOutcome, decide, write_record
+from ros2_dyn.runtime.inputs import FailsafeArmed, Input
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.update import Update, Work
+from ros2_dyn.runtime.update import Update, Work, WorkDone
 
-SPAN = 10.0
-"""Duration before a stop that a recording covers, s; up to 1.5 times of it, because it begins with a checkpoint."""
+SPAN = 60.0
+"""Duration that a record covers, s."""
 AFTERMATH = 1.0
 """How long after a stop it is taken, s, so that it holds what the arm did then."""
-MAX_BYTES = 24_000_000
-"""Bytes of records in memory: states and targets of a six-axis arm at 1000 Hz are 12 MB in 15 s."""
+MAX_BYTES = 16_000_000
+"""Bytes of records in memory: 60 s of a six-axis arm at 250 Hz, and 15 s at 1000 Hz."""
+LASTING = {
+    "command_link",
+    "state_publishers",
+    "enable",
+    "desired_wrench",
+    "desired_pose",
+    "desired_hybrid",
+    "payload_request",
+    "failsafe",
+}
+"""Inputs of which the newest one counts until another one comes."""
+REARMING = {"description", "settings"}
+"""Inputs after which a failsafe process is armed anew."""
 
 
-class _Segment:
-    """Records from one checkpoint on."""
+class Beginning(NamedTuple):
+    """What stands where a record begins."""
 
-    def __init__(self, begins: Checkpoint, now: float) -> None:
-        self.begins, self.begun, self.size = begins, now, len(begins.state)
-        self.records: list[bytes] = []
+    settings: Any
+    """All parameters, as plain values."""
+    description: Any
+    """The robot as plain values or the text of its URDF; None: there is none yet."""
+    mode: str
+    whole: bool
+    """Whether the runtime was made then, so that nothing came before."""
+    lasting: tuple[Record, ...] = ()
+    """The newest input of each lasting kind."""
+
+
+class Recording(NamedTuple):
+    """What a black box held at one moment."""
+
+    reason: str
+    """Why it was taken."""
+    taken_at: float
+    """Time of the reason, s."""
+    begins: Beginning
+    records: tuple[Record, ...]
+    """Oldest first."""
 
 
 class BlackBox:
     """Keeps the newest records of a runtime."""
 
-    def __init__(self, span: float = SPAN) -> None:
-        """Create it, empty; `span` is the duration that a recording covers, s."""
-        self.span = span
+    def __init__(self, model: RobotModel | None, settings: Settings) -> None:
+        """Create it, empty, for a runtime that is made with a robot, if any, and parameters."""
         self.problem = ""
         """Why nothing is recorded any more."""
-        self._segments: deque[_Segment] = deque()
+        self._records: deque[Record] = deque()
+        self._size = 0
+        self._settings: Any = to_plain(settings)
+        self._description: Any = to_plain(model)
+        self._lasting: dict[str, Record] = {}
+        self._dropped: Record | None = None
         self._awaited: dict[int, tuple[Work, int]] = {}
         self._works = 0
         self._mode, self._commands = "monitor", False
@@ -56,73 +86,59 @@ class BlackBox:
 
     # ---- recording
 
-    def prepare(self, runtime: ArmRuntime, method: str, now: float) -> None:
-        """Save the state of a runtime before an input, now and then: where time passes, and no work is awaited."""
-        if self._segments and (method != "on_time" or now - self._segments[-1].begun < 0.5 * self.span):
-            return
-        if self._awaited or self.problem:
+    def add(self, given: Input, now: float, update: Update) -> None:
+        """Record an input at a time, s, and what it led to."""
+        numbers = tuple(range(self._works, self._works + len(update.work)))
+        self._works += len(numbers)
+        self._awaited.update((id(work), (work, number)) for work, number in zip(update.work, numbers))
+        recorded = self._as_recorded(given)
+        if type(recorded) not in NAMES or self.problem:
             return
         try:
-            self._segments.append(_Segment(checkpoint.save(runtime), now))
-        except pickle.PicklingError as error:
-            self._give_up(f"the runtime cannot be saved: {error}")
-        stopped_at = now if self._stop is None else self._stop[1]
-        needed = max(stopped_at, now - 2 * AFTERMATH) - self.span
-        while len(self._segments) > 1 and self._segments[1].begun <= needed:
-            self._segments.popleft()
-
-    def add(
-        self, method: str, arguments: tuple[Any, ...], named: dict[str, Any], decision: Decision, work: tuple[Work, ...]
-    ) -> None:
-        """Record an input.
-
-        Args:
-            method: of the runtime.
-            arguments: as they were passed.
-            named: those that were passed by name.
-            decision: what the input led to.
-            work: what was asked for.
-        """
-        if method == "on_work_done":
-            _, number = self._awaited.pop(id(arguments[0].work), (None, -1))
-            if number < 0:
-                return  # the outcome of an input that is not recorded
-            arguments = (WorkNumber(number), *arguments[1:])
-        numbers: tuple[int, ...] = ()
-        if work:
-            numbers = tuple(range(self._works, self._works + len(work)))
-            self._works += len(work)
-            self._awaited.update((id(each), (each, number)) for each, number in zip(work, numbers))
-        if not self._segments:
+            record = write_record(recorded, now, decide(update, numbers))
+        except Exception as error:  # whatever a foreign value raises must not reach the commands
+            self.problem = f"an input cannot be recorded: {type(error).__name__}: {error}"
+            self._records.clear()
             return
-        segment = self._segments[-1]
-        try:
-            data = write_record(method, arguments, named, decision, numbers)
-        except Exception as error:  # whatever an argument's own pickling raises must not reach the commands
-            self._give_up(f"an input of {method} cannot be saved: {error}")
-            return
-        segment.records.append(data)
-        segment.size += len(data)
-        while segment.size > MAX_BYTES // 3 and sum(each.size for each in self._segments) > MAX_BYTES:
-            self._segments.popleft()
+        self._records.append(record)
+        self._size += _size(record)
+        while self._records and (self._size > MAX_BYTES or self._records[0].now < now - SPAN):
+            self._drop(self._records.popleft())
 
-    def _give_up(self, problem: str) -> None:
-        self.problem = problem
-        self._segments.clear()
+    def _as_recorded(self, given: Input) -> Any:
+        if isinstance(given, WorkDone):
+            return WorkOutcome(self._awaited.pop(id(given.work), (given.work, -1))[1])
+        if isinstance(given, FailsafeArmed):
+            return FailsafeAnswer("" if given.problem is None else str(given.problem) or "unknown")
+        return given
+
+    def _drop(self, record: Record) -> None:
+        """Forget the oldest record, but for what lasts."""
+        self._size -= _size(record)
+        self._dropped = record
+        if record.kind in LASTING:
+            self._lasting.pop(record.kind, None)
+            self._lasting[record.kind] = record
+        elif record.kind in REARMING:
+            self._lasting.pop("failsafe", None)
+            given, decision = json.loads(record.given), json.loads(record.decision)
+            if record.kind == "description":
+                self._description = given["description"]
+            elif not any(reply["error"] for reply in decision["replies"]):
+                self._settings = given["settings"]
 
     # ---- stops
 
-    def notice(self, runtime: ArmRuntime, decision: Decision, now: float) -> None:
+    def notice(self, decision: Update, reason: str, now: float) -> None:
         """Take notice of a decision: a mode that stops, or commands that end without a request, are to be written.
 
         Args:
-            runtime: that decided.
             decision: what was decided.
+            reason: why the last mode ended.
             now: time, s.
         """
         if decision.mode == self._mode and decision.commands == self._commands:
             return
-        reason = runtime.reason
         stops = decision.mode == "stopped" or (self._commands and not decision.commands and reason)
         if stops and self._stop is None:
             self._stop = reason or decision.mode, now
@@ -143,45 +159,30 @@ class BlackBox:
     def take(self, reason: str, now: float) -> Recording | None:
         """Return what is recorded, with the reason and its time, s; None where nothing is."""
         self._stop = None
-        if not self._segments:
+        if not self._records:
             return None
-        records = chain.from_iterable(segment.records for segment in self._segments)
-        return Recording(reason, now, self._segments[0].begins, list(records))
+        dropped = self._dropped
+        mode = "monitor" if dropped is None else str(json.loads(dropped.as_json().decision)["mode"])
+        lasting = tuple(self._lasting.values())
+        begins = Beginning(self._settings, self._description, mode, dropped is None, lasting)
+        return Recording(reason, now, begins, tuple(self._records))
 
 
 class RecordingRuntime(ArmRuntime):
-    """A runtime with a black box: every public method that returns an update is recorded."""
+    """A runtime with a black box."""
 
-    def __init__(
-        self,
-        model: RobotModel | None = None,
-        settings: Settings | None = None,
-        box: BlackBox | None = None,
-    ) -> None:
-        """Create it as an `ArmRuntime`, with an empty black box, or a given one."""
+    def __init__(self, model: RobotModel | None = None, settings: Settings | None = None) -> None:
+        """Create it as an `ArmRuntime`."""
         super().__init__(model, settings)
-        self.box = box or BlackBox()
+        self.box = BlackBox(model, self.settings)
 
-
-def _recorded(method: str) -> Callable[..., Update]:
-    function, place = getattr(ArmRuntime, method), INPUTS[method].index("now")
-
-    @wraps(function)
-    def take(self: RecordingRuntime, *arguments: Any, **named: Any) -> Update:
-        box, now = self.box, arguments[place] if len(arguments) > place else named["now"]
-        box.prepare(self, method, now)
-        try:
-            update: Update = function(self, *arguments, **named)
-        except Ros2DynError as error:
-            box.add(method, arguments, named, Decision(self.mode, self.commands, error=str(error)), ())
-            raise
-        decision = decide(update)
-        box.add(method, arguments, named, decision, update.work)
-        box.notice(self, decision, now)
+    def step(self, given: Input, now: float) -> Update:
+        """Take one input, and record it with all that it leads to."""
+        update = super().step(given, now)
+        self.box.add(given, now, update)
+        self.box.notice(update, self.reason, now)
         return update
 
-    return take
 
-
-for _method in INPUTS:
-    setattr(RecordingRuntime, _method, _recorded(_method))
+def _size(record: Record) -> int:
+    return len(record.given) + len(record.decision) + len(record.events) + 200

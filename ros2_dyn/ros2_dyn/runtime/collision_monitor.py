@@ -89,8 +89,6 @@ class CollisionMonitor:
             settings: all parameters.
             effort_cutoff: cut-off of the driver's low-pass of efforts, Hz; infinite: none.
         """
-        self.contact_intended = False
-        """Whether the mode intends contact, which is no collision then."""
         self._contact = IntendedContact()
         self._model, self._settings = model, settings
         self._detector = CollisionDetector(
@@ -131,7 +129,9 @@ class CollisionMonitor:
         """Forget the collision."""
         self._detector.reset()
 
-    def update(self, state: MeasuredState, terms: Terms, robot: RobotDynamics, now: float) -> CollisionUpdate | None:
+    def update(
+        self, state: MeasuredState, terms: Terms, robot: RobotDynamics, now: float, *, contact_intended: bool = False
+    ) -> CollisionUpdate | None:
         """Take a state; return what is observed, or None without a measured effort.
 
         Args:
@@ -139,6 +139,7 @@ class CollisionMonitor:
             terms: computed there.
             robot: that computed them.
             now: time, s.
+            contact_intended: whether the mode intends contact, which is no collision then.
 
         Raises:
             MessageError: a measured effort is not finite, or too large.
@@ -155,7 +156,7 @@ class CollisionMonitor:
             return None
         residual, detector = self._observer.value, self._detector
         begins = detector.update(residual, state.qd, qdd)
-        if self._contact.excuses(self.contact_intended, any(detector.exceeded), now) and begins:
+        if self._contact.excuses(contact_intended, any(detector.exceeded), now) and begins:
             detector.collision = begins = False
         exceeded = tuple(detector.exceeded)
         return CollisionUpdate(

@@ -10,20 +10,15 @@ It holds a runtime of its own, so that its `stopped` is that of the node: the sa
 
 from __future__ import annotations
 
-from collections import deque
 from typing import NamedTuple
 
 from ros2_dyn.control.stop import ArmMotion
-from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.arm_runtime import ArmRuntime, run_work
 from ros2_dyn.runtime.heartbeat import Heartbeat
+from ros2_dyn.runtime.inputs import JointSample, ModeRequest, PayloadRequest, TakeOver, TimePassed
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
-from ros2_dyn.runtime.samples import JointSample, PayloadRequest
-from ros2_dyn.runtime.states import SynchronizedState
-from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update, run_work
+from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update
 
-HISTORY = 32
-"""Number of states that are kept until it takes over, and computed then. All are judged when they come: it has to know
-which fit before the last ones do not."""
 REST_TIME = 0.2
 """Time for which the arm has to rest, s."""
 REST_DISTANCE = 0.05 * REST_TIME
@@ -72,11 +67,10 @@ class FailsafeRuntime:
         """Why it took over."""
         self.taken_at = 0.0
         """When it took over, s."""
-        self._runtime = ArmRuntime(config.description, config.settings)
-        self._link = config.payload_link
-        self._set_payload(NO_PAYLOAD, 0.0)  # compiles what a payload on this link needs
+        self._runtime = ArmRuntime(config.description, config.settings, standby=True)
+        payload = PayloadRequest(config.payload_link, NO_PAYLOAD)  # compiles what a payload on this link needs
+        run_work(self._runtime, self._runtime.step(payload, 0.0), 0.0)
         self._heart = Heartbeat(config.settings.state_timeout)
-        self._history: deque[tuple[list[SynchronizedState], float]] = deque(maxlen=HISTORY)
         self._heard_at = 0.0
         self._motion = ArmMotion(REST_TIME)
 
@@ -88,11 +82,8 @@ class FailsafeRuntime:
     def on_joint_state(self, sample: JointSample, now: float) -> Update | None:
         """Take a message of joint states, at a time, s; return what it leads to once it has taken over."""
         self._heard_at = now
-        if self.taken_over:
-            return self._runtime.on_joint_state(sample, now)
-        if states := self._runtime.hear(sample, now):
-            self._history.append((states, now))
-        return None
+        update = self._runtime.step(sample, now)
+        return update if self.taken_over else None
 
     def on_time(self, signs: NodeSigns, now: float, steady: float | None = None) -> Update | None:
         """Look at the node; to be called every `RAMP_DOWN_PERIOD`.
@@ -110,14 +101,14 @@ class FailsafeRuntime:
             reason = self._why_take_over(signs)
             return self._take_over(reason, signs, now) if reason else None
         self._end_at_rest(signs.ending, now)
-        update = self._runtime.on_time(now)
+        update = self._runtime.step(TimePassed(), now)
         self.ended = not self._runtime.commands
         return update
 
     def release(self, now: float) -> None:
         """End commands: ramp to the effort that carries the arm; at a time, s."""
         if self.taken_over and self._runtime.mode != "monitor":
-            self._runtime.request_mode("monitor", now)
+            self._runtime.step(ModeRequest("monitor"), now)
 
     def _why_take_over(self, signs: NodeSigns) -> str:
         """Return why the node has to be replaced now; empty where it has not."""
@@ -133,15 +124,7 @@ class FailsafeRuntime:
         last = signs.command
         assert last is not None
         self.taken_over, self.reason, self.taken_at = True, reason, now
-        self._set_payload(last.payload, self._history[0][1] if self._history else now)
-        for states, at in self._history:
-            self._runtime.observe(states, at)
-        self._history.clear()
-        return self._runtime.take_over(last._replace(age=last.age + now - self._heart.beat_at), reason, now)
-
-    def _set_payload(self, parameters: tuple[float, ...], now: float) -> None:
-        update = self._runtime.set_payload(PayloadRequest(self._link, parameters), now)
-        run_work(self._runtime, update, now)
+        return self._runtime.step(TakeOver(last._replace(age=last.age + now - self._heart.beat_at), reason), now)
 
     def _end_at_rest(self, ending: bool, now: float) -> None:
         """End commands where they are to end and the arm rests, and where no driver is there any more."""

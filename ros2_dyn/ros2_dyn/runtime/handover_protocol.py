@@ -83,7 +83,7 @@ class CommandedArm(Protocol):
         """Return to monitor."""
 
     def step(self, what: HandoverStep) -> None:
-        """Take a step in mode gravity, see `ArmRuntime.on_handover`."""
+        """Take a step in mode gravity, see `HandoverInput`."""
 
 
 class Controllers(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.runtime.samples import DesiredSample, JointSample, check_names
+from ros2_dyn.runtime.inputs import DesiredSample, JointSample, check_names
 from ros2_dyn.runtime.states import DesiredState, MeasuredState
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.samples import CLOCK_JUMP, STAMP_AHEAD, JointSample, check_names
+from ros2_dyn.runtime.inputs import CLOCK_JUMP, STAMP_AHEAD, JointSample, check_names
 from ros2_dyn.runtime.states import MeasuredState
 
 MAX_POSITION = 1e6

@@ -15,8 +15,8 @@ from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model import Finding, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import MAX_FREE_SPEED
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.model_monitor import ModelDifference
-from ros2_dyn.runtime.samples import CommandLink
 
 FAILSAFE_SUFFIX = "_failsafe"
 """End of the name of a failsafe process's node; the rest is that of the node which it guards."""

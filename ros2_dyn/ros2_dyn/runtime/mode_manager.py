@@ -29,6 +29,7 @@ from ros2_dyn.runtime.gain_ramp import GainRamp
 from ros2_dyn.runtime.guard_input import guard_input, state_age
 from ros2_dyn.runtime.handover_hold import HandoverHold
 from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.law_input import LawInput
 from ros2_dyn.runtime.loop_observer import LoopObserver, LoopReport
 from ros2_dyn.runtime.mode_entry_checks import (
@@ -48,7 +49,6 @@ from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
 from ros2_dyn.runtime.payload_check import check_payload
 from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.samples import CommandLink
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.target_hybrid import TargetHybrid
@@ -67,7 +67,6 @@ class ModeManager:
 
     def __init__(self) -> None:
         self._link = CommandLink()
-        self._armed: FailsafeConfig | None = None
         self._target: TargetWrench | TargetHybrid | None = None
         self._target_pose: TargetPose | None = None
         self._laws = ControlLaws()
@@ -125,11 +124,6 @@ class ModeManager:
     def link(self) -> CommandLink:
         """The other side of the commands."""
         return self._link
-
-    @property
-    def armed(self) -> FailsafeConfig | None:
-        """What the failsafe process is armed with; None: none is."""
-        return self._armed
 
     @property
     def loop(self) -> LoopReport:
@@ -277,20 +271,15 @@ class ModeManager:
         elif self._supervisor.modes.is_active:
             self._supervisor.stop("second commander", f": '{name}' publishes on {self._link.topic}, too")
 
-    def on_failsafe_armed(self, config: FailsafeConfig | None) -> None:
-        """Take what a failsafe process that runs is armed with; None: it is lost."""
-        self._armed = config
-        if config is not None:
-            self._link = self._link._replace(failsafe_alive=True)
+    def on_failsafe_armed(self) -> None:
+        """Take notice that a failsafe process stands by."""
+        self._link = self._link._replace(failsafe_alive=True)
 
-    def on_target(self, target: TargetWrench | TargetHybrid) -> None:
-        """Follow another wrench."""
-        self._target = target
-
-    def on_target_pose(self, target: TargetPose) -> None:
-        """Follow another pose; one with a wrench along the free axes gives that, too."""
-        self._target_pose = target
-        if isinstance(target, TargetHybrid):
+    def on_target(self, target: TargetWrench | TargetPose) -> None:
+        """Follow another wrench or pose, or both where it is a pose with a wrench along the free axes."""
+        if isinstance(target, TargetPose):
+            self._target_pose = target
+        if isinstance(target, (TargetWrench, TargetHybrid)):
             self._target = target
 
     def on_enable(self, pressed: bool, now: float) -> None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ros2_dyn.dynamics import gravity, rnea
@@ -11,10 +12,10 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
 from ros2_dyn.estimation.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.estimation.state_windows import StateWindows, WindowAverager
+from ros2_dyn.runtime.inputs import PayloadQuestion
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
-from ros2_dyn.runtime.samples import PayloadQuestion
 from ros2_dyn.runtime.states import MeasuredState
-from ros2_dyn.runtime.update import Reply, Update, Work, WorkDone
+from ros2_dyn.runtime.update import Reply, Work, WorkDone
 
 USUAL_DURATION, MAX_DURATION = 10.0, 300.0
 """Duration of a motion for which none is asked, and the longest, s."""
@@ -84,6 +85,22 @@ class PayloadRun:
         return EstimatedPayload(self._link, self._newest, payload)
 
 
+@dataclass(frozen=True, eq=False)
+class PayloadWork(Work):
+    """The estimate of a payload from the states of a run."""
+
+    run_of: PayloadRun
+    tare: StateWindows | None
+    """The newest motion without payload."""
+    robots: int
+    """Number of robots and parameters when it was asked for."""
+
+    def compute(self) -> tuple[StateWindows, EstimatedPayload | None]:
+        """Return what was collected, and what is carried, which a tare does not tell."""
+        windows = self.run_of.windows()
+        return windows, None if self.run_of.tare else self.run_of.estimate(windows, self.tare)
+
+
 class PayloadRuns:
     """The run that goes on, and the newest motion without payload."""
 
@@ -93,9 +110,7 @@ class PayloadRuns:
         self._robots = 0
         """Number of robots and parameters so far: what was begun with one tells nothing of the next."""
 
-    def begin(
-        self, question: PayloadQuestion, robot: RobotDynamics, now: float, request: Hashable
-    ) -> tuple[Reply, ...]:
+    def begin(self, question: PayloadQuestion, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
         """Begin a run; return the reply to the one that it replaces.
 
         Raises:
@@ -106,7 +121,7 @@ class PayloadRuns:
             raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
         replies = self._end("another estimate was asked for meanwhile")
         deadline = now + (question.duration or USUAL_DURATION)
-        self._run = PayloadRun(robot, link, question.tare, deadline, request)
+        self._run = PayloadRun(robot, link, question.tare, deadline, question.request)
         return replies
 
     def add(self, state: MeasuredState) -> None:
@@ -114,32 +129,26 @@ class PayloadRuns:
         if self._run is not None:
             self._run.add(state)
 
-    def finish(self, now: float, answer: Callable[[Reply], Update]) -> tuple[Work, ...]:
-        """Return the work of a run that is over.
-
-        Args:
-            now: time, s.
-            answer: returns an update that holds a reply.
-        """
-        run, tare, robots = self._run, self._tare, self._robots
+    def finish(self, now: float) -> tuple[Work, ...]:
+        """Return the work of a run that is over at a time, s."""
+        run = self._run
         if run is None or now < run.deadline:
             return ()
         self._run = None
+        return (PayloadWork(run, self._tare, self._robots),)
 
-        def compute() -> tuple[StateWindows, EstimatedPayload | None]:
-            windows = run.windows()
-            return windows, None if run.tare else run.estimate(windows, tare)
-
-        def take(done: WorkDone, later: float) -> Update:
-            if robots != self._robots:
-                return answer(Reply(run.request, _changed()))
-            if done.error is not None:
-                return answer(Reply(run.request, done.error))
-            windows, estimated = done.value
-            self._tare = windows if run.tare else self._tare
-            return answer(Reply(run.request, None, estimated))
-
-        return (Work("payload estimate", compute, take),)
+    def on_work_done(self, done: WorkDone) -> Reply:
+        """Return the reply to a run whose estimate is computed."""
+        work = done.work
+        assert isinstance(work, PayloadWork)
+        if work.robots != self._robots:
+            return Reply(work.run_of.request, _changed())
+        if done.error is not None:
+            return Reply(work.run_of.request, done.error)
+        windows, estimated = done.value
+        if work.run_of.tare:
+            self._tare = windows
+        return Reply(work.run_of.request, None, estimated)
 
     def on_robot_changed(self) -> tuple[Reply, ...]:
         """Forget all; return the reply to the run that goes on."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event
@@ -11,7 +11,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.update import Update, Work, WorkDone
+from ros2_dyn.runtime.update import Work, WorkDone
 
 
 class Loaded(NamedTuple):
@@ -24,16 +24,23 @@ class Loaded(NamedTuple):
     events: tuple[Event, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class RobotWork(Work):
+    """A robot that has to be made."""
+
+    description: RobotModel | str
+    settings: Settings
+    payload: PayloadRamp | None
+
+    def compute(self) -> RobotDynamics:
+        """Return it; errors as `load_robot`."""
+        return load_robot(self.description, self.settings, self.payload)
+
+
 class RobotLoader:
     """Makes robots, one after the other."""
 
-    def __init__(self, then: Callable[[WorkDone, float], Update]) -> None:
-        """Create it.
-
-        Args:
-            then: how the runtime goes on with a robot.
-        """
-        self._then = then
+    def __init__(self) -> None:
         self._newest: Work | None = None
 
     @property
@@ -49,7 +56,7 @@ class RobotLoader:
             settings: all parameters.
             payload: what it carries, if it can.
         """
-        self._newest = Work("robot", lambda: load_robot(description, settings, payload), self._then)
+        self._newest = RobotWork(description, settings, payload)
         return self._newest
 
     def finish(self, done: WorkDone, current: RobotDynamics | None, settings: Settings) -> Loaded:

@@ -287,7 +287,7 @@ class Settings:
         locked=True,
     )
     black_box: bool = _output(
-        True, "Whether each stop writes the last 10 s of inputs and decisions to an MCAP file.", read_only=True
+        True, "Whether each stop writes the newest inputs and decisions to an MCAP file.", read_only=True
     )
     black_box_dir: str = _output(
         "",

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
-from ros2_dyn.errors import MessageError, shorten
+from ros2_dyn.errors import InputError, MessageError, shorten
 from ros2_dyn.estimation.filters import time_constant
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
+from ros2_dyn.runtime.inputs import DesiredSample, JointSample
 from ros2_dyn.runtime.joint_order import JointOrder
 from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
-from ros2_dyn.runtime.samples import DesiredSample, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
@@ -70,8 +70,6 @@ class StatePipeline:
         """When they were observed, s."""
         self.blind = False
         """Whether none are observed, though states come and collisions are to be detected."""
-        self.contact_intended = False
-        """Whether the mode intends contact."""
         self._assembler = JointStateAssembler(model, options)
         self._plausibility = StatePlausibility(plausibility_limits(model, settings))
         self._stamped = True
@@ -96,18 +94,47 @@ class StatePipeline:
             else:
                 self.monitor.latch(before.monitor.collision)
 
-    def on_joint_state(self, sample: JointSample, now: float, commanded: bool = False) -> Passed:
+    def on_joint_state(
+        self, sample: JointSample, now: float, *, commanded: bool = False, contact_intended: bool = False
+    ) -> Passed:
         """Take a message of joint states.
 
         Args:
             sample: the message.
             now: time, s.
             commanded: whether the arm is commanded, so that wrong velocities are replaced.
+            contact_intended: whether the mode intends contact, which is no collision then.
         """
-        return self.observe(self.hear(sample, now, commanded), now)
+        return self.observe(self.judge(sample, now, commanded), now, contact_intended)
 
-    def hear(self, sample: JointSample, now: float, commanded: bool = False) -> list[SynchronizedState]:
-        """Pass a message of joint states through the first stages only; return the states that `observe` may take."""
+    def use_payload_link(self, robot: RobotDynamics) -> None:
+        """Go on with the same robot, whose payload is on another link."""
+        self.robot = robot
+
+    def reset_collision(self) -> None:
+        """Forget the collision.
+
+        Raises:
+            InputError: none is observed.
+        """
+        self.external_efforts()
+        assert self.monitor is not None
+        self.monitor.reset()
+
+    def external_efforts(self) -> CollisionUpdate:
+        """Return the newest external efforts.
+
+        Raises:
+            InputError: none are observed.
+        """
+        if self.monitor is None:
+            raise InputError("detect_collisions", "this parameter is false")
+        if self.collision is None:
+            raise InputError("effort", "joint_states has not given an effort of all joints yet")
+        return self.collision
+
+    def judge(self, sample: JointSample, now: float, commanded: bool = False) -> list[SynchronizedState]:
+        """Pass a message of joint states through the first stages; return the states for `observe`."""
         try:
             assembled = self._assembler.process(sample, now)
         except MessageError as error:
@@ -122,10 +149,10 @@ class StatePipeline:
             self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
             self._plausibility.restart()
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
-        self.state, self._stamped = self._judge(assembled.state, now, commanded), assembled.stamped
+        self.state, self._stamped = self._judged(assembled.state, now, commanded), assembled.stamped
         return self.synchronizer.on_measured(self.state, now)
 
-    def _judge(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
+    def _judged(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
         problem, velocity_problem, rates = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
         believed = None if self.state is None else self.state.believed_q
@@ -140,22 +167,27 @@ class StatePipeline:
             return state._replace(qd=qd, velocity_problem=velocity_problem, believed_q=believed)
         return state._replace(believed_q=state.q)
 
-    def on_desired(self, sample: DesiredSample, now: float) -> Passed:
-        """Take a desired state at a time, s."""
+    def on_desired(self, sample: DesiredSample, now: float, *, contact_intended: bool = False) -> Passed:
+        """Take a desired state at a time, s; the rest as for `on_joint_state`."""
         try:
             desired = self.order.desired(sample)
         except MessageError as error:
             return self._passed(rejection("~/desired", error))
-        return self.observe(self.synchronizer.on_desired(desired, now), now)
+        return self.observe(self.synchronizer.on_desired(desired, now), now, contact_intended)
 
-    def observe(self, states: Sequence[SynchronizedState], now: float) -> Passed:
+    def observe_late(self, states: Sequence[SynchronizedState], at: float) -> Passed:
+        """Pass states of `judge` through the other stages after newer ones were judged; they came at a time, s."""
+        self.state = states[-1].measured
+        return self.observe(states, at)
+
+    def observe(self, states: Sequence[SynchronizedState], now: float, contact_intended: bool = False) -> Passed:
         """Pass synchronized states through the other stages."""
         observed = []
         for state in states:
             state, terms = self._compute(state, now)
             if terms is None:
                 continue
-            seen = self._observe(state.measured, terms, now)
+            seen = self._observe(state.measured, terms, now, contact_intended)
             collision = self.monitor is not None and self.monitor.collision
             newest = state.measured is self.state
             observed.append(Observed(state, terms, seen, self.observed_at, collision, self._stamped, newest, now))
@@ -172,12 +204,13 @@ class StatePipeline:
             self._events.append(rejection("~/desired", error))
             return self._compute(state._replace(desired=None), now)
 
-    def _observe(self, state: MeasuredState, terms: Terms, now: float) -> CollisionUpdate | None:
+    def _observe(
+        self, state: MeasuredState, terms: Terms, now: float, contact_intended: bool
+    ) -> CollisionUpdate | None:
         """Return the external efforts at a state, where they are observed."""
         if self.monitor is None:
             return None
-        self.monitor.contact_intended = self.contact_intended
-        seen = self._try_observe(self.monitor, state, terms, now)
+        seen = self._try_observe(self.monitor, state, terms, now, contact_intended)
         if seen is not None:
             self.collision, self.observed_at = seen, now
         blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.state_timeout
@@ -191,11 +224,11 @@ class StatePipeline:
         return seen
 
     def _try_observe(
-        self, monitor: CollisionMonitor, state: MeasuredState, terms: Terms, now: float
+        self, monitor: CollisionMonitor, state: MeasuredState, terms: Terms, now: float, contact_intended: bool
     ) -> CollisionUpdate | None:
         """Return the external efforts at a state; None where it has no usable effort."""
         try:
-            seen = monitor.update(state, terms, self.robot, now)
+            seen = monitor.update(state, terms, self.robot, now, contact_intended=contact_intended)
         except MessageError as error:
             self._events.append(rejection("joint_states", error))
             return None

@@ -17,8 +17,8 @@ class StateSources:
     """
 
     def __init__(self) -> None:
-        self.publishers = 1
-        """Number of publishers."""
+        self._publishers = 1
+        self._problem = ""
         self._seen: dict[tuple[str, ...], float] = {}
 
     def note(self, names: Sequence[str], now: float) -> None:
@@ -28,10 +28,16 @@ class StateSources:
             self._seen = {each: at for each, at in self._seen.items() if now - at <= MEMORY}
         self._seen[key] = now
 
+    def on_publishers(self, count: int, now: float) -> str:
+        """Take the number of publishers at a time, s; return a problem that was not there the last time."""
+        before, self._publishers = self._problem, count
+        self._problem = self.problem(now)
+        return "" if before else self._problem
+
     def problem(self, now: float) -> str:
         """Return why two publishers may give the same joints; empty where each has joints of its own."""
         sets = sum(now - at <= MEMORY for at in self._seen.values())
-        if self.publishers <= max(sets, 1):
+        if self._publishers <= max(sets, 1):
             return ""
         kinds = "the same joints" if sets <= 1 else f"{sets} sets of joints"
-        return f"{self.publishers} publishers on joint_states, but {kinds}: two give the same, or one is silent"
+        return f"{self._publishers} publishers on joint_states, but {kinds}: two give the same, or one is silent"

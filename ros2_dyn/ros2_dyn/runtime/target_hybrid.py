@@ -10,7 +10,7 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.samples import HybridSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import HybridSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.target_pose import TargetPose, check_pose
 from ros2_dyn.runtime.target_wrench import check_ceiling, check_wrench, rotated
 

@@ -11,8 +11,8 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, rotation_from_quaternion
+from ros2_dyn.runtime.inputs import PoseSample
 from ros2_dyn.runtime.link_frame import link_frame
-from ros2_dyn.runtime.samples import PoseSample
 from ros2_dyn.runtime.target_wrench import TargetTime, check_frame
 
 QUATERNION_TOLERANCE = 0.01

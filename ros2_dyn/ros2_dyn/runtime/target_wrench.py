@@ -12,8 +12,8 @@ import numpy as np
 from ros2_dyn.errors import MessageError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.inputs import STAMP_AHEAD, HybridSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.link_frame import link_frame
-from ros2_dyn.runtime.samples import STAMP_AHEAD, HybridSample, PoseSample, WrenchSample
 
 
 class TargetTime(NamedTuple):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,10 @@ from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import CommandEffort, robot_adds_friction
+from ros2_dyn.runtime.inputs import TrajectorySample
 from ros2_dyn.runtime.joint_order import find_joints
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
-from ros2_dyn.runtime.samples import TrajectorySample
+from ros2_dyn.runtime.update import Work
 
 Array = NDArray[np.float64]
 
@@ -41,6 +43,18 @@ class TrajectoryTask(NamedTuple):
         """Return the effort of every point; see `effort_along`."""
         names, kernel = self.model.joint_names, self.prepare()
         return effort_along(trajectory, names, kernel, self.gravity, self.payload, self.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryWork(Work):
+    """The effort of every point of a trajectory."""
+
+    task: TrajectoryTask
+    trajectory: TrajectorySample
+
+    def compute(self) -> Array:
+        """Return it; see `effort_along`."""
+        return self.task.effort(self.trajectory)
 
 
 def effort_along(

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.modes import Mode
@@ -18,9 +17,6 @@ from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.robot_dynamics import Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState
-
-if TYPE_CHECKING:
-    from ros2_dyn.runtime.arm_runtime import ArmRuntime
 
 
 class Step(NamedTuple):
@@ -65,26 +61,27 @@ class Reply(NamedTuple):
 
 
 class WorkDone(NamedTuple):
-    """A piece of work with its outcome."""
+    """A piece of work with its outcome: an input of the runtime that asked for it."""
 
     work: Work
     value: Any = None
     error: Ros2DynError | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Work:
-    """Slow work, such as compiling kernels, which may be done in another thread: it reads no state of the runtime."""
+    """Slow work, such as compiling kernels, which may be done in another thread: it reads no state of the runtime.
 
-    name: str
-    function: Callable[[], Any]
-    then: Callable[[WorkDone, float], Update]
-    """How the runtime goes on; for `ArmRuntime.on_work_done`."""
+    Each kind of it is a subclass with a method of its own; the runtime goes on by the kind of what is done.
+    """
+
+    def compute(self) -> Any:
+        """Do it, and return its outcome; a `Ros2DynError` is one, too."""
+        raise NotImplementedError
 
     def run(self) -> WorkDone:
         """Do it, in the calling thread."""
         try:
-            return WorkDone(self, self.function())
+            return WorkDone(self, self.compute())
         except Ros2DynError as error:
             return WorkDone(self, None, error)
 
@@ -128,11 +125,11 @@ class Update(NamedTuple):
     events: tuple[Event, ...] = ()
     replies: tuple[Reply, ...] = ()
     work: tuple[Work, ...] = ()
-    """To be run by the driver, here or in another thread, and given to `ArmRuntime.on_work_done`."""
+    """To be run by the driver, here or in another thread, and given to the runtime as `WorkDone`."""
     stop_failed: bool = False
     """Whether a stop does not stop the arm: the driver calls `stop_service`."""
     failsafe: FailsafeConfig | None = None
-    """A failsafe process to be armed, and reported to `ArmRuntime.on_failsafe_armed`."""
+    """A failsafe process to be armed, and reported to the runtime as `FailsafeArmed`."""
 
     @property
     def terms(self) -> Terms | None:
@@ -143,22 +140,3 @@ class Update(NamedTuple):
     def collision(self) -> CollisionUpdate | None:
         """The external efforts at the newest state, where they are observed."""
         return self.steps[-1].collision if self.steps else None
-
-
-def run_work(runtime: ArmRuntime, update: Update, now: float) -> Update:
-    """Do all the work that an update asks for in this thread, and return the last update of it.
-
-    A failsafe process that is asked for counts as armed: where nothing can die, none is needed.
-
-    Raises:
-        Ros2DynError: a reply refuses the request.
-    """
-    while update.work or update.failsafe is not None:
-        if update.failsafe is not None:
-            update = runtime.on_failsafe_armed(update.failsafe, None, now)
-        else:
-            update = runtime.on_work_done(update.work[0].run(), now)
-    for reply in update.replies:
-        if reply.error is not None:
-            raise reply.error
-    return update

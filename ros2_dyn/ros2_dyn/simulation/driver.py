@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.simulation.perturbed import quantise
 
 DriverFault = Callable[[list[JointSample]], list[JointSample]]

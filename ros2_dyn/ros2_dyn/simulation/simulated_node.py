@@ -15,14 +15,20 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.inputs import (
+    CommandExpired,
+    CommandLink,
+    FailsafeArmed,
+    Input,
+    JointSample,
+    ModeRequest,
+    TimePassed,
+)
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
-from ros2_dyn.runtime.samples import CommandLink, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
 from ros2_dyn.simulation.event_queue import EventQueue
 
-Call = Callable[[ArmRuntime, float], Update]
-"""One input of the runtime, at a time, s."""
 MakeRuntime = Callable[[RobotModel, Settings], ArmRuntime]
 MODE_REQUEST = "mode"
 FAILSAFE_NAME = "/dynamics" + FAILSAFE_SUFFIX
@@ -85,7 +91,7 @@ class SimulatedNode:
         self._queue, self._publish, self._record, self._make_runtime = queue, publish, record, make_runtime
         self._process = 0
         self._mode = ""
-        self._waiting: deque[tuple[bool, Call]] = deque()
+        self._waiting: deque[tuple[bool, Callable[[], None]]] = deque()
         self._unsent: deque[Command] = deque()
         self._failsafe: FailsafeRuntime | None = None
         self._guards = self._ending = False
@@ -146,8 +152,8 @@ class SimulatedNode:
             self._record("node", "resumes")
             self._tell_link()  # what it was replaced by comes first
             while self._waiting and self.state == "running":
-                _, call = self._waiting.popleft()
-                self._call(call)
+                _, action = self._waiting.popleft()
+                action()
 
     def lose_failsafe(self) -> None:
         """End the failsafe process."""
@@ -161,7 +167,7 @@ class SimulatedNode:
         self._tell_link()
 
     def _tell_link(self) -> None:
-        self.input(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
+        self.input(self._seen_link())
 
     def _seen_link(self) -> CommandLink:
         """Return the other side of the commands; a failsafe process that commands is a second commander."""
@@ -170,33 +176,30 @@ class SimulatedNode:
 
     # ---- inputs
 
-    def on_joint_state(self, sample: JointSample, received: Callable[[], int], note: Callable[[int], None]) -> None:
+    def on_joint_state(self, sample: JointSample, received: Callable[[], int]) -> None:
         """Take a message of joint states.
 
         Args:
             sample: the message.
             received: returns the time of its arrival by the node's clock of stamps, ns.
-            note: takes that time when the process reads the message.
         """
 
         def read() -> JointSample:
-            arrived = received()
-            note(arrived)
-            return sample._replace(received=arrived)
+            return sample._replace(received=received())
 
         if self._failsafe is not None:
             self._command_failsafe(self._failsafe.on_joint_state(read(), self._queue.now))
-        self._input(lambda runtime, now: runtime.on_joint_state(read(), now), is_state=True)
+        self._when_running(lambda: self._step(read()), is_state=True)
 
-    def input(self, call: Call) -> None:
+    def input(self, given: Input) -> None:
         """Pass an input to the runtime: at once, or when a process that hangs goes on; a dead one loses it."""
-        self._input(call, is_state=False)
+        self._when_running(lambda: self._step(given))
 
-    def _input(self, call: Call, is_state: bool) -> None:
+    def _when_running(self, action: Callable[[], None], is_state: bool = False) -> None:
         if self.state == "running":
-            self._call(call)
+            action()
         elif self.state == "hanging":
-            self._waiting.append((is_state, call))
+            self._waiting.append((is_state, action))
             states = [entry for entry in self._waiting if entry[0]]
             if len(states) > STATE_QUEUE:
                 self._waiting.remove(states[0])
@@ -205,19 +208,19 @@ class SimulatedNode:
         """Request a mode."""
         self.awaits_reply = True
         self._tell_link()
-        self.input(lambda runtime, now: runtime.request_mode(mode, now, MODE_REQUEST))
+        self.input(ModeRequest(mode, MODE_REQUEST))
 
     def tick(self) -> None:
         """Let time pass; to be called every `RAMP_DOWN_PERIOD`."""
         if self.state == "running":
             self._beats += 1
-            self._call(lambda runtime, now: runtime.on_time(now))
+            self._step(TimePassed())
         self._watch()
 
-    def _call(self, call: Call) -> None:
+    def _step(self, given: Input) -> None:
         assert self.runtime is not None
         try:
-            update = call(self.runtime, self._queue.now)
+            update = self.runtime.step(given, self._queue.now)
         except Exception as error:
             self.crashes += 1
             where = traceback.extract_tb(error.__traceback__)[-1]
@@ -262,7 +265,7 @@ class SimulatedNode:
             if self._process != process:
                 return
             if self.state == "hanging":
-                self._waiting.append((False, lambda runtime, now: self._resume_with(action, argument)))
+                self._waiting.append((False, lambda: action(argument)))
             else:
                 action(argument)
 
@@ -270,11 +273,6 @@ class SimulatedNode:
             self._queue.after(delay, go_on)
         else:
             go_on()
-
-    def _resume_with(self, action: Callable[[Any], None], argument: Any) -> Update:
-        action(argument)
-        assert self.runtime is not None
-        return Update(self.runtime.mode, self.runtime.commands)
 
     def _send(self, command: Command) -> None:
         if not self._unsent or self._unsent[0] is not command:
@@ -284,7 +282,7 @@ class SimulatedNode:
             return
         self._unsent.popleft()
         if self.link.failsafe_commands:
-            self._call(lambda runtime, now: runtime.on_command_link(self._seen_link(), now))
+            self._step(self._seen_link())
             return
         if self.commands:
             self._last = command.as_last(self._queue.now)
@@ -296,11 +294,10 @@ class SimulatedNode:
         while self._unsent:
             self._unsent.popleft()
             self._record("expired")
-            self._call(lambda runtime, now: runtime.on_command_expired(now))
+            self._step(CommandExpired())
 
     def _finish(self, work: Work) -> None:
-        done = work.run()
-        self._call(lambda runtime, now: runtime.on_work_done(done, now))
+        self._step(work.run())
 
     def _arm(self, config: FailsafeConfig) -> None:
         problem = None
@@ -311,7 +308,7 @@ class SimulatedNode:
         else:
             self._failsafe, self._guards, self._ending = FailsafeRuntime(config), True, False
             self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
-        self._call(lambda runtime, now: runtime.on_failsafe_armed(config, problem, now))
+        self._step(FailsafeArmed(config, problem))
 
     def _set_mode(self, mode: str) -> None:
         if mode != self._mode:

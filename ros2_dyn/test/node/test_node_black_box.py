@@ -14,9 +14,9 @@ from robots import MOCK_ARM
 from ros2_dyn.ros import black_box_writer
 from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_name
 from ros2_dyn.runtime import black_box_file
-from ros2_dyn.runtime.black_box import RecordingRuntime
-from ros2_dyn.runtime.checkpoint import Checkpoint
-from ros2_dyn.runtime.decision_record import Recording, read_record, replay
+from ros2_dyn.runtime.black_box import Beginning, Recording, RecordingRuntime
+from ros2_dyn.runtime.inputs import TimePassed
+from ros2_dyn.runtime.replay import replay
 from ros_harness import words
 
 
@@ -75,7 +75,7 @@ def test_node_without_mcap_says_so_once_and_commands(listener, start, tmp_path):
 
 def test_oldest_black_boxes_are_deleted_and_no_other_file(tmp_path, monkeypatch):
     runtime = RecordingRuntime()
-    runtime.on_time(0.0)
+    runtime.step(TimePassed(), 0.0)
     recording = runtime.box.take("x", 0.0)
     own = [tmp_path / f"2026-01-01T00-00-{number:02d}-000_too-fast.mcap" for number in range(30)]
     others = [tmp_path / "a.mcap", own[0].with_name(own[0].name.replace("01-01", "01-02")), tmp_path / ".x.mcap.part"]
@@ -95,14 +95,14 @@ def test_oldest_black_boxes_are_deleted_and_no_other_file(tmp_path, monkeypatch)
 
 def test_stops_without_end_take_a_bounded_space(tmp_path):
     runtime, reports = RecordingRuntime(), []
-    runtime.on_time(0.0)
+    runtime.step(TimePassed(), 0.0)
     writer = BlackBoxWriter(tmp_path, reports.append, reports.append)
     for number in range(black_box_writer.MAX_FILES + 5):
         writer.write(runtime.box.take("too fast: 7 rad/s", float(number)), 0.0)
     writer.close()
     assert len(reports) == black_box_writer.MAX_FILES + 5
     assert len(list(tmp_path.iterdir())) == black_box_writer.MAX_FILES
-    assert read_record(black_box_file.read(next(tmp_path.iterdir()))[0].records[0]).method == "on_time"
+    assert black_box_file.read(next(tmp_path.iterdir()))[0].records[0].kind == "time"
 
 
 def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
@@ -110,7 +110,7 @@ def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
     reports: list[str] = []
     warnings: list[str] = []
     runtime = RecordingRuntime()
-    runtime.on_time(0.0)
+    runtime.step(TimePassed(), 0.0)
     writer = BlackBoxWriter(tmp_path / "file" / "folder", reports.append, warnings.append)
     writer.write(runtime.box.take("x", 0.0), 0.0)
     writer.close()
@@ -119,6 +119,6 @@ def test_folder_that_cannot_be_written_is_warned_of(tmp_path):
 
 
 def test_file_is_named_by_time_and_reason():
-    empty = Recording("joint 'a' ../is too/fast: 7", 1000.5, Checkpoint([], b""), [])
+    empty = Recording("joint 'a' ../is too/fast: 7", 1000.5, Beginning({}, None, "monitor", True), ())
     expected = time.strftime("%Y-%m-%dT%H-%M-%S", time.localtime(2000.5))
     assert file_name(empty, 1000.0) == f"{expected}-500_joint-a-is-too-fast.mcap"

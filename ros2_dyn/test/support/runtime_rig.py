@@ -34,6 +34,7 @@ from ros2_dyn.runtime import (
 )
 from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.inputs import CommandExpired, EnableSignal, FailsafeArmed, ModeRequest, TimePassed
 from ros2_dyn.runtime.update import FailsafeConfig
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")
@@ -133,7 +134,7 @@ class RuntimeRig:
         self.runtime = ArmRuntime(description(), self.settings)
         self._failsafe = None
         self._queue.clear()
-        self.take(self.runtime.on_command_link(self.link._replace(failsafe_alive=False), self.now))
+        self.take(self.runtime.step(self.link._replace(failsafe_alive=False), self.now))
 
     # ---- what goes in
 
@@ -179,7 +180,7 @@ class RuntimeRig:
         for _ in range(n):
             self.now += self.period / 2
             self._due()
-            self.take(self.runtime.on_time(self.now))
+            self.take(self.runtime.step(TimePassed(), self.now))
             self.now += self.period / 2
             self._due()
             sample = self.sample(**changes)
@@ -189,8 +190,8 @@ class RuntimeRig:
             if self.targets:
                 self._give_targets()
             if self.pressed:
-                self.take(self.runtime.on_enable(True, self.now))
-            update = None if sent is None else self.take(self.runtime.on_joint_state(sent, self.now))
+                self.take(self.runtime.step(EnableSignal(True), self.now))
+            update = None if sent is None else self.take(self.runtime.step(sent, self.now))
         return update
 
     def silence(self, seconds: float) -> None:
@@ -198,7 +199,7 @@ class RuntimeRig:
         for _ in range(round(seconds / RAMP_DOWN_PERIOD)):
             self.now += RAMP_DOWN_PERIOD
             self._due()
-            self.take(self.runtime.on_time(self.now))
+            self.take(self.runtime.step(TimePassed(), self.now))
 
     def _give_targets(self) -> None:
         phase = 2.0 * self.now + self._phase
@@ -209,9 +210,9 @@ class RuntimeRig:
             (2 * self.amplitude * np.cos(phase)).tolist(),
             (-4 * self.amplitude * self.acceleration_factor * np.sin(phase)).tolist(),
         )
-        self.take(self.runtime.on_desired(desired, self.now))
+        self.take(self.runtime.step(desired, self.now))
         wrench = WrenchSample(0, "", (*(80 * self.amplitude * np.sin(phase)), 0.0, 0.0, 0.0))
-        self.take(self.runtime.on_desired_wrench(wrench, self.now))
+        self.take(self.runtime.step(wrench, self.now))
 
     # ---- what comes out
 
@@ -228,7 +229,7 @@ class RuntimeRig:
         if update.failsafe is not None:
             problem = self.arm_failsafe(update.failsafe)
             self._failsafe = update.failsafe if problem is None else None
-            self.take(self.runtime.on_failsafe_armed(update.failsafe, problem, self.now))
+            self.take(self.runtime.step(FailsafeArmed(update.failsafe, problem), self.now))
         if update.command is not None:
             self._publish(update.command)
         self._due()
@@ -241,12 +242,12 @@ class RuntimeRig:
             if at > self.now:
                 return
             self._queue.remove((at, work))
-            self.take(self.runtime.on_work_done(work.run(), self.now))
+            self.take(self.runtime.step(work.run(), self.now))
 
     def _publish(self, command: Command) -> None:
         at = self.now + self.publish_delay()
         if at > command.expires:
-            self.take(self.runtime.on_command_expired(at))
+            self.take(self.runtime.step(CommandExpired(), at))
             return
         self.commands.append(command)
         self._judge(np.asarray(command.data), at)
@@ -279,7 +280,7 @@ class RuntimeRig:
     def request(self, mode: str) -> int:
         """Ask for a mode; return the number of the request."""
         self._requests += 1
-        self.take(self.runtime.request_mode(mode, self.now, self._requests))
+        self.take(self.runtime.step(ModeRequest(mode, self._requests), self.now))
         return self._requests
 
     def set_mode(self, mode: str) -> Reply:
@@ -305,7 +306,7 @@ class RuntimeRig:
     def use_link(self, **changes) -> None:
         """Change the other side of the commands."""
         self.link = self.link._replace(**changes)
-        self.take(self.runtime.on_command_link(self.link, self.now))
+        self.take(self.runtime.step(self.link, self.now))
 
     def kill(self) -> None:
         """End the runtime as a process that dies; the failsafe process takes over, if it is armed."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.simulation.driver import DriverFault
 
 

@@ -20,7 +20,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality

@@ -18,7 +18,7 @@ from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest, PayloadRequest
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.lossy_channel import LossyChannel
@@ -150,7 +150,7 @@ def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
         world.node_clock_offset += by
         world.driver_clock_offset += by * both
         text = f"by {1e-9 * by:.3f} s"
-        world.node.input(lambda runtime, now: runtime.on_clock_jump(text, now))
+        world.node.input(ClockJump(text))
 
     return Fault(lambda: shift(jump), lambda: shift(-jump))
 
@@ -244,7 +244,7 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
     def toggle() -> None:
         mode = modes[0]
         modes.reverse()
-        world.node.input(lambda runtime, now: runtime.request_mode(mode, now))
+        world.node.input(ModeRequest(mode))
 
     return _repeated(world, TOGGLE_PERIOD, toggle)
 
@@ -329,7 +329,7 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
     other = "<robot" if rng.random() < 0.5 else _weaker(world.description)
 
     def publish(description: RobotModel | str) -> None:
-        world.node.input(lambda runtime, now: runtime.use_description(description, now))
+        world.node.input(Description(description))
 
     return Fault(lambda: publish(other), lambda: publish(world.description))
 

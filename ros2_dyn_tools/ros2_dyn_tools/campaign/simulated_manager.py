@@ -10,6 +10,7 @@ import numpy as np
 
 from ros2_dyn.runtime.handover import give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, Controller, HandoverStep, Outcome, Refused
+from ros2_dyn.runtime.inputs import HandoverInput
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
 from ros2_dyn.simulation.simulated_arm import HeldEffort
@@ -141,7 +142,7 @@ class SimulatedManager:
 
     def step(self, what: HandoverStep) -> None:
         """Take a step in mode gravity."""
-        self.world.node.input(lambda runtime, now: runtime.on_handover(what, now))
+        self.world.node.input(HandoverInput(what))
 
     # ---- the controllers
 

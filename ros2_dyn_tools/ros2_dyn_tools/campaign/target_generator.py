@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ros2_dyn.model.spatial import Array, quaternion_from_rotation
-from ros2_dyn.runtime.samples import DesiredSample, HybridSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import DesiredSample, HybridSample, PoseSample, WrenchSample
 
 Target = DesiredSample | WrenchSample | PoseSample | HybridSample
 TargetFault = Callable[[list[Any]], list[Any]]

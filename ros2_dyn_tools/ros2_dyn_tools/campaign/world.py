@@ -18,14 +18,20 @@ from numpy.typing import ArrayLike
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import forward_kinematics, gravity
-from ros2_dyn.errors import DivergenceError, InputError, Ros2DynError
+from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.control_policy import command_limits
-from ros2_dyn.runtime.samples import DesiredSample, HybridSample, JointSample, PayloadRequest, WrenchSample
-from ros2_dyn.runtime.update import Update
+from ros2_dyn.runtime.inputs import (
+    CollisionReset,
+    DesiredSample,
+    EnableSignal,
+    JointSample,
+    PayloadRequest,
+    SettingsChange,
+)
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
@@ -293,7 +299,7 @@ class World:
 
     def _deliver_state(self, sample: JointSample) -> None:
         self._stated_at = self.now
-        self.node.on_joint_state(sample, self._received, lambda received: None)
+        self.node.on_joint_state(sample, self._received)
 
     def _through(self, channel: LossyChannel[Any], deliver: Callable[[], None]) -> None:
         delay = channel.draw_delay()
@@ -303,9 +309,8 @@ class World:
             self.queue.after(delay, deliver)
 
     def _send_enable(self) -> None:
-        pressed = self.pressed
         if self.enable_connected:
-            self.node.input(lambda runtime, now: runtime.on_enable(pressed, now))
+            self.node.input(EnableSignal(self.pressed))
 
     def way_to_pose(self) -> Array:
         """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
@@ -323,17 +328,9 @@ class World:
 
     def _deliver_target(self, message: Target) -> None:
         if isinstance(message, DesiredSample):
-            self.node.input(lambda runtime, now: runtime.on_desired(message, now))
-            return
-        received: Any = message._replace(received=self._received())
-        name = (
-            "on_desired_wrench"
-            if isinstance(message, WrenchSample)
-            else "on_desired_hybrid"
-            if isinstance(message, HybridSample)
-            else "on_desired_pose"
-        )
-        self.node.input(lambda runtime, now: getattr(runtime, name)(received, now))
+            self.node.input(message)
+        else:
+            self.node.input(message._replace(received=self._received()))
 
     # ---- commands
 
@@ -385,19 +382,12 @@ class World:
     def tell_payload(self, request: PayloadRequest) -> None:
         """Request a payload once."""
         self.record("payload", request.parameters[0], request.ramp_time)
-        self.node.input(lambda runtime, now: runtime.set_payload(request, now))
+        self.node.input(request)
 
     def tell_settings(self, **values: Any) -> None:
         """Set parameters; the node may refuse them."""
-
-        def call(runtime: ArmRuntime, now: float) -> Update:
-            try:
-                return runtime.change_settings(replace(runtime.settings, **values), now)
-            except Ros2DynError as error:
-                self.record("refused", str(error))
-                return runtime.on_time(now)
-
-        self.node.input(call)
+        if self.node.runtime is not None:
+            self.node.input(SettingsChange(replace(self.node.runtime.settings, **values)))
 
     # ---- modes
 
@@ -420,7 +410,7 @@ class World:
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
         if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
-            self.node.input(lambda runtime, now: runtime.reset_collision(now))
+            self.node.input(CollisionReset())
         self._aim(self.arm.q)
         self.node.request_mode(mode)
 

@@ -15,9 +15,9 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools import palette
 from ros2_dyn_tools.cli.recording_arguments import add_recording_arguments, conditions_of, read_motion, read_robot
 from ros2_dyn_tools.recording.effort_split import effort_units
-from ros2_dyn_tools.report.collision_report import CollisionReport, Step, collision_report
+from ros2_dyn_tools.report.contact_report import ArtificialContact, CollisionReport, collision_report
 from ros2_dyn_tools.report.curves import Curve, decimated
-from ros2_dyn_tools.report.page import write_plots
+from ros2_dyn_tools.report.html_page import write_plots
 from ros2_dyn_tools.report.text import Heading
 
 POINTS = 4000
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     arm = read_robot(arguments)
     recording = read_motion(arm, arguments)
-    steps = [Step(joint, float(effort), float(start)) for joint, effort, start in arguments.inject]
+    steps = [ArtificialContact(joint, float(effort), float(start)) for joint, effort, start in arguments.inject]
     report = collision_report(
         arm.model,
         recording,

@@ -11,8 +11,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import PARAMETERS, Arm, read_arm
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn_tools.recording.conditions import Conditions
-from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
+from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording, read_recording
 
 FIRST_YEAR = 2000

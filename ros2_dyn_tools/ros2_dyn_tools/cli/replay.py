@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ros2_dyn.errors import ReplayDiffers
 from ros2_dyn.runtime import black_box_file
-from ros2_dyn.runtime.decision_record import Decision, Replayed, replay
+from ros2_dyn.runtime.input_records import NAMES, Decision
+from ros2_dyn.runtime.replay import Replayed, replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,15 +33,18 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"recorded with {difference}")
     different = [each for each in replayed if not each.same]
     if different:
-        raise ReplayDiffers(len(different), len(replayed), different[0].record.now)
-    commands = sum(each.decision.effort is not None for each in replayed)
-    largest = max((each.difference for each in replayed), default=0.0)
+        raise ReplayDiffers(len(different), len(replayed), different[0].now)
+    commanded = [each for each in replayed if each.compared and each.decision.effort is not None]
+    largest = max((each.difference for each in commanded), default=0.0)
     exactness = "bit for bit" if largest == 0 else f"within {largest:.1g} N m or N"
-    print(f"the same decisions: {len(replayed)} inputs, {commands} commands {exactness}")
+    what = "decisions" if recording.begins.whole else "modes"
+    print(f"the same {what}: {len(replayed)} inputs, {len(commanded)} commands {exactness}")
+    if not recording.begins.whole:
+        print("the record begins amid the run of the node: filters and observers had to settle, so commands differ")
 
 
 def _lines(replayed: list[Replayed]) -> list[str]:
-    """Return the decisions that change something: modes, events, replies, errors; and all that differ.
+    """Return the decisions that change something: modes, events, replies; and all that differ.
 
     What is repeated is one line, at its first time, with a count.
     """
@@ -48,31 +52,31 @@ def _lines(replayed: list[Replayed]) -> list[str]:
     counts: list[int] = []
     mode = ""
     for each in replayed:
-        recorded = each.record.decision
+        recorded = each.recorded
         words = _words(recorded)
         if recorded.mode != mode or words or not each.same:
-            text = f"{each.record.method:<17} {recorded.mode:<12} {_verdict(each)}{words}"
+            text = f"{NAMES.get(type(each.given), '?'):<17} {recorded.mode:<12} {_verdict(each)}{words}"
             if lines and lines[-1][1] == text:
                 counts[-1] += 1
             else:
-                lines.append((f"{each.record.now:12.4f}", text))
+                lines.append((f"{each.now:12.4f}", text))
                 counts.append(1)
         mode = recorded.mode
     return [f"{at}  {text}{f' ({n} times)' if n > 1 else ''}" for (at, text), n in zip(lines, counts)]
 
 
 def _words(decision: Decision) -> str:
-    """Return events, replies and an error in words."""
+    """Return events and replies in words."""
     words = [event.text for event in decision.events if event.logged]
-    words += [f"reply: {error or 'done'}" for _, error in decision.replies]
+    words += [f"reply: {reply.error or 'done'}" for reply in decision.replies]
     words += ["a failsafe process is asked for"] * decision.failsafe
-    return "; ".join([*words, *([f"error: {decision.error}"] if decision.error else [])])
+    return "; ".join(words)
 
 
 def _verdict(each: Replayed) -> str:
     """Return how a decision differs; an empty text where it is the same."""
     if each.same:
         return ""
-    if each.decision._replace(effort=None) == each.record.decision._replace(effort=None):
+    if each.decision._replace(effort=None) == each.recorded._replace(effort=None):
         return f"DIFFERS: command by {each.difference:.3g} N m or N; recorded: "
     return f"DIFFERS: {each.decision.mode}, {_words(each.decision) or 'no event'}; recorded: "

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich import box
 from rich import table as rich_table
 from rich.console import Console
 from rich.markup import escape
@@ -20,15 +21,15 @@ from ros2_dyn_tools.cli.recording_arguments import (
     read_robot,
     recording_began,
 )
-from ros2_dyn_tools.report.effort_report import Options, effort_report
-from ros2_dyn_tools.report.page import write_page
+from ros2_dyn_tools.report.effort_report import ReportOptions, effort_report
+from ros2_dyn_tools.report.html_page import write_page
 from ros2_dyn_tools.report.tables import Table, contact_tables, effort_tables
 from ros2_dyn_tools.report.text import contact_notes, heading
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    usual = Options()
+    usual = ReportOptions()
     add_recording_arguments(parser)
     parser.add_argument("--identified", type=Path, metavar="FILE", help="the same robot as identified, as URDF")
     parser.add_argument(
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("output", f"expected a name that ends in .html, got '{page}'")
     arm = read_robot(arguments)
     recording = read_motion(arm, arguments)
-    options = Options(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
+    options = ReportOptions(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
     described, identified = arm.model, None
     if arguments.identified or arguments.parameters:
         described = RobotModel.from_urdf_file(arguments.urdf).reduced(arm.model.joint_names)
@@ -77,9 +78,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _drawn(table: Table) -> rich_table.Table:
-    drawn = rich_table.Table(title=escape(table.title))
+    drawn = rich_table.Table(title=escape(table.title), box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for i, name in enumerate(table.header):
-        drawn.add_column(escape(name), justify="right" if i else "left", no_wrap=i == 0)
+        drawn.add_column(escape(name), justify="right" if i else "left", overflow="fold")
     for row in table.rows:
         drawn.add_row(*map(escape, row))
     return drawn

@@ -13,8 +13,8 @@ from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, conditions_of, in_newtons
 from ros2_dyn_tools.recording.recording import read_recording
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.page import Page
+from ros2_dyn_tools.viewer.picture import read_robot
 from ros2_dyn_tools.viewer.playback import PlaybackPanel, PlaybackSource
 from ros2_dyn_tools.viewer.recorded_motion import observe_aside, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         play(open_file(arguments), arguments.host, arguments.port)
         return 0
     try:
-        from ros2_dyn_tools.ros.view import show_live
+        from ros2_dyn_tools.ros.viewer_node import show_live
     except ImportError as error:
         raise InputError("view", f"ROS 2 is not here ({error}): source it, or name a file") from error
     return show_live(arguments)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3
@@ -18,8 +18,8 @@ from ros2_dyn.errors import ProcessError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.demos.arm_recorder import ArmRecorder, Sample, seconds
 from ros2_dyn_tools.demos.demo import Demo
-from ros2_dyn_tools.demos.desired_publisher import DesiredPublisher, resting
-from ros2_dyn_tools.demos.runner import DemoRunner
+from ros2_dyn_tools.demos.demo_runner import DemoRunner
+from ros2_dyn_tools.demos.laps import DesiredPublisher, resting
 
 HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 """Joint positions at the start, rad."""
@@ -54,24 +54,39 @@ class ArmDemo(Demo):
 
     mode: str
     """The mode that is shown."""
+    runner: DemoRunner
+    """What plays the demo."""
 
-    def __init__(self, pace: float) -> None:
+    def __init__(
+        self,
+        duration: float,
+        pace: float,
+        arm: Mapping[str, object] | None = None,
+        node: Mapping[str, object] | None = None,
+    ) -> None:
         """Subscribe.
 
         Args:
+            duration: simulated time of what the demo shows, s.
             pace: simulated time over wall time; 0: as fast as possible.
+            arm: parameters of the simulated arm that are added to the common ones or replace them.
+            node: those of the node `dynamics`.
         """
         self.node = Node("demo")
         self.arm = ArmRecorder(self.node, self.on_state)
         self.target = DesiredPublisher(self.node, self.arm.model)
-        self.status = "Waiting for the arm and the node."
-        """What is happening, in a line."""
+        self.duration = duration
         self.answered_at = 0.0
         """Time of the newest state that was answered, s; those that are recorded may be behind it."""
         self._pace = float(pace)
+        self.arm_parameters, self.node_parameters = dict(arm or {}), dict(node or {})
         self._enable = self.node.create_publisher(Bool, "dynamics/enable", 1)
         # All states are recorded, but a busy demo answers the newest one alone: older ones have passed.
         self.node.create_subscription(JointState, "joint_states", self._on_newest_state, 1)
+
+    @abstractmethod
+    def play(self) -> None:
+        """Show the mode; errors as of `DemoRunner.wait_until`."""
 
     def on_state(self, state: Sample) -> None:
         """Take a state of the arm after it was recorded."""
@@ -85,9 +100,11 @@ class ArmDemo(Demo):
         self.answered_at = seconds(message.header.stamp)
         self.answer(message.header.stamp)
 
-    @abstractmethod
-    def metrics(self) -> dict[str, object]:
-        """Return what this demo adds to the report."""
+    def run(self, runner: DemoRunner) -> None:
+        """See `Demo`."""
+        self.runner, runner.simulated_time = runner, lambda: self.arm.t
+        self.play()
+        self.status = "Done."
 
     def stop(self, runner: DemoRunner) -> None:
         """See `Demo`: leave the mode, and wait for the end of its ramp.
@@ -105,50 +122,57 @@ class ArmDemo(Demo):
 
     def report(self) -> dict[str, object]:
         """See `Demo`."""
-        return {"mode": self.mode, **self.metrics(), "pace": self.arm.pace}
+        return {"mode": self.mode, **super().report(), "pace": self.arm.pace}
 
-    def hand_over(self, runner: DemoRunner, mode: str) -> None:
+    def wait_for(self, t: float) -> None:
+        """Wait for a simulated time, s; errors as of `hand_over`."""
+        longest = 2 * max(t - self.arm.t, self.duration)
+        self.runner.wait_until(lambda: self.arm.t >= t, "states", simulated=longest)
+
+    def wait_for_rest(self) -> None:
+        """Wait until the arm is at rest; errors as of `hand_over`."""
+        self.runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
+
+    def hand_over(self, mode: str) -> None:
         """Let the node command in a mode. The arm is at rest, and its own controller has held it so far.
 
         The node takes seconds for its first mode. Mode gravity is entered first, while the arm's controller still holds
         the arm, so that the efforts carry the arm as soon as its effort controller is switched on.
 
-        Args:
-            runner: the runner.
-            mode: the mode; the demo ends if the node leaves it.
+        The demo ends if the node leaves the mode.
 
         Raises:
             ProcessError: the node refuses the mode, or a wait failed.
             Interrupted: the user pressed Ctrl-C.
         """
-        runner.simulated_time = lambda: self.arm.t
-        runner.wait_until(lambda: self.arm.at_rest, "joint_states of an arm at rest")
+        self.wait_for_rest()
         self.target.desired = resting(self.arm.state.q)
-        runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
+        self.runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
         for tries_left in reversed(range(TRIES)):
             try:
-                self._begin_lockstep(runner)
+                self._begin_lockstep()
                 break
             except ProcessError as error:
                 if not tries_left:
                     raise
                 if RELEASE in str(error):
-                    self._release(runner)
-        self._enter_in_lockstep(runner, mode)
+                    self._release()
+        self.enter_in_lockstep(mode)
         self.arm.start_pace()
 
-    def _enter_in_lockstep(self, runner: DemoRunner, mode: str) -> None:
+    def enter_in_lockstep(self, mode: str) -> None:
         """Enter a mode once the node has forgotten how late its loop was before the arm waited."""
         for tries_left in reversed(range(TRIES)):
             try:
-                return self.enter(runner, mode)
+                return self.enter(mode)
             except ProcessError as error:
                 if LATE not in str(error) or not tries_left:
                     raise
-            self._wait_for_commands(runner)
+            self._wait_for_commands()
 
-    def _release(self, runner: DemoRunner) -> None:
+    def _release(self) -> None:
         """Release the failsafe process, which takes over where a busy machine holds the node up, and let it end."""
+        runner = self.runner
         client = runner.node.create_client(Trigger, RELEASE)
 
         def gone() -> bool:  # it may end by itself meanwhile, and not answer
@@ -161,18 +185,21 @@ class ArmDemo(Demo):
         begun = len(self.arm.states)
         runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
 
-    def _begin_lockstep(self, runner: DemoRunner) -> None:
+    def _begin_lockstep(self) -> None:
         """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
-        self.enter(runner, "gravity")
-        runner.call_checked(SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT)
-        self._wait_for_commands(runner)
+        self.enter("gravity")
+        self.runner.call_checked(
+            SwitchController, "mock_arm/switch_controller", controller=SwitchController.Request.EFFORT
+        )
+        self._wait_for_commands()
 
-    def _wait_for_commands(self, runner: DemoRunner) -> None:
+    def _wait_for_commands(self) -> None:
         begun = self.arm.commands
-        runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
+        self.runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
 
-    def enter(self, runner: DemoRunner, mode: str) -> None:
+    def enter(self, mode: str) -> None:
         """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""
+        runner = self.runner
         runner.check = lambda: None
         response = runner.call(SetMode, "dynamics/set_mode", mode=mode)
         if not response.success:
@@ -187,8 +214,9 @@ class ArmDemo(Demo):
 
         runner.check = check
 
-    def lead(self, runner: DemoRunner, link: str, displacement: Array, duration: float, hold: float) -> None:
+    def lead(self, link: str, displacement: Array, duration: float, hold: float) -> None:
         """Let a hand lead a link by a displacement, m, and wait for its release; errors as of `hand_over`."""
+        runner = self.runner
         x, y, z = displacement.tolist()
         request = {"link": link, "displacement": Vector3(x=x, y=y, z=z), "duration": duration, "hold": hold}
         runner.wait_until(lambda: bool(self.arm.forces), "mock_arm/contact_wrench")
@@ -197,8 +225,8 @@ class ArmDemo(Demo):
         runner.wait_until(lambda: len(self.arm.contacts) > before, "force of the hand")
         runner.wait_until(lambda: not self.arm.force.any(), "end of the gesture")
 
-    def processes(self, mock_arm: Mapping[str, object], dynamics: Mapping[str, object]) -> dict[str, list[str]]:
-        """Return the commands of both processes, with parameters that are added to the common ones or replace them."""
+    def commands(self) -> Mapping[str, Sequence[str]]:
+        """See `Demo`."""
         time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
         # The arm holds its position at the start: nothing moves until the node commands.
         arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
@@ -206,8 +234,8 @@ class ArmDemo(Demo):
         node |= {"armature": ARMATURE, **TIMEOUTS}
         remap = ["-r", f"~/command:={COMMANDS}"]
         return {
-            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(node | dict(dynamics))],
-            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm | dict(mock_arm))],
+            "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(node | self.node_parameters)],
+            "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm | self.arm_parameters)],
         }
 
 

@@ -1,68 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records, instant by instant, the effort that an arm measures and those that nodes predict."""
+"""The instants at which the arm and all nodes have published: their messages, matched by their stamps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-import numpy as np
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.demos.arm_recorder import QUEUE, seconds
 
 MEASURED = "measured"
+"""Source of what the arm measures."""
 
 
 class EffortRecorder:
-    """The instants for which the arm and all nodes have published, matched by their stamps."""
+    """Gathers the messages of one stamp, from the arm and from other topics."""
 
-    def __init__(self, node: Node, joint_names: Sequence[str], topics: Mapping[str, str]) -> None:
-        """Subscribe; nothing is recorded before `begin`.
+    def __init__(self, node: Node, topics: Mapping[str, str], take: Callable[[dict[str, JointState]], None]) -> None:
+        """Subscribe.
 
         Args:
             node: the demo's node.
-            joint_names: the joints, whose order the arrays have.
-            topics: by the name of a model, the topic of the efforts that it predicts.
+            topics: of what nodes predict, by the name of each source.
+            take: called with the messages of each complete instant, by source.
         """
-        self.t: list[float] = []
-        """Time of each instant, s."""
         self.latest: dict[str, float] = {}
         """Time of the newest message of each source, s."""
-        self._joint_names = list(joint_names)
-        self._sources = (MEASURED, *topics)
-        self._efforts: dict[str, list[Array]] = {name: [] for name in self._sources}
-        self._waiting: dict[float, dict[str, Array]] = {}
-        self._begun = np.inf
+        self._sources, self._take = (MEASURED, *topics), take
+        self._waiting: dict[float, dict[str, JointState]] = {}
+        qos = QoSProfile(depth=QUEUE, reliability=ReliabilityPolicy.BEST_EFFORT)
         for name, topic in {MEASURED: "joint_states", **topics}.items():
-            node.create_subscription(JointState, topic, lambda message, name=name: self.take(name, message), QUEUE)
+            node.create_subscription(JointState, topic, lambda message, name=name: self.on_message(name, message), qos)
 
-    def begin(self, t: float) -> None:
-        """Record the instants after a time, s."""
-        self._begun = t
-
-    def efforts(self, name: str) -> Array:
-        """Return the efforts of a source at the times `t`, N m, shape (m, n)."""
-        return np.array(self._efforts[name]).reshape(-1, len(self._joint_names))
-
-    def rms(self, name: str) -> Array:
-        """Return the root mean square of the measured less the predicted effort, N m, shape (n,); NaN at first."""
-        if not self.t:
-            return np.full(len(self._joint_names), np.nan)
-        return np.sqrt(np.mean(np.square(self.efforts(MEASURED) - self.efforts(name)), axis=0))
-
-    def take(self, name: str, message: JointState) -> None:
+    def on_message(self, name: str, message: JointState) -> None:
         """Take the message of a source."""
         t = self.latest[name] = seconds(message.header.stamp)
-        if t <= self._begun:
-            return
-        effort = dict(zip(message.name, message.effort))
         instant = self._waiting.setdefault(t, {})
-        instant[name] = np.array([effort[joint] for joint in self._joint_names])
+        instant[name] = message
         if len(instant) == len(self._sources):
-            self.t.append(t)
-            for source, values in self._waiting.pop(t).items():
-                self._efforts[source].append(values)
+            self._take(self._waiting.pop(t))
         elif len(self._waiting) > QUEUE:  # a node has not answered a state
             del self._waiting[next(iter(self._waiting))]

@@ -18,20 +18,19 @@ from rich.live import Live
 
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.ros.localhost import use_localhost_only
-from ros2_dyn_tools.demos.collision import CollisionDemo
+from ros2_dyn_tools.demos.collision_demo import CollisionDemo
 from ros2_dyn_tools.demos.demo import Demo
-from ros2_dyn_tools.demos.feed_forward import FeedForwardDemo
-from ros2_dyn_tools.demos.force import ForceDemo
-from ros2_dyn_tools.demos.hand_guiding import HandGuidingDemo
-from ros2_dyn_tools.demos.handover import HandoverDemo
-from ros2_dyn_tools.demos.identify import IdentifyDemo
-from ros2_dyn_tools.demos.impedance import ImpedanceDemo
-from ros2_dyn_tools.demos.monitor import MonitorDemo
-from ros2_dyn_tools.demos.processes import Processes
-from ros2_dyn_tools.demos.runner import DemoRunner, Interrupted
+from ros2_dyn_tools.demos.demo_runner import DemoRunner, Interrupted, Processes
+from ros2_dyn_tools.demos.feed_forward_demo import FeedForwardDemo
+from ros2_dyn_tools.demos.force_demo import ForceDemo
+from ros2_dyn_tools.demos.hand_guiding_demo import HandGuidingDemo
+from ros2_dyn_tools.demos.handover_demo import HandoverDemo
+from ros2_dyn_tools.demos.identify_demo import IdentifyDemo
+from ros2_dyn_tools.demos.impedance_demo import ImpedanceDemo
+from ros2_dyn_tools.demos.monitor_demo import MonitorDemo
 
 DEMOS: dict[str, tuple[Callable[[float, float], Demo], float, str]] = {
-    "monitor": (lambda duration, pace: MonitorDemo(duration), math.inf, "counted; left out: until Ctrl-C"),
+    "monitor": (MonitorDemo, math.inf, "counted; left out: until Ctrl-C"),
     "hand_guiding": (HandGuidingDemo, 10.0, "for which the drift of the tip is measured after the release"),
     "force": (ForceDemo, 4.0, "for which the tip presses"),
     "impedance": (ImpedanceDemo, 3.0, "for the return after each push"),

@@ -4,5 +4,5 @@
 from ros2_dyn_tools.doctor.diagnosis import CODES as CODES
 from ros2_dyn_tools.doctor.diagnosis import Diagnosis as Diagnosis
 from ros2_dyn_tools.doctor.diagnosis import Note as Note
-from ros2_dyn_tools.doctor.doctor import Report as Report
-from ros2_dyn_tools.doctor.doctor import diagnose as diagnose
+from ros2_dyn_tools.doctor.examination import Report as Report
+from ros2_dyn_tools.doctor.examination import diagnose as diagnose

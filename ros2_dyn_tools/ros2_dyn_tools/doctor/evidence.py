@@ -37,16 +37,16 @@ DISSIPATIVE = slice(0, 2)
 """The parameters of friction that take energy from the arm: viscous and Coulomb."""
 
 
-class Doubt(NamedTuple):
+class PriorScale(NamedTuple):
     """How much friction and how bad a description are expected, as factors of the standard deviations."""
 
     friction: float = 1.0
     description: float = 1.0
 
 
-QUICK = (Doubt(0.1, 0.5), Doubt())
+QUICK = (PriorScale(0.1, 0.5), PriorScale())
 """Enough to find what is wrong."""
-THOROUGH = tuple(Doubt(f, d) for f in (0.04, 0.2, 1.0) for d in (0.25, 1.0))
+THOROUGH = tuple(PriorScale(f, d) for f in (0.04, 0.2, 1.0) for d in (0.25, 1.0))
 """What is needed to be sure of it."""
 
 
@@ -58,7 +58,7 @@ class JointEvidence:
     """
 
     def __init__(
-        self, t: Array, bodies: Array, friction: Array, power: Array, limit: float, doubts: Sequence[Doubt]
+        self, t: Array, bodies: Array, friction: Array, power: Array, limit: float, doubts: Sequence[PriorScale]
     ) -> None:
         """Decompose the covariances.
 

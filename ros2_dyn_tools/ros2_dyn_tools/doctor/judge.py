@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.doctor.columns import Columns, doubt
-from ros2_dyn_tools.doctor.evidence import DISSIPATIVE, Doubt, JointEvidence, log_likelihood_without_model
+from ros2_dyn_tools.doctor.effort_columns import Columns, doubt
+from ros2_dyn_tools.doctor.evidence import DISSIPATIVE, JointEvidence, PriorScale, log_likelihood_without_model
 from ros2_dyn_tools.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale
-from ros2_dyn_tools.doctor.samples import Samples
+from ros2_dyn_tools.doctor.recorded_samples import Samples
 
 FAULT_PRICE = 10.0
 """Logarithm of the odds against a fault, before the recording is seen."""
@@ -28,7 +28,7 @@ class Judge:
     """Scores of hypotheses about one recording of one robot."""
 
     def __init__(
-        self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[Doubt], effort_gain: ArrayLike = 1.0
+        self, model: RobotModel, samples: Samples, most: int, doubts: Sequence[PriorScale], effort_gain: ArrayLike = 1.0
     ) -> None:
         """Take some of the samples.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ros2_dyn_tools.doctor import delay, effort_gain, effort_meaning, joint_order, mounting, payload
+from ros2_dyn_tools.doctor import delay, effort_gain, effort_meaning, mounting, swapped_joints, unknown_payload
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import FAULT_PRICE, Judge
 
@@ -20,7 +20,7 @@ MORE = (1.0, 1.3, 1.6)
 """Factors by which a gain of all joints is more than the one that fits without a payload."""
 QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
 """Samples that are compared while searching, and in the end."""
-MODULES = (effort_gain, effort_meaning, mounting, delay, payload, joint_order)
+MODULES = (effort_gain, effort_meaning, mounting, delay, unknown_payload, swapped_joints)
 
 
 def search(judge: Judge) -> list[Hypothesis]:
@@ -46,7 +46,9 @@ def _in_percent(judge: Judge, hypotheses: list[Hypothesis]) -> Iterator[Hypothes
     for each in hypotheses:
         if each.free_gains:
             percent = effort_gain.in_percent(each)
-            yield max([percent, *payload.moves(judge, percent), *effort_gain.moves(judge, percent)], key=judge.score)
+            yield max(
+                [percent, *unknown_payload.moves(judge, percent), *effort_gain.moves(judge, percent)], key=judge.score
+            )
 
 
 def _with_gain_and_payload(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
@@ -55,7 +57,7 @@ def _with_gain_and_payload(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hyp
         bare = replace(hypothesis, payload=())
         gain = effort_gain.of_all(judge, bare)
         others = [replace(bare, common_gain=gain * factor) for factor in MORE]
-        yield max((payload.added(judge, each) for each in others), key=judge.score)
+        yield max((unknown_payload.added(judge, each) for each in others), key=judge.score)
 
 
 def _best_of_each_kind(scores: dict[Hypothesis, float]) -> list[Hypothesis]:
@@ -99,7 +101,7 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
 
 def _needed(hypothesis: Hypothesis, without: Hypothesis) -> float:
     """Return the evidence that is needed for the fault that another hypothesis lacks."""
-    return payload.evidence_needed(hypothesis) if hypothesis.payload != without.payload else FAULT_PRICE
+    return unknown_payload.evidence_needed(hypothesis) if hypothesis.payload != without.payload else FAULT_PRICE
 
 
 def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
@@ -108,7 +110,7 @@ def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
         hypothesis = effort_gain.refined(judge, hypothesis)
         if hypothesis.gravity != Hypothesis.nothing_wrong(judge.model.n).gravity:
             hypothesis = mounting.refined(judge, hypothesis)
-        hypothesis = payload.refined(judge, hypothesis)
+        hypothesis = unknown_payload.refined(judge, hypothesis)
         hypothesis = delay.refined(judge, hypothesis)
     return _gain_with_payload(judge, hypothesis)
 
@@ -122,7 +124,7 @@ def _gain_with_payload(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
         return hypothesis
     for _ in range(ROUNDS):
         others = [replace(hypothesis, common_gain=hypothesis.common_gain * factor) for factor in FACTORS]
-        best = max([hypothesis, *(payload.refined(judge, each) for each in others)], key=judge.score)
+        best = max([hypothesis, *(unknown_payload.refined(judge, each) for each in others)], key=judge.score)
         if best == hypothesis:
             break
         hypothesis = best

@@ -13,7 +13,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.pseudo_inertia import PARAMETERS
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.signals import Motion
+from ros2_dyn_tools.recording.signals import EvenMotion
 
 TRANSITION_VELOCITIES = (0.01, 0.02, 0.05, 0.1)
 """Speeds over which dry friction may change its sign, rad/s."""
@@ -76,7 +76,7 @@ def parameter_columns(bodies: Sequence[int]) -> list[int]:
     return [PARAMETERS * body + k for body in bodies for k in range(PARAMETERS)]
 
 
-def friction_columns(loaded: RobotModel, motion: Motion, elements: Array, gravity: Array) -> Array:
+def friction_columns(loaded: RobotModel, motion: EvenMotion, elements: Array, gravity: Array) -> Array:
     """Return the columns of `TERMS` for every joint, shape (m, n, k).
 
     Args:
@@ -93,7 +93,7 @@ def friction_columns(loaded: RobotModel, motion: Motion, elements: Array, gravit
     return np.concatenate([plain, signs, load * signs, *excess, elements], axis=-1)
 
 
-def body_columns(model: RobotModel, motion: Motion, gravity: Array) -> Array:
+def body_columns(model: RobotModel, motion: EvenMotion, gravity: Array) -> Array:
     """Return the columns of the bodies' inertial parameters and of the base's tilt, shape (m, n, 10 b + 2).
 
     Efforts are linear in the tilt for small angles only; its columns are those of the model's bodies for 1 m/s^2 along

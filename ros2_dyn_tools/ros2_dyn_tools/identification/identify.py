@@ -23,7 +23,7 @@ from ros2_dyn_tools.identification.settings import FitSettings, JointTerms
 from ros2_dyn_tools.identification.weighted_fit import Fit, Problem
 from ros2_dyn_tools.recording.effort_filter import EffortFilter, candidates
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import Motion, even_motion, unbroken
+from ros2_dyn_tools.recording.signals import EvenMotion, even_motion, unbroken
 
 LIGHTEST, SLIMMEST = 1e-3, 0.01
 """Smallest body that the divergence is from: its share of the robot's mass, and its radius of gyration, m."""
@@ -122,7 +122,7 @@ def _search(
     return search
 
 
-def _prior(model: RobotModel, motions: Sequence[Motion], parts: Sequence[Array]) -> tuple[Array, Array]:
+def _prior(model: RobotModel, motions: Sequence[EvenMotion], parts: Sequence[Array]) -> tuple[Array, Array]:
     """Return the bodies that the divergence is from, (b, 10), and the typical sizes of the terms, (n, k)."""
     mass = LIGHTEST * sum(float(body.mass) for body in model.inertia)
     told = inertial_parameters(model).reshape(-1, PARAMETERS)

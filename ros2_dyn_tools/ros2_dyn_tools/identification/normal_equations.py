@@ -21,7 +21,7 @@ from ros2_dyn_tools.identification.columns import (
 )
 from ros2_dyn_tools.identification.parts import TEST
 from ros2_dyn_tools.recording.effort_filter import EffortFilter
-from ros2_dyn_tools.recording.signals import Motion, zero_phase
+from ros2_dyn_tools.recording.signals import EvenMotion, zero_phase
 
 BLOCK = 4096
 """States that are filtered at a time."""
@@ -56,7 +56,7 @@ Equations = list[list[JointEquations]]
 
 def normal_equations(
     model: RobotModel,
-    motions: Sequence[Motion],
+    motions: Sequence[EvenMotion],
     parts: Sequence[Array],
     filters: Sequence[EffortFilter],
     gravity: Array,
@@ -88,7 +88,7 @@ def normal_equations(
             end = min(start + BLOCK, len(part))
             first, last = max(start - margin, 0), min(end + margin, len(part))
             around, core = slice(first, last), slice(start - first, end - first)
-            piece = Motion(*(values[around] for values in motion))
+            piece = EvenMotion(*(values[around] for values in motion))
             Y = body_columns(model, piece, gravity)
             friction = friction_columns(loaded or model, piece, elements[around], gravity)
             for joint in range(model.n):

@@ -23,7 +23,7 @@ from ros2_dyn_tools.identification.retracing import retraced
 from ros2_dyn_tools.identification.settings import FitSettings
 from ros2_dyn_tools.identification.standard_errors import standard_errors
 from ros2_dyn_tools.identification.weighted_fit import Fit, Problem
-from ros2_dyn_tools.recording.signals import Motion
+from ros2_dyn_tools.recording.signals import EvenMotion
 
 NEGLIGIBLE = 1e-3
 """Presliding elements below this share of the greatest one that is typical are left out."""
@@ -31,7 +31,7 @@ NEGLIGIBLE = 1e-3
 
 def identification(
     model: RobotModel,
-    motions: Sequence[Motion],
+    motions: Sequence[EvenMotion],
     parts: Sequence[Array],
     problem: Problem,
     settings: FitSettings,
@@ -129,13 +129,13 @@ def _errors(problem: Problem, settings: FitSettings, equations: Sequence[JointEq
     return np.sqrt(problem.mean_squares(equations, settings, x))
 
 
-def _correlation(motions: Sequence[Motion], settings: FitSettings, options: Options) -> float:
+def _correlation(motions: Sequence[EvenMotion], settings: FitSettings, options: Options) -> float:
     """Return how many states count as one: those within half a period of the lowest cut-off of the efforts."""
     lowest = min(settings.effort_filter.cutoff, options.band or np.inf)
     return max(1.0, 0.5 / (motions[0].step * lowest))
 
 
-def _length(motions: Sequence[Motion], parts: Sequence[Array], test: bool) -> float:
+def _length(motions: Sequence[EvenMotion], parts: Sequence[Array], test: bool) -> float:
     """Return the length of the test part or of the fit part, s."""
     chosen = [(part == TEST) if test else (part != TEST) & (part != NONE) for part in parts]
     return float(sum(motion.step * np.sum(part) for motion, part in zip(motions, chosen)))

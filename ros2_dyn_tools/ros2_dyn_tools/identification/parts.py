@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.signals import Motion
+from ros2_dyn_tools.recording.signals import EvenMotion
 
 FOLDS = 6
 """Folds of the fit part; settings are chosen by what each tells about the others."""
@@ -37,7 +37,7 @@ class Split(NamedTuple):
     """Time that is left out at each end of a motion, s."""
 
 
-def parts_of(motions: Sequence[Motion], split: Split) -> list[Array]:
+def parts_of(motions: Sequence[EvenMotion], split: Split) -> list[Array]:
     """Return the part of each state: 0 to FOLDS - 1, GAP, TEST or NONE, shape (m,) for each motion.
 
     Several motions are taken one after the other.
@@ -62,11 +62,11 @@ def parts_of(motions: Sequence[Motion], split: Split) -> list[Array]:
     return np.split(parts, ends[:-1])
 
 
-def _inside(motion: Motion, trim: float) -> Array:
+def _inside(motion: EvenMotion, trim: float) -> Array:
     return (motion.t >= motion.t[0] + trim) & (motion.t <= motion.t[-1] - trim)
 
 
-def excerpts(motions: Sequence[Motion], parts: Sequence[Array], longest: float, piece: float = 30.0) -> list[Array]:
+def excerpts(motions: Sequence[EvenMotion], parts: Sequence[Array], longest: float, piece: float = 30.0) -> list[Array]:
     """Return parts with fewer states: pieces that are spread evenly over the fit part, so that it has a length.
 
     Args:

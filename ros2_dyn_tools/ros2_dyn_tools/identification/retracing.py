@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.identification.parts import NONE, TEST
-from ros2_dyn_tools.recording.signals import Motion
+from ros2_dyn_tools.recording.signals import EvenMotion
 
 NEAR = 0.2
 """Distance of two states that are nearly the same, in standard deviations of position and velocity, as a root mean
@@ -18,7 +18,7 @@ MOST = 20_000
 """States that are compared at most."""
 
 
-def retraced(motions: Sequence[Motion], parts: Sequence[Array]) -> float:
+def retraced(motions: Sequence[EvenMotion], parts: Sequence[Array]) -> float:
     """Return the share of the test part that is near to a state of the fit part; NaN without a test part."""
     from scipy.spatial import cKDTree  # here, because it takes a while to import
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.signals import zero_phase
 
@@ -50,6 +51,15 @@ class EffortFilter(NamedTuple):
 
 
 NO_FILTER = EffortFilter()
+
+
+class Conditions(NamedTuple):
+    """What the efforts of a recording depend on besides the robot: how it stands, and what its driver does to them."""
+
+    gravity: tuple[float, ...] = STANDARD_GRAVITY
+    """Acceleration of free fall in the base frame, m/s^2."""
+    effort_filter: EffortFilter = NO_FILTER
+    """Filter that the driver puts on the efforts."""
 
 
 def candidates(highest: float) -> list[EffortFilter]:

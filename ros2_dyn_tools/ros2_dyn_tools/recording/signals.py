@@ -20,7 +20,7 @@ ORDER = 2
 """Order of the filter, which runs forwards and backwards."""
 
 
-class Motion(NamedTuple):
+class EvenMotion(NamedTuple):
     """A motion at equal time steps."""
 
     t: Array
@@ -40,7 +40,7 @@ class Motion(NamedTuple):
         return float(self.t[1] - self.t[0])
 
 
-def even_motion(recording: Recording, cutoff: float = 10.0, rate: float = RATE) -> Motion:
+def even_motion(recording: Recording, cutoff: float = 10.0, rate: float = RATE) -> EvenMotion:
     """Return a recording at equal steps, its positions and velocities filtered and differentiated without delay.
 
     A recording of a higher rate than asked for is thinned out; its efforts are filtered to 0.4 of the new rate before.
@@ -61,7 +61,7 @@ def even_motion(recording: Recording, cutoff: float = 10.0, rate: float = RATE) 
     still: float | None = 0.4 / (step * every) if every > 1 else None
     signals = ((recording.q, cutoff), (recording.qd, cutoff), (recording.effort, still))
     q, qd, effort = (_even(recording.t, table, t, every, f) for table, f in signals)
-    return Motion(t[::every], q, qd, _derivative(qd, step * every), effort)
+    return EvenMotion(t[::every], q, qd, _derivative(qd, step * every), effort)
 
 
 def _even(times: Array, table: Array, t: Array, every: int, cutoff: float | None) -> Array:

@@ -12,14 +12,14 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.conditions import Conditions
+from ros2_dyn_tools.recording.detection import USUAL
+from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.effort_split import PARTS, EffortSplit, effort_units, rms, split_effort
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.replay import USUAL
-from ros2_dyn_tools.recording.signals import Motion, even_motion, zero_phase
-from ros2_dyn_tools.report.collision_report import TRIM as TRIM
-from ros2_dyn_tools.report.collision_report import CollisionReport, collision_report
+from ros2_dyn_tools.recording.signals import EvenMotion, even_motion, zero_phase
+from ros2_dyn_tools.report.contact_report import TRIM as TRIM
+from ros2_dyn_tools.report.contact_report import CollisionReport, collision_report
 
 PUBLISHED, FITTED, IDENTIFIED = "as described", "friction fitted", "identified"
 """Names of the descriptions."""
@@ -28,7 +28,7 @@ LABELS = {part: part for part in PARTS} | {"coriolis": "Coriolis", "spring": "sp
 
 
 @dataclass(frozen=True)
-class Options:
+class ReportOptions:
     """How a recording is judged."""
 
     calibrate_on: float = 0.5
@@ -41,7 +41,7 @@ class Options:
     """Cut-off of a further filter of the measured effort and of each part alike, Hz; None for none."""
 
 
-class Variant(NamedTuple):
+class Explanation(NamedTuple):
     """One description of the robot, and what it makes of the recording."""
 
     name: str
@@ -55,12 +55,12 @@ class EffortReport:
     """The report on one recording."""
 
     model: RobotModel
-    options: Options
+    options: ReportOptions
     t: Array
     """Time since the recording began, s, shape (m,), at equal steps, without the ends."""
     judged: Array
     """Which of these are judged, shape (m,)."""
-    variants: tuple[Variant, ...]
+    variants: tuple[Explanation, ...]
     """From the published description to the best one."""
     no_contact: str = ""
     """Why there are no thresholds."""
@@ -68,7 +68,7 @@ class EffortReport:
     """Under which the identified robot was judged."""
 
     @property
-    def best(self) -> Variant:
+    def best(self) -> Explanation:
         """The last description."""
         return self.variants[-1]
 
@@ -91,7 +91,7 @@ def effort_report(
     model: RobotModel,
     recording: Recording,
     identified: RobotModel | None = None,
-    options: Options | None = None,
+    options: ReportOptions | None = None,
     conditions: Conditions = USUAL,
 ) -> EffortReport:
     """Compare the efforts of a recording with those of a description, of the same with fitted friction, and of another.
@@ -107,7 +107,7 @@ def effort_report(
     Raises:
         InputError: the recording is too short, a share or a frequency is out of range, or the joints differ.
     """
-    options = options or Options()
+    options = options or ReportOptions()
     _check(model, identified, options)
     motion = even_motion(recording, options.cutoff)
     inside = (motion.t >= motion.t[0] + TRIM) & (motion.t <= motion.t[-1] - TRIM)
@@ -120,13 +120,13 @@ def effort_report(
     known = {name: conditions if name == IDENTIFIED else USUAL for name in models}
     contacts, problem = _contacts(models, known, recording, options)
     variants = tuple(
-        Variant(name, _split(each, known[name], motion, inside, options.low_pass), contacts.get(name))
+        Explanation(name, _split(each, known[name], motion, inside, options.low_pass), contacts.get(name))
         for name, each in models.items()
     )
     return EffortReport(model, options, motion.t[inside], judged, variants, problem, conditions)
 
 
-def _check(model: RobotModel, identified: RobotModel | None, options: Options) -> None:
+def _check(model: RobotModel, identified: RobotModel | None, options: ReportOptions) -> None:
     if not 0 < options.calibrate_on < 1:
         raise InputError("calibrate-on", f"expected a share between 0 and 1, got {options.calibrate_on}")
     for name, frequency in (("cutoff", options.cutoff), ("low-pass", options.low_pass)):
@@ -138,7 +138,7 @@ def _check(model: RobotModel, identified: RobotModel | None, options: Options) -
 
 
 def _split(
-    model: RobotModel, conditions: Conditions, motion: Motion, inside: Array, low_pass: float | None
+    model: RobotModel, conditions: Conditions, motion: EvenMotion, inside: Array, low_pass: float | None
 ) -> EffortSplit:
     split = split_effort(model, motion.q, motion.qd, motion.qdd, motion.effort, conditions.gravity)
     parts = {name: conditions.effort_filter.apply(getattr(split, name), motion.step) for name in PARTS}
@@ -149,7 +149,7 @@ def _split(
 
 
 def _contacts(
-    models: Mapping[str, RobotModel], conditions: Mapping[str, Conditions], recording: Recording, options: Options
+    models: Mapping[str, RobotModel], conditions: Mapping[str, Conditions], recording: Recording, options: ReportOptions
 ) -> tuple[dict[str, CollisionReport], str]:
     """Return the collision detector's report with each description, and why some have none."""
     found, problems = {}, []

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import rclpy
@@ -24,13 +24,14 @@ from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.description import expand
-from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.settings_reader import SettingsReader
 from ros2_dyn.runtime import Settings
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.history import thin
 from ros2_dyn_tools.viewer.live_arm import LiveArm
-from ros2_dyn_tools.viewer.picture import Diagnostic, LinkWrench, Picture, ShownRobot, Status, Window
+from ros2_dyn_tools.viewer.page import Page
+from ros2_dyn_tools.viewer.picture import Diagnostic, EffortWindow, LinkWrench, Picture, ShownRobot, Status, read_robot
+from ros2_dyn_tools.viewer.server import announce, start_server
 
 LOOK_PERIOD = 1.0
 """Period at which the node looks for `dynamics` and its parameters, s."""
@@ -107,7 +108,7 @@ class ViewerNode(Node):
         status = Status(self._mode, self._reason, collision, "", shown, self._source(live))
         return live.picture(status, self._wrench())
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """See `Source`."""
         if self._live is None:
             return thin(np.zeros(0), np.zeros((0, 7, 0)), span, points)
@@ -258,3 +259,39 @@ def _spin(executor: SingleThreadedExecutor) -> None:
     except Exception:
         if rclpy.ok():
             raise
+
+
+class ViewArguments(Protocol):
+    """What the command was given."""
+
+    urdf: str
+    topic: str
+    node: str
+    host: str
+    port: int
+
+
+def show_live(arguments: ViewArguments) -> int:
+    """Serve the page of the live robot until it is interrupted; return the exit status.
+
+    Raises:
+        InputError: viser is not installed, or the address is not free.
+    """
+    server = start_server(arguments.host, arguments.port)
+
+    def make() -> ViewerNode:
+        return ViewerNode(Topics(arguments.node, arguments.topic), arguments.urdf)
+
+    def spin(node: ViewerNode) -> None:
+        page = Page(server, node, "ros2_dyn")
+        announce(server)
+        end = spin_beside(node)
+        try:
+            page.run(until=lambda: not rclpy.ok())
+        finally:
+            end()
+
+    try:
+        return run_node(make, spin)
+    finally:
+        server.stop()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.viewer.picture import CURVES, Window
+from ros2_dyn_tools.viewer.picture import CURVES, EffortWindow
 
 
 class History:
@@ -26,7 +26,7 @@ class History:
         self._next = (self._next + 1) % len(self._t)
         self._count = min(self._count + 1, len(self._t))
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """Return the efforts of the last seconds, in at most so many points."""
         order = np.arange(self._next - self._count, self._next) % len(self._t)
         t = self._t[order]
@@ -34,7 +34,7 @@ class History:
         return thin(self._t[order], self._efforts[order], span, points)
 
 
-def thin(t: Array, efforts: Array, span: float, points: int) -> Window:
+def thin(t: Array, efforts: Array, span: float, points: int) -> EffortWindow:
     """Return curves in a few points: the smallest and the greatest value of each interval of time.
 
     Intervals begin at multiples of their length, so that a peak keeps its point while the window moves on.
@@ -47,10 +47,10 @@ def thin(t: Array, efforts: Array, span: float, points: int) -> Window:
     """
     before = t - t[-1] if len(t) else t
     if len(t) <= points:
-        return Window(before, efforts)
+        return EffortWindow(before, efforts)
     place = np.floor(t * ((points // 2 - 1) / span))  # one interval is cut in two by the window's ends
     begins = np.flatnonzero(np.diff(place, prepend=-np.inf))
     low, high = (extreme.reduceat(efforts, begins) for extreme in (np.fmin, np.fmax))
     both = np.stack([low, high], axis=1).reshape(-1, *efforts.shape[1:])
     ends = np.append(begins[1:], len(t)) - 1
-    return Window(np.stack([before[begins], before[ends]], axis=1).ravel(), both)
+    return EffortWindow(np.stack([before[begins], before[ends]], axis=1).ravel(), both)

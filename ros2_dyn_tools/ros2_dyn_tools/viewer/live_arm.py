@@ -18,18 +18,20 @@ from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
+from ros2_dyn.runtime.arm_runtime import run_work
 from ros2_dyn.runtime.effort_convention import total_effort
-from ros2_dyn.runtime.update import Step, run_work
+from ros2_dyn.runtime.inputs import CollisionReset
+from ros2_dyn.runtime.update import Step
 from ros2_dyn_tools.viewer.history import History
 from ros2_dyn_tools.viewer.picture import (
     EXTERNAL,
     MEASURED,
     THRESHOLD,
+    EffortWindow,
     LinkWrench,
     Picture,
     ShownRobot,
     Status,
-    Window,
     unknown_efforts,
 )
 
@@ -87,7 +89,7 @@ class LiveArm:
         """Take a message of joint states."""
         now = time.monotonic()
         with self._lock:
-            for step in self._runtime.on_joint_state(sample, now).steps:
+            for step in self._runtime.step(sample, now).steps:
                 self._step, self._received_at = step, now
                 self._history.append(1e-9 * step.state.stamp, step_efforts(step, self._runtime.settings))
                 if step.collision is not None and any(step.collision.exceeded):
@@ -98,14 +100,14 @@ class LiveArm:
         with self._lock:
             self._touched = ""
             if self._runtime.collision_latched:
-                self._runtime.reset_collision(time.monotonic())
+                self._runtime.step(CollisionReset(), time.monotonic())
 
     def carry(self, link: str, parameters: Array) -> None:
         """Let the arm carry what the node says it does: inertial parameters of shape (10,)."""
         request = PayloadRequest(link, parameters.tolist(), MIN_RAMP)
         with self._lock:
             now = time.monotonic()
-            run_work(self._runtime, self._runtime.set_payload(request, now), now)
+            run_work(self._runtime, self._runtime.step(request, now), now)
 
     def picture(self, status: Status, commanded: LinkWrench | None) -> Picture | None:
         """Return the newest state with what is said of it; None before there is one."""
@@ -118,7 +120,7 @@ class LiveArm:
                 status=status, commanded=commanded
             )
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """Return the efforts of the last seconds, in at most so many points."""
         with self._lock:
             return self._history.window(span, points)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ros2_dyn.errors import ModelError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
@@ -73,7 +75,7 @@ class Picture(NamedTuple):
     status: Status = Status()
 
 
-class Window(NamedTuple):
+class EffortWindow(NamedTuple):
     """The efforts of a span of time, for plots."""
 
     t: Array
@@ -105,7 +107,7 @@ class Source(Protocol):
     def picture(self) -> Picture | None:
         """Return the moment to be shown; None before there is one."""
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """Return the efforts of the last seconds, in at most so many points."""
 
     def reset(self) -> str:
@@ -115,3 +117,16 @@ class Source(Protocol):
 def unknown_efforts(n: int) -> Array:
     """Return efforts of which none is known, shape (`CURVES`, n)."""
     return np.full((CURVES, n), np.nan)
+
+
+def read_robot(path: str | Path) -> ShownRobot:
+    """Return the robot of a URDF file.
+
+    Raises:
+        ModelError: the file cannot be read, or its content is wrong.
+    """
+    urdf, model = Path(path), RobotModel.from_urdf_file(path)
+    try:
+        return ShownRobot(model, urdf.read_text(encoding="utf-8"), str(urdf.parent))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"file '{urdf}'", f"cannot be read: {error}") from error

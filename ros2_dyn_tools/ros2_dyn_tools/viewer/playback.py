@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from ros2_dyn_tools.viewer.picture import Picture, ShownRobot, Window
+from ros2_dyn_tools.viewer.picture import EffortWindow, Picture, ShownRobot
 from ros2_dyn_tools.viewer.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class PlaybackSource:
         """See `Source`."""
         return self.timeline.picture(self.player.at(time.monotonic()))
 
-    def window(self, span: float, points: int) -> Window:
+    def window(self, span: float, points: int) -> EffortWindow:
         """See `Source`."""
         return self.timeline.window(self.player.at(time.monotonic()), span, points)
 

@@ -21,7 +21,7 @@ from ros2_dyn_tools.viewer.picture import (
     INVERSE_DYNAMICS,
     MEASURED,
     THRESHOLD,
-    Window,
+    EffortWindow,
 )
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Plots:
                     columns[-1].append(Chart(gui, curves, curves is EXTERNAL_CURVES, low))
         self._charts = list(zip(*columns))
 
-    def draw(self, window: Window) -> None:
+    def draw(self, window: EffortWindow) -> None:
         """Draw the efforts of a window."""
         if len(window.t) < 2:
             return

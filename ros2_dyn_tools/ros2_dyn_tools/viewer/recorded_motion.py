@@ -16,9 +16,9 @@ from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import Settings
-from ros2_dyn_tools.recording.conditions import Conditions
+from ros2_dyn_tools.recording.detection import observations
+from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.replay import observations
 from ros2_dyn_tools.recording.signals import zero_phase
 from ros2_dyn_tools.viewer.picture import (
     CORIOLIS,

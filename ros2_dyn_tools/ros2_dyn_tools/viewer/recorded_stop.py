@@ -9,8 +9,9 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import black_box_file
-from ros2_dyn.runtime.decision_record import Recording, Replaying, replaying
-from ros2_dyn.runtime.samples import WrenchSample
+from ros2_dyn.runtime.black_box import Recording
+from ros2_dyn.runtime.inputs import WrenchSample
+from ros2_dyn.runtime.replay import Replayed, replay
 from ros2_dyn.runtime.update import Step
 from ros2_dyn_tools.viewer.live_arm import step_efforts
 from ros2_dyn_tools.viewer.picture import LinkWrench, ShownRobot, Status
@@ -22,15 +23,15 @@ class _Collector:
     """Gathers the states of a replay."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[Step, Replaying]] = []
+        self.steps: list[tuple[Step, Replayed]] = []
         self.latched: list[bool] = []
         self.statuses: dict[int, Status] = {}
         self.commanded: dict[int, LinkWrench | None] = {}
 
-    def take(self, each: Replaying) -> None:
+    def take(self, each: Replayed) -> None:
         """Take one input."""
         runtime, number = each.runtime, len(self.steps)
-        if each.update is None or runtime.robot is None:
+        if runtime.robot is None:
             return
         for step in each.update.steps:
             if len(step.state.q) == runtime.robot.model.n:
@@ -39,7 +40,7 @@ class _Collector:
         status = Status(runtime.mode, runtime.reason)
         if not self.statuses or next(reversed(self.statuses.values())) != status:
             self.statuses[number] = status
-        sample = each.record.arguments.get("sample")
+        sample = each.given
         if isinstance(sample, WrenchSample):
             frame = sample.frame or runtime.robot.model.base_link
             self.commanded[number] = LinkWrench(runtime.robot.tip_link, frame, np.array(sample.wrench, dtype=float))
@@ -63,7 +64,7 @@ def timeline_of(recording: Recording, source: str, shown: ShownRobot | None = No
     """Return the timeline of what a black box held; see `recorded_stop`."""
     found = _Collector()
     last = None
-    for each in replaying(recording):
+    for each in replay(recording):
         found.take(each)
         last = each.runtime
     if last is None or last.robot is None or not found.steps:

@@ -14,7 +14,7 @@ from ros2_dyn.estimation.wrench_estimator import tip_wrench
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.viewer.history import thin
 from ros2_dyn_tools.viewer.live_arm import outermost
-from ros2_dyn_tools.viewer.picture import EXTERNAL, LinkWrench, Picture, ShownRobot, Status, Window
+from ros2_dyn_tools.viewer.picture import EXTERNAL, EffortWindow, LinkWrench, Picture, ShownRobot, Status
 
 NOT_TOUCHED = -1
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Timeline:
             self._status(i),
         )
 
-    def window(self, at: float, span: float, points: int) -> Window:
+    def window(self, at: float, span: float, points: int) -> EffortWindow:
         """Return the efforts of the seconds before a time, in at most so many points."""
         first, last = (int(each) for each in np.searchsorted(self.t, [at - span, at], "right"))
         part = slice(first, max(last, first + 1))

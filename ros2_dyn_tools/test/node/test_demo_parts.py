@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the demo `identify` without processes: the arm, its efforts by stamp."""
+"""The parts of the demos without processes: metrics, motions, efforts by stamp, and the arm of `identify`."""
 
 import numpy as np
 import pytest
@@ -18,10 +18,10 @@ from std_msgs.msg import Header
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model.pseudo_inertia import is_consistent
 from ros2_dyn.ros.mock_arm_parameters import MockArmSettings
-from ros2_dyn_tools.demos.desired_publisher import Lap
-from ros2_dyn_tools.demos.deviating_arm import deviating_arm
+from ros2_dyn_tools.demos.demo import Metric
 from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
-from ros2_dyn_tools.demos.sampled_motion import SampledMotion
+from ros2_dyn_tools.demos.identify_demo import deviating_arm
+from ros2_dyn_tools.demos.laps import Lap, read_samples, trajectory_message
 from ros2_dyn_tools.identification.excitation import FourierTrajectory
 from ros2_dyn_tools.identification.excitation_files import write_csv
 from ros2_dyn_tools.identification.urdf_output import write_arm
@@ -37,61 +37,56 @@ def message(t: int, names: list[str], effort: list[float]) -> JointState:
     return JointState(header=Header(stamp=Time(sec=t)), name=names, effort=effort)
 
 
-def recorder() -> EffortRecorder:
-    """Return a recorder of two joints and two models that has begun at 10 s."""
-    efforts = EffortRecorder(SILENT, ["a", "b"], {"urdf": "", "card": ""})
-    efforts.begin(10.0)
-    return efforts
+def test_messages_are_matched_by_stamp_whatever_comes_first():
+    taken: list[dict] = []
+    efforts = EffortRecorder(SILENT, {"known": "", "guessed": ""}, taken.append)
+    efforts.on_message("known", message(11, ["b", "a"], [2.0, 1.0]))
+    efforts.on_message(MEASURED, message(12, ["a", "b"], [9.0, 9.0]))
+    efforts.on_message(MEASURED, message(11, ["a", "b"], [1.5, 2.0]))
+    assert taken == []
+    efforts.on_message("guessed", message(11, ["a", "b"], [4.5, 6.0]))
+    assert [sorted(each) for each in taken] == [["guessed", "known", MEASURED]]
+    assert {each.header.stamp.sec for each in taken[0].values()} == {11}
+    assert efforts.latest == {"known": 11.0, "guessed": 11.0, MEASURED: 11.0}
 
 
-def test_efforts_are_matched_by_stamp_and_joint_whatever_comes_first():
-    efforts = recorder()
-    efforts.take("card", message(11, ["b", "a"], [2.0, 1.0]))
-    efforts.take(MEASURED, message(12, ["a", "b"], [9.0, 9.0]))
-    efforts.take(MEASURED, message(11, ["a", "b"], [1.5, 2.0]))
-    assert efforts.t == []
-    efforts.take("urdf", message(11, ["a", "b"], [4.5, 6.0]))
-    assert efforts.t == [11.0]
-    assert_allclose(efforts.efforts("card"), [[1.0, 2.0]], atol=0)
-    assert_allclose(efforts.rms("card"), [0.5, 0.0], atol=0)
-    assert_allclose(efforts.rms("urdf"), [3.0, 4.0], atol=0)
-
-
-def test_errors_are_root_mean_squares_of_all_instants_after_the_beginning():
-    efforts = recorder()
-    assert np.all(np.isnan(efforts.rms("urdf")))
-    for t, error in ((9, 100.0), (10, 100.0), (11, 1.0), (12, -7.0)):
-        for name in (MEASURED, "urdf", "card"):
-            efforts.take(name, message(t, ["a", "b"], [error if name == MEASURED else 0.0, 0.0]))
-    assert efforts.t == [11.0, 12.0]
-    assert efforts.latest["card"] == 12.0
-    assert_allclose(efforts.rms("urdf"), [5.0, 0.0], atol=1e-12)
+@pytest.mark.parametrize(
+    ("metric", "problem"),
+    [
+        (Metric(key="x", value=2.0), None),
+        (Metric(key="x", value=2.0, most=2.0, least=1.0), None),
+        (Metric(key="x", value=2.5, unit="N", most=2.0), "x is 2.5 N, at most 2 is required"),
+        (Metric(key="x", label="  force", value=-1, least=0.0), "force is -1 , at least 0 is required"),
+        (Metric(key="x", value=np.nan, most=2.0), "x is nan , at most 2 is required"),
+        (Metric(key="x", value=None, most=2.0), "x: it was not measured"),
+    ],
+)
+def test_metric_out_of_its_range_or_not_measured_is_named(metric, problem):
+    assert metric.problem() == problem
 
 
 def test_motion_of_a_file_is_the_one_that_was_designed_and_its_message_has_every_sample(tmp_path):
     weights = np.arange(12.0).reshape(4, 3) / 10
     designed = FourierTrajectory(np.array([0.1, 0.2, 0.3]), weights, 0.5, 2.0)
     write_csv(designed, ["a", "b", "c"], 10.0, tmp_path / "motion.csv")
-    motion = SampledMotion.read(tmp_path / "motion.csv")
-    q, qd, _ = designed.at(motion.t)
-    assert_allclose(motion.t, np.arange(21) / 10, rtol=0, atol=1e-9)
-    assert_allclose(motion.q, q, rtol=0, atol=1e-8)
-    assert_allclose(motion.qd, qd, rtol=0, atol=1e-8)
-    points = motion.message(["a", "b", "c"]).points
+    samples = read_samples(tmp_path / "motion.csv")
+    t = np.arange(21) / 10
+    assert_allclose(samples, np.column_stack([t, *designed.at(t)[:2]]), rtol=0, atol=1e-8)
+    points = trajectory_message(samples, ["a", "b", "c"]).points
     assert [1e9 * point.time_from_start.sec + point.time_from_start.nanosec for point in points] == [
         1e8 * k for k in range(21)
     ]
-    assert_allclose([point.velocities for point in points], motion.qd, rtol=0, atol=0)
+    assert_allclose([[*point.positions, *point.velocities] for point in points], samples[:, 1:], rtol=0, atol=0)
 
 
 def test_motion_of_a_lap_begins_and_ends_at_home_at_rest():
-    motion = SampledMotion.of(Lap(MODEL, HOME, 5.0, 4.0), 25.0)
-    assert len(motion.t) == 101
+    t, q, qd = np.split(Lap(MODEL, HOME, 5.0, 4.0).samples(25.0), [1, 7], axis=1)
+    assert_allclose(t[:, 0], np.arange(101) / 25)
     for i in (0, -1):
-        assert_allclose(motion.q[i], HOME, atol=1e-9)
-        assert_allclose(motion.qd[i], 0, atol=1e-9)
-    assert_allclose(np.diff(motion.q, axis=0), 0.04 * (motion.qd[1:] + motion.qd[:-1]) / 2, atol=2e-3)
-    assert np.all(np.ptp(motion.q, axis=0) > 0.3)
+        assert_allclose(q[i], HOME, atol=1e-9)
+        assert_allclose(qd[i], 0, atol=1e-9)
+    assert_allclose(np.diff(q, axis=0), 0.04 * (qd[1:] + qd[:-1]) / 2, atol=2e-3)
+    assert np.all(np.ptp(q, axis=0) > 0.3)
 
 
 def test_deviating_arm_differs_by_tens_of_percent_and_is_one_that_can_exist():

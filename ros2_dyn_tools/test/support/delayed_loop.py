@@ -13,7 +13,7 @@ import numpy as np
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import quaternion_from_rotation
-from ros2_dyn.runtime.samples import JointSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import JointSample, PoseSample, WrenchSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact

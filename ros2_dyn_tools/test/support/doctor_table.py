@@ -20,8 +20,8 @@ from ros2_dyn_tools.doctor import CODES, Diagnosis, diagnose
 from ros2_dyn_tools.doctor.evidence import THOROUGH
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
-from ros2_dyn_tools.doctor.payload import moves
-from ros2_dyn_tools.doctor.samples import take_samples
+from ros2_dyn_tools.doctor.recorded_samples import take_samples
+from ros2_dyn_tools.doctor.unknown_payload import moves
 from ros2_dyn_tools.recording.recording import Recording
 from wrong_recordings import Wrong, synthetic_recording, wrong_recording
 

@@ -75,7 +75,7 @@ def make_world(
 def declare(world: World, payload: Payload) -> None:
     """Tell the node what the arm carries."""
     told = PayloadRequest(payload.link or "", tuple(payload.parameters.tolist()))
-    world.node.input(lambda runtime, now: runtime.set_payload(told, now))
+    world.node.input(told)
 
 
 def replace_arm(world: World, model: RobotModel) -> None:

@@ -9,10 +9,10 @@ from ros2_dyn.dynamics import rnea
 from ros2_dyn.dynamics.presliding import stretches
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import Motion
+from ros2_dyn_tools.recording.signals import EvenMotion
 
 
-def exciting_motion(model: RobotModel, seconds: float, rate: float, seed: int = 1) -> Motion:
+def exciting_motion(model: RobotModel, seconds: float, rate: float, seed: int = 1) -> EvenMotion:
     """Return sums of sines in all joints, of 0.1 to 0.7 Hz, without efforts."""
     rng = np.random.default_rng(seed)
     t = np.arange(int(seconds * rate)) / rate
@@ -20,10 +20,10 @@ def exciting_motion(model: RobotModel, seconds: float, rate: float, seed: int = 
     a, phase = rng.uniform(0.2, 0.6, size=w.shape) / w, rng.uniform(0, 2 * np.pi, size=w.shape)
     x = w * t[:, None] + phase
     q, qd, qdd = ((a * f).sum(axis=0) for f in (np.sin(x), w * np.cos(x), -(w**2) * np.sin(x)))
-    return Motion(t, q, qd, qdd, np.zeros_like(q))
+    return EvenMotion(t, q, qd, qdd, np.zeros_like(q))
 
 
-def efforts(model: RobotModel, motion: Motion, gravity: np.ndarray | None = None) -> np.ndarray:
+def efforts(model: RobotModel, motion: EvenMotion, gravity: np.ndarray | None = None) -> np.ndarray:
     """Return the efforts that a robot needs in a motion, with all its friction, joint by joint in plain words."""
     tau = rnea(model, motion.q, motion.qd, motion.qdd, gravity)
     still = np.zeros_like(motion.q)
@@ -38,6 +38,6 @@ def efforts(model: RobotModel, motion: Motion, gravity: np.ndarray | None = None
     return tau
 
 
-def recording(motion: Motion, efforts: np.ndarray) -> Recording:
+def recording(motion: EvenMotion, efforts: np.ndarray) -> Recording:
     """Return what a driver would have published."""
     return Recording(motion.t, motion.q, motion.qd, efforts)

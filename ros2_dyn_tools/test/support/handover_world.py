@@ -30,7 +30,7 @@ class HandoverWorld(ArmWorld):
         self.controllers.follow([Waypoint(0.01, self.home, np.zeros(len(weight)), weight)])
         if payload is not None:
             told = PayloadRequest(payload.link or "", tuple(payload.parameters.tolist()))
-            self.node.input(lambda runtime, now: runtime.set_payload(told, now))
+            self.node.input(told)
         self.run(0.6)
         self.began = self.now
 

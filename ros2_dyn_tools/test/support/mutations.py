@@ -21,6 +21,7 @@ from ros2_dyn.control.effort_limiter import EffortLimiter
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime
+from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn_tools.campaign.runner import play_world, world_seeds
 
@@ -103,10 +104,13 @@ def tip_not_watched() -> AbstractContextManager[None]:
 def second_commander_not_noticed() -> AbstractContextManager[None]:
     """Let the runtime see no other publisher of commands."""
 
-    def wrap(on_link: Any) -> Callable[..., Any]:
-        return lambda self, link, now: on_link(self, link._replace(other_publishers=()), now)
+    def wrap(step: Any) -> Callable[..., Any]:
+        def seen(given: Any) -> Any:
+            return given._replace(other_publishers=()) if isinstance(given, CommandLink) else given
 
-    return _wrapped(ArmRuntime, "on_command_link", wrap)
+        return lambda self, given, now: step(self, seen(given), now)
+
+    return _wrapped(ArmRuntime, "step", wrap)
 
 
 @contextmanager

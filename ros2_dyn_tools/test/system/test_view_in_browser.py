@@ -19,10 +19,9 @@ from playwright import sync_api
 from robots import MOCK_ARM
 from ros2_dyn.dynamics import jacobian, rnea
 from ros2_dyn.runtime import JointSample, Settings
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.live_arm import LiveArm
 from ros2_dyn_tools.viewer.page import Page
-from ros2_dyn_tools.viewer.picture import Diagnostic, Status
+from ros2_dyn_tools.viewer.picture import Diagnostic, Status, read_robot
 from ros2_dyn_tools.viewer.server import address, start_server
 
 BROWSER = next(

@@ -14,6 +14,7 @@ from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import identity_transform
 from ros2_dyn.runtime import ArmRuntime, Settings, run_work
+from ros2_dyn.runtime.inputs import Description
 from ros2_dyn.runtime.robot_dynamics import MAX_JOINTS
 
 LAUGHS = "".join(f'<!ENTITY a{i + 1} "{f"&a{i};" * 10}">' for i in range(9))
@@ -59,7 +60,7 @@ def test_hostile_description_is_refused_with_a_short_error_at_every_entrance(wha
             load()
         assert len(str(refused.value)) < 3 * MAX_ERROR
     runtime = ArmRuntime()
-    update = run_work(runtime, runtime.use_description(xml, 0.0), 0.0)
+    update = run_work(runtime, runtime.step(Description(xml), 0.0), 0.0)
     assert [event.kind for event in update.events] == ["robot rejected"]
     assert len(update.events[0].text) < 3 * MAX_ERROR
     assert runtime.robot is None
@@ -98,10 +99,10 @@ def test_largest_robot_is_loaded_and_the_runtime_asks_for_the_joints_of_its_arm(
     assert (model.n, model.default_tip) == (999, "l999")
     assert [each.code for each in audit_model(model)] == ["inertia_placeholder"]
     runtime = ArmRuntime()
-    update = run_work(runtime, runtime.use_description(xml, 0.0), 0.0)
+    update = run_work(runtime, runtime.step(Description(xml), 0.0), 0.0)
     assert f"999 joints move, expected at most {MAX_JOINTS}; name those of the arm" in update.events[0].text
     runtime = ArmRuntime(settings=Settings(joints=("j3", "j700")))
-    run_work(runtime, runtime.use_description(xml, 0.0), 0.0)
+    run_work(runtime, runtime.step(Description(xml), 0.0), 0.0)
     assert runtime.robot is not None
     assert runtime.robot.model.n == 2
 

@@ -13,7 +13,8 @@ from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
-from ros2_dyn.runtime.update import run_work
+from ros2_dyn.runtime.arm_runtime import run_work
+from ros2_dyn.runtime.inputs import ClockJump, CollisionReset, Description, FailsafeArmed, ModeRequest, SettingsChange
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, description, no_failsafe
 
 G = gravity(SMALL_ARM, HOME)
@@ -34,12 +35,12 @@ def rig(start_states: int = 12, **changes) -> RuntimeRig:
 def give_desired(rig: RuntimeRig, q=HOME, qdd=(1.0, 1.0, 1.0)) -> None:
     """Give a desired state of the next measured one."""
     sample = DesiredSample(0, NAMES, list(q), [0.0] * 3, list(qdd))
-    rig.take(rig.runtime.on_desired(sample, rig.now))
+    rig.take(rig.runtime.step(sample, rig.now))
 
 
 def give_wrench(rig: RuntimeRig, force, frame="") -> None:
     """Give a desired wrench."""
-    rig.take(rig.runtime.on_desired_wrench(WrenchSample(0, frame, (*force, 0.0, 0.0, 0.0)), rig.now))
+    rig.take(rig.runtime.step(WrenchSample(0, frame, (*force, 0.0, 0.0, 0.0)), rig.now))
 
 
 def play(rig: RuntimeRig, n: int, target) -> None:
@@ -233,7 +234,7 @@ def test_what_held_the_arm_elsewhere_is_no_begin():
 
 def test_what_held_the_arm_with_another_payload_is_no_begin():
     made, _ = no_longer_measured(np.nan)
-    run_work(made.runtime, made.runtime.set_payload(PayloadRequest("", (1e-9, *[0.0] * 9)), made.now), made.now)
+    run_work(made.runtime, made.runtime.step(PayloadRequest("", (1e-9, *[0.0] * 9)), made.now), made.now)
     assert_allclose(first_command(made), G, rtol=0, atol=1e-6)
 
 
@@ -331,9 +332,9 @@ def test_a_failsafe_process_that_took_over_ends_the_mode_at_once_and_is_to_be_re
 def test_a_mode_is_refused_while_other_parameters_are_being_prepared():
     made = rig()
     other = Settings(joints=NAMES[:2], ramp_time=0.05)
-    (work,) = made.runtime.change_settings(other, made.now).work
+    (work,) = made.runtime.step(SettingsChange(other), made.now).work
     assert "another robot or other parameters are being prepared: ask again" in made.refusal("gravity")
-    made.take(made.runtime.on_work_done(work.run(), made.now))
+    made.take(made.runtime.step(work.run(), made.now))
     made.settings = other
     made.step(12)
     assert made.set_mode("gravity").error is None
@@ -368,9 +369,9 @@ def test_the_failsafe_process_is_armed_again_after_another_configuration_has_fai
     made.set_mode("gravity")
     leave(made)
     made.arm_failsafe = no_failsafe
-    made.take(made.runtime.change_settings(Settings(**values, effort_scale=0.7), made.now))
+    made.take(made.runtime.step(SettingsChange(Settings(**values, effort_scale=0.7)), made.now))
     assert "did not start" in made.refusal("gravity")
-    made.take(made.runtime.change_settings(Settings(**values), made.now))
+    made.take(made.runtime.step(SettingsChange(Settings(**values)), made.now))
     made.arm_failsafe = configs.append
     assert made.set_mode("gravity").error is None
     assert len(configs) == 1
@@ -384,10 +385,10 @@ def test_no_failsafe_process_is_needed_where_commands_are_to_end_at_once():
 
 def test_a_mode_whose_limits_change_while_the_failsafe_process_is_armed_is_refused():
     made = rig()
-    update = made.runtime.request_mode("gravity", made.now, "request")
+    update = made.runtime.step(ModeRequest("gravity", "request"), made.now)
     assert update.replies == ()
-    made.runtime.change_settings(Settings(**{"joints": NAMES, "effort_scale": 0.7, **DRIVES}), made.now)
-    (reply,) = made.runtime.on_failsafe_armed(update.failsafe, None, made.now).replies
+    made.runtime.step(SettingsChange(Settings(**{"joints": NAMES, "effort_scale": 0.7, **DRIVES})), made.now)
+    (reply,) = made.runtime.step(FailsafeArmed(update.failsafe), made.now).replies
     assert reply.request == "request"
     assert "the robot or parameters changed meanwhile: ask again" in str(reply.error)
     assert made.runtime.mode == "monitor"
@@ -424,7 +425,7 @@ def test_a_collision_stops_feed_forward_and_no_mode_begins_until_it_is_reset():
     pushed = np.zeros(3)
     play(made, 30, target)
     assert "a collision is latched: ~/reset_collision ends it" in str(made.set_mode("gravity").error)
-    (reply,) = made.runtime.reset_collision(made.now).replies
+    (reply,) = made.runtime.step(CollisionReset(), made.now).replies
     assert reply.error is None
     assert made.set_mode("gravity").error is None
 
@@ -474,10 +475,10 @@ def test_commands_end_without_a_subscriber():
 
 def test_a_clock_that_jumps_stops_a_mode_and_nothing_else():
     made = rig()
-    made.take(made.runtime.on_clock_jump("back by 3 s", made.now))
+    made.take(made.runtime.step(ClockJump("back by 3 s"), made.now))
     assert made.runtime.mode == "monitor"
     enter(made, "gravity")
-    made.take(made.runtime.on_clock_jump("back by 3 s", made.now))
+    made.take(made.runtime.step(ClockJump("back by 3 s"), made.now))
     assert (made.runtime.mode, made.runtime.reason) == ("stopped", "clock jumped: back by 3 s")
 
 
@@ -485,7 +486,7 @@ def test_a_clock_that_jumps_stops_a_mode_and_nothing_else():
 def test_a_new_description_stops_a_mode_under_the_new_model_or_is_rejected(xml, mode):
     made = rig()
     enter(made, "gravity")
-    made.take(made.runtime.use_description(xml, made.now))
+    made.take(made.runtime.step(Description(xml), made.now))
     made.step(30)
     if xml == HEAVIER:
         assert (made.runtime.mode, made.runtime.reason) == (mode, "robot changed")
@@ -504,14 +505,14 @@ def test_a_new_description_with_other_joints_ends_commands_at_once():
     model = settings.apply(description())
     q, g = [0.3, -1.2, 1.4, 0, 0.5, 0], gravity(model, [0.3, -1.2, 1.4, 0, 0.5, 0])
     made.runtime = type(made.runtime)(description(), settings)
-    made.take(made.runtime.on_command_link(made.link, made.now))
+    made.take(made.runtime.step(made.link, made.now))
     full = {"names": model.joint_names, "position": q, "velocity": [0.0] * 6, "effort": g.tolist()}
     made.change = lambda sample: sample._replace(**full)
     made._judge = lambda effort, at: None
     made.step(12)
     assert made.set_mode("gravity").error is None
     made.step(5)
-    made.take(made.runtime.use_description(URDF.replace(NAMES[2], "another_joint"), made.now))
+    made.take(made.runtime.step(Description(URDF.replace(NAMES[2], "another_joint")), made.now))
     assert (made.runtime.mode, made.runtime.reason, made.runtime.commands) == ("monitor", "robot changed", False)
 
 
@@ -530,14 +531,14 @@ def test_parameters_of_the_limits_are_locked_while_a_mode_commands(change):
     changed = Settings(**values)
     name = next(iter(change))
     with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands: enter monitor first"):
-        made.runtime.change_settings(changed, made.now)
+        run_work(made.runtime, made.runtime.step(SettingsChange(changed), made.now), made.now)
     made.step(5)
     assert made.runtime.mode == "gravity"
     made.set_mode("monitor")
     with pytest.raises(InputError, match=f"{name}: cannot be changed while mode monitor commands"):
-        made.runtime.change_settings(changed, made.now)
+        run_work(made.runtime, made.runtime.step(SettingsChange(changed), made.now), made.now)
     leave(made)
-    made.take(made.runtime.change_settings(changed, made.now))
+    made.take(made.runtime.step(SettingsChange(changed), made.now))
     assert made.runtime.settings == changed
 
 
@@ -545,7 +546,7 @@ def test_gains_may_change_while_a_mode_commands():
     made = rig()
     enter(made, "gravity")
     values = {"joints": NAMES, "ramp_time": 0.05, **DRIVES, **UNDAMPED, "gravity_damping": 2.0}
-    made.take(made.runtime.change_settings(Settings(**values), made.now))
+    made.take(made.runtime.step(SettingsChange(Settings(**values)), made.now))
     made.step(5)
     assert made.runtime.mode == "gravity"
     assert not made.violations
@@ -557,9 +558,9 @@ def test_gains_may_change_while_a_mode_commands():
 def test_the_newest_desired_wrench_is_used_whichever_is_ready_first():
     made = rig()
     samples = [WrenchSample(0, frame, (0.0, 0.0, z, 0, 0, 0)) for frame, z in (("tool0", 1.0), ("wrist_1_link", 2.0))]
-    first, second = (made.runtime.on_desired_wrench(sample, made.now + i).work[0] for i, sample in enumerate(samples))
+    first, second = (made.runtime.step(sample, made.now + i).work[0] for i, sample in enumerate(samples))
     for work in (second, first):
-        made.take(made.runtime.on_work_done(work.run(), made.now + 2))
+        made.take(made.runtime.step(work.run(), made.now + 2))
     assert made.runtime._modes.target.frame == "wrist_1_link"
 
 
@@ -572,9 +573,9 @@ def wrench(made: RuntimeRig, age: float, z: float, frame: str = "") -> WrenchSam
 def test_the_age_of_a_desired_wrench_counts_from_its_stamp():
     made = rig()
     made.targets = False
-    play(made, 10, lambda: made.take(made.runtime.on_desired_wrench(wrench(made, 0.5, 1.0), made.now)))
+    play(made, 10, lambda: made.take(made.runtime.step(wrench(made, 0.5, 1.0), made.now)))
     assert "the newest is 0.508 s old" in made.set_mode("force").error.problem
-    play(made, 10, lambda: made.take(made.runtime.on_desired_wrench(wrench(made, 0.05, 1.0), made.now)))
+    play(made, 10, lambda: made.take(made.runtime.step(wrench(made, 0.05, 1.0), made.now)))
     assert made.set_mode("force").error is None
     play(made, 20, lambda: None)
     assert made.runtime.mode == "stopped"
@@ -584,27 +585,27 @@ def test_the_age_of_a_desired_wrench_counts_from_its_stamp():
 @pytest.mark.parametrize("ahead", [0.0, 0.9])
 def test_an_older_desired_wrench_does_not_replace_a_newer_one(ahead):
     made = rig()
-    made.take(made.runtime.on_desired_wrench(wrench(made, -ahead, 1.0), made.now))
+    made.take(made.runtime.step(wrench(made, -ahead, 1.0), made.now))
     made.now += 0.02
-    made.take(made.runtime.on_desired_wrench(wrench(made, 0.0, 2.0), made.now))
-    update = made.take(made.runtime.on_desired_wrench(wrench(made, 0.01, 3.0), made.now))
+    made.take(made.runtime.step(wrench(made, 0.0, 2.0), made.now))
+    update = made.take(made.runtime.step(wrench(made, 0.01, 3.0), made.now))
     assert "older than the last: by 0.010000 s" in update.events[0].text
     assert made.runtime._modes.target.in_base_axes(HOME)[2] == 2.0
 
 
 def test_an_older_desired_wrench_whose_frame_is_ready_later_does_not_replace_a_newer_one():
     made = rig()
-    late = made.runtime.on_desired_wrench(wrench(made, 0.3, 1.0, "tool0"), made.now).work[0]
+    late = made.runtime.step(wrench(made, 0.3, 1.0, "tool0"), made.now).work[0]
     made.now += 0.02
-    made.take(made.runtime.on_desired_wrench(wrench(made, 0.0, 2.0), made.now))
-    made.take(made.runtime.on_work_done(late.run(), made.now + 0.3))
+    made.take(made.runtime.step(wrench(made, 0.0, 2.0), made.now))
+    made.take(made.runtime.step(late.run(), made.now + 0.3))
     assert made.runtime._modes.target.frame == ""
 
 
 def test_a_desired_wrench_in_a_known_frame_needs_no_work():
     made = rig()
     give_wrench(made, (0.0, 0.0, 1.0), "tool0")
-    assert made.runtime.on_desired_wrench(WrenchSample(0, "tool0", (1.0,) * 6), made.now).work == ()
+    assert made.runtime.step(WrenchSample(0, "tool0", (1.0,) * 6), made.now).work == ()
 
 
 @pytest.mark.parametrize(
@@ -616,7 +617,7 @@ def test_a_desired_wrench_in_a_known_frame_needs_no_work():
 )
 def test_a_desired_wrench_that_cannot_be_used_is_rejected(sample, reason):
     made = rig()
-    (event,) = made.runtime.on_desired_wrench(sample, made.now).events
+    (event,) = made.runtime.step(sample, made.now).events
     assert (event.topic, event.kind) == ("~/desired_wrench", reason)
 
 

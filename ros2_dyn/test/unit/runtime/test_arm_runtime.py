@@ -22,6 +22,7 @@ from ros2_dyn.runtime import (
     Update,
     run_work,
 )
+from ros2_dyn.runtime.inputs import Description, ModeRequest, SettingsChange
 from runtime_rig import DRIVES, NAMES, SETTINGS, SMALL_ARM, URDF, description
 
 Q, QD, QDD = [0.1, -1.2, 1.4], [0.5, -0.4, 0.3], [1.0, 2.0, -1.0]
@@ -51,7 +52,7 @@ def desired(stamp=1, accelerations=QDD, positions=(), velocities=()) -> DesiredS
 
 def weight(runtime: ArmRuntime, stamp: int, now: float = NOW) -> np.ndarray:
     """Return the gravity efforts at a state at rest."""
-    return np.array(runtime.on_joint_state(state(stamp, qd=[0.0] * 3), now).terms.gravity)
+    return np.array(runtime.step(state(stamp, qd=[0.0] * 3), now).terms.gravity)
 
 
 def error_of(update: Update) -> str:
@@ -65,7 +66,7 @@ def error_of(update: Update) -> str:
 
 def test_terms_of_a_state_are_those_of_the_library_in_the_order_of_the_model(runtime):
     names = ("gripper", NAMES[2], NAMES[0], NAMES[1])
-    update = runtime.on_joint_state(state(1, [nan, Q[2], Q[0], Q[1]], [nan, QD[2], QD[0], QD[1]], names), NOW)
+    update = runtime.step(state(1, [nan, Q[2], Q[0], Q[1]], [nan, QD[2], QD[0], QD[1]], names), NOW)
     rubbing = friction(SMALL_ARM, QD)
     assert_allclose(update.terms.gravity, gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
     assert_allclose(update.terms.coriolis, coriolis(SMALL_ARM, Q, QD), rtol=0, atol=1e-10)
@@ -78,13 +79,13 @@ def test_terms_of_a_state_are_those_of_the_library_in_the_order_of_the_model(run
 
 
 def test_inverse_dynamics_is_that_of_the_desired_state_and_the_other_terms_of_the_measured(runtime):
-    runtime.on_desired(desired(1), NOW)
-    accelerated = runtime.on_joint_state(state(1), NOW).terms
+    runtime.step(desired(1), NOW)
+    accelerated = runtime.step(state(1), NOW).terms
     rubbing = friction(SMALL_ARM, QD)
     assert_allclose(accelerated.inverse_dynamics, rnea(SMALL_ARM, Q, QD, QDD) + rubbing, rtol=0, atol=1e-10)
     assert accelerated.acceleration_source == "desired"
-    runtime.on_desired(desired(2, positions=[0.0] * 3, velocities=[1.0] * 3), NOW)
-    elsewhere = runtime.on_joint_state(state(2), NOW).terms
+    runtime.step(desired(2, positions=[0.0] * 3, velocities=[1.0] * 3), NOW)
+    elsewhere = runtime.step(state(2), NOW).terms
     expected = rnea(SMALL_ARM, np.zeros(3), np.ones(3), QDD) + friction(SMALL_ARM, np.ones(3))
     assert_allclose(elsewhere.inverse_dynamics, expected, rtol=0, atol=1e-10)
     assert_allclose(elsewhere.gravity, gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
@@ -94,7 +95,7 @@ def test_accelerations_are_estimated_from_velocities_without_a_desired_state():
     runtime = ArmRuntime(description(), with_settings(default_acceleration="estimated"))
     for i in range(1, 400):
         t = 0.002 * i
-        update = runtime.on_joint_state(state(round(1e9 * t), qd=np.multiply(QDD, t).tolist()), NOW)
+        update = runtime.step(state(round(1e9 * t), qd=np.multiply(QDD, t).tolist()), NOW)
     assert update.terms.acceleration_source == "estimated"
     expected = rnea(SMALL_ARM, Q, np.multiply(QDD, t), QDD) + friction(SMALL_ARM, np.multiply(QDD, t))
     assert_allclose(update.terms.inverse_dynamics, expected, rtol=0, atol=1e-6)
@@ -103,60 +104,58 @@ def test_accelerations_are_estimated_from_velocities_without_a_desired_state():
 def test_a_state_finds_its_desired_state_in_a_burst(runtime):
     for first in range(100, 300, 20):
         for stamp in range(first, first + 20):
-            runtime.on_desired(desired(stamp, [float(stamp - first)] * 3), NOW)
-        steps = (
-            runtime.on_joint_state(state(first + 10), NOW).steps or runtime.on_desired(desired(first + 10), NOW).steps
-        )
+            runtime.step(desired(stamp, [float(stamp - first)] * 3), NOW)
+        steps = runtime.step(state(first + 10), NOW).steps or runtime.step(desired(first + 10), NOW).steps
         expected = rnea(SMALL_ARM, Q, QD, [10.0] * 3) + friction(SMALL_ARM, QD)
         assert_allclose(steps[-1].terms.inverse_dynamics, expected, rtol=0, atol=1e-10)
 
 
 def test_a_held_state_comes_out_with_the_next_one(runtime):
     for stamp in (1, 2, 3):
-        runtime.on_desired(desired(stamp), NOW)
-        runtime.on_joint_state(state(stamp), NOW)
-    assert runtime.on_joint_state(state(4), NOW).steps == ()
+        runtime.step(desired(stamp), NOW)
+        runtime.step(state(stamp), NOW)
+    assert runtime.step(state(4), NOW).steps == ()
     assert runtime.waits_for_desired
-    assert [step.state.stamp for step in runtime.on_joint_state(state(5), NOW).steps] == [4, 5]
+    assert [step.state.stamp for step in runtime.step(state(5), NOW).steps] == [4, 5]
 
 
 def test_a_rejected_message_is_an_event_with_its_topic_and_reason(runtime):
-    event = runtime.on_joint_state(state(q=[nan, 0, 0]), NOW).events[-1]
+    event = runtime.step(state(q=[nan, 0, 0]), NOW).events[-1]
     assert event.topic == "joint_states"
     assert event.kind == "not finite"
     assert event.text == f"rejected a message on joint_states: position: not finite: joint '{NAMES[0]}' has nan"
-    (event,) = runtime.on_desired(desired(accelerations=[1.0]), NOW).events
+    (event,) = runtime.step(desired(accelerations=[1.0]), NOW).events
     assert (event.topic, event.kind) == ("~/desired", "wrong length")
 
 
 def test_a_desired_state_whose_effort_would_not_be_finite_is_left_out(runtime):
-    runtime.on_desired(desired(1, [1e308] * 3), NOW)
-    update = runtime.on_joint_state(state(1), NOW)
+    runtime.step(desired(1, [1e308] * 3), NOW)
+    update = runtime.step(state(1), NOW)
     assert [event.topic for event in update.events if event.topic] == ["~/desired"]
     assert update.terms.acceleration_source == "zero"
 
 
 def test_messages_without_any_joint_of_the_robot_are_logged_until_there_is_a_state(runtime):
     finger = JointSample(1, ("finger",), [0.0], [0.0])
-    assert runtime.on_joint_state(finger, NOW).events[-1].logged
-    runtime.on_joint_state(state(1), NOW)
-    assert not runtime.on_joint_state(finger._replace(stamp=2), NOW).events[-1].logged
+    assert runtime.step(finger, NOW).events[-1].logged
+    runtime.step(state(1), NOW)
+    assert not runtime.step(finger._replace(stamp=2), NOW).events[-1].logged
 
 
 def test_nothing_is_computed_before_there_is_a_robot():
     runtime = ArmRuntime(None, SETTINGS)
-    assert runtime.on_joint_state(state(), NOW).steps == ()
-    assert runtime.on_desired(desired(), NOW).steps == ()
-    assert "no robot_description has been received" in error_of(runtime.set_payload(PayloadRequest("", BOX), NOW))
-    assert "no robot_description has been received" in error_of(runtime.request_mode("gravity", NOW))
-    run_work(runtime, runtime.use_description(URDF, NOW), NOW)
+    assert runtime.step(state(), NOW).steps == ()
+    assert runtime.step(desired(), NOW).steps == ()
+    assert "no robot_description has been received" in error_of(runtime.step(PayloadRequest("", BOX), NOW))
+    assert "no robot_description has been received" in error_of(runtime.step(ModeRequest("gravity"), NOW))
+    run_work(runtime, runtime.step(Description(URDF), NOW), NOW)
     assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
 
 
 def test_a_requested_state_is_the_newest_measured_one_where_it_names_no_joints(runtime):
     with pytest.raises(MessageError, match="no usable message has been received on joint_states"):
         runtime.requested_state(JointSample(0, (), ()))
-    runtime.on_joint_state(state(1), NOW)
+    runtime.step(state(1), NOW)
     assert runtime.requested_state(JointSample(0, (), ())).q == Q
     assert runtime.requested_state(state(names=NAMES[::-1])).q == Q[::-1]
 
@@ -166,16 +165,16 @@ def test_a_requested_state_is_the_newest_measured_one_where_it_names_no_joints(r
 
 def test_a_payload_is_ramped_in_linearly_and_removed(runtime):
     bare, loaded = gravity(SMALL_ARM, Q), gravity(SMALL_ARM.carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3))), Q)
-    assert run_work(runtime, runtime.set_payload(PayloadRequest("", BOX, 2.0), NOW), NOW).replies
+    assert run_work(runtime, runtime.step(PayloadRequest("", BOX, 2.0), NOW), NOW).replies
     for stamp, share in enumerate((0.0, 0.25, 0.5, 1.0, 1.0), 1):
         found = weight(runtime, stamp, NOW + 2.0 * share)
         assert_allclose(found, bare + share * (loaded - bare), rtol=0, atol=1e-10)
-    runtime.set_payload(PayloadRequest("", [0.0] * 10), NOW + 3)
+    runtime.step(PayloadRequest("", [0.0] * 10), NOW + 3)
     assert_allclose(weight(runtime, 6, NOW + 3), bare, rtol=0, atol=1e-10)
 
 
 def test_a_payload_that_is_wrong_changes_nothing(runtime):
-    run_work(runtime, runtime.set_payload(PayloadRequest("", BOX), NOW), NOW)
+    run_work(runtime, runtime.step(PayloadRequest("", BOX), NOW), NOW)
     before = weight(runtime, 1)
     for request, problem in (
         (PayloadRequest("forearm_link", BOX), "'tool0' carries a payload; remove it first"),
@@ -184,21 +183,21 @@ def test_a_payload_that_is_wrong_changes_nothing(runtime):
         (PayloadRequest("", BOX, -1.0), "ramp_time: expected a number of seconds, not negative"),
         (PayloadRequest("", BOX, nan), "ramp_time: expected a number of seconds"),
     ):
-        assert problem in error_of(runtime.set_payload(request, NOW))
+        assert problem in error_of(runtime.step(request, NOW))
     assert_allclose(weight(runtime, 2), before, rtol=0, atol=0)
 
 
 def test_a_payload_stays_with_another_robot_that_can_carry_it(runtime):
-    run_work(runtime, runtime.set_payload(PayloadRequest("forearm_link", BOX), NOW), NOW)
-    run_work(runtime, runtime.use_description(HEAVIER, NOW), NOW)
+    run_work(runtime, runtime.step(PayloadRequest("forearm_link", BOX), NOW), NOW)
+    run_work(runtime, runtime.step(Description(HEAVIER), NOW), NOW)
     body = Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3), "forearm_link")
     model = SETTINGS.apply(description(HEAVIER)).carrying(body)
     assert_allclose(weight(runtime, 1), gravity(model, Q), rtol=0, atol=1e-10)
 
 
 def test_a_payload_on_a_link_that_another_robot_lacks_is_gone_with_an_event(runtime):
-    run_work(runtime, runtime.set_payload(PayloadRequest("forearm_link", BOX), NOW), NOW)
-    update = run_work(runtime, runtime.use_description(URDF.replace("forearm_link", "arm_link"), NOW), NOW)
+    run_work(runtime, runtime.step(PayloadRequest("forearm_link", BOX), NOW), NOW)
+    update = run_work(runtime, runtime.step(Description(URDF.replace("forearm_link", "arm_link")), NOW), NOW)
     assert "payload gone" in [event.kind for event in update.events]
     assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
 
@@ -208,20 +207,20 @@ def test_a_payload_on_a_link_that_another_robot_lacks_is_gone_with_an_event(runt
 
 def test_a_new_description_takes_over_and_a_wrong_one_does_not(runtime):
     for wrong in ("<robot", FLOATING):
-        update = run_work(runtime, runtime.use_description(wrong, NOW), NOW)
+        update = run_work(runtime, runtime.step(Description(wrong), NOW), NOW)
         (event,) = update.events
         assert (event.kind, event.level) == ("robot rejected", "error")
         assert event.text.endswith("'mock_arm' is kept")
     assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
-    run_work(runtime, runtime.use_description(HEAVIER, NOW), NOW)
+    run_work(runtime, runtime.step(Description(HEAVIER), NOW), NOW)
     expected = gravity(SETTINGS.apply(description(HEAVIER)), Q)
     assert_allclose(weight(runtime, 2), expected, rtol=0, atol=1e-10)
     assert abs(expected - gravity(SMALL_ARM, Q)).max() > 0.5
 
 
 def test_a_new_robot_with_the_same_joints_keeps_the_newest_state(runtime):
-    runtime.on_joint_state(state(1), NOW)
-    run_work(runtime, runtime.use_description(HEAVIER, NOW), NOW)
+    runtime.step(state(1), NOW)
+    run_work(runtime, runtime.step(Description(HEAVIER), NOW), NOW)
     assert runtime.state.q == Q
 
 
@@ -230,47 +229,47 @@ def test_a_new_robot_with_the_same_joints_keeps_the_newest_state(runtime):
 
 def test_states_are_answered_while_work_is_under_way(runtime):
     trajectory = TrajectorySample(NAMES, [0.0], [Q], [QD], [QDD])
-    update = runtime.set_payload(PayloadRequest("forearm_link", BOX), NOW)
-    work = [*update.work, *runtime.on_desired_trajectory(trajectory, NOW).work]
-    work += runtime.use_description(HEAVIER, NOW).work
+    update = runtime.step(PayloadRequest("forearm_link", BOX), NOW)
+    work = [*update.work, *runtime.step(trajectory, NOW).work]
+    work += runtime.step(Description(HEAVIER), NOW).work
     for stamp in range(1, 6):
         assert_allclose(weight(runtime, stamp), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
     for each in work:
-        run_work(runtime, runtime.on_work_done(each.run(), NOW), NOW)
+        run_work(runtime, runtime.step(each.run(), NOW), NOW)
     carrying = SETTINGS.apply(description(HEAVIER)).carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3), "forearm_link"))
     assert_allclose(weight(runtime, 6), gravity(carrying, Q), rtol=0, atol=1e-10)
 
 
 def test_the_newest_description_is_used_whichever_is_ready_first(runtime):
-    first, second = (runtime.use_description(xml, NOW).work[0] for xml in (HEAVIER, URDF))
+    first, second = (runtime.step(Description(xml), NOW).work[0] for xml in (HEAVIER, URDF))
     for work in (second, first):
-        run_work(runtime, runtime.on_work_done(work.run(), NOW), NOW)
+        run_work(runtime, runtime.step(work.run(), NOW), NOW)
     assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("xml", [HEAVIER, "<robot"], ids=["good", "broken"])
 def test_settings_that_change_while_a_description_is_being_loaded_apply_to_what_is_used(runtime, xml):
-    (work,) = runtime.use_description(xml, NOW).work
+    (work,) = runtime.step(Description(xml), NOW).work
     other = with_settings(gravity=(0.0, 0.0, 9.81), tip_link="forearm_link")
-    assert runtime.change_settings(other, NOW).work == ()
-    run_work(runtime, runtime.on_work_done(work.run(), NOW), NOW)
+    assert runtime.step(SettingsChange(other), NOW).work == ()
+    run_work(runtime, runtime.step(work.run(), NOW), NOW)
     used = description(HEAVIER if xml == HEAVIER else URDF)
     assert_allclose(weight(runtime, 1), gravity(SETTINGS.apply(used), Q, (0, 0, 9.81)), rtol=0, atol=1e-10)
     assert runtime.robot.settings == other
 
 
 def test_a_payload_that_changes_while_a_description_is_being_loaded_is_carried(runtime):
-    (work,) = runtime.use_description(HEAVIER, NOW).work
-    runtime.set_payload(PayloadRequest("", BOX), NOW)
-    run_work(runtime, runtime.on_work_done(work.run(), NOW), NOW)
+    (work,) = runtime.step(Description(HEAVIER), NOW).work
+    runtime.step(PayloadRequest("", BOX), NOW)
+    run_work(runtime, runtime.step(work.run(), NOW), NOW)
     model = SETTINGS.apply(description(HEAVIER)).carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3)))
     assert_allclose(weight(runtime, 1), gravity(model, Q), rtol=0, atol=1e-10)
 
 
 def test_a_payload_whose_kernels_are_ready_after_another_robot_is_refused(runtime):
-    (work,) = runtime.set_payload(PayloadRequest("forearm_link", BOX), NOW, "request").work
-    run_work(runtime, runtime.use_description(HEAVIER, NOW), NOW)
-    update = runtime.on_work_done(work.run(), NOW)
+    (work,) = runtime.step(PayloadRequest("forearm_link", BOX)._replace(request="request"), NOW).work
+    run_work(runtime, runtime.step(Description(HEAVIER), NOW), NOW)
+    update = runtime.step(work.run(), NOW)
     assert update.replies[0].request == "request"
     assert "the robot or parameters changed meanwhile: ask again" in error_of(update)
 
@@ -279,8 +278,10 @@ def test_a_payload_whose_kernels_are_ready_after_another_robot_is_refused(runtim
 
 
 def test_settings_change_all_or_none(runtime):
-    runtime.on_joint_state(state(1), NOW)
-    run_work(runtime, runtime.change_settings(with_settings(gravity=(0, 0, 9.81), tip_link="forearm_link"), NOW), NOW)
+    runtime.step(state(1), NOW)
+    run_work(
+        runtime, runtime.step(SettingsChange(with_settings(gravity=(0, 0, 9.81), tip_link="forearm_link")), NOW), NOW
+    )
     assert runtime.state.q == Q
     expected = gravity(SMALL_ARM, Q, (0, 0, 9.81))
     assert_allclose(weight(runtime, 2), expected, rtol=0, atol=1e-10)
@@ -289,25 +290,25 @@ def test_settings_change_all_or_none(runtime):
         ({"joints": (*NAMES[:2], "nose"), "gravity": (0, 0, -1.0)}, "no joint 'nose'"),
     ):
         with pytest.raises(Ros2DynError, match=problem):
-            runtime.change_settings(with_settings(**changes), NOW)
+            run_work(runtime, runtime.step(SettingsChange(with_settings(**changes)), NOW), NOW)
     assert_allclose(weight(runtime, 3), expected, rtol=0, atol=1e-10)
     assert runtime.robot.tip_link == "forearm_link"
 
 
 def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
     runtime = ArmRuntime(None, Settings(joints=["nose"]))
-    update = run_work(runtime, runtime.use_description(URDF, NOW), NOW)
+    update = run_work(runtime, runtime.step(Description(URDF), NOW), NOW)
     assert [event.kind for event in update.events] == ["robot rejected"]
-    run_work(runtime, runtime.change_settings(SETTINGS, NOW), NOW)
+    run_work(runtime, runtime.step(SettingsChange(SETTINGS), NOW), NOW)
     assert_allclose(weight(runtime, 1), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
 
 
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):
     bare = dict.fromkeys(("viscous_friction", "coulomb_friction"), (0.0,) * 3)
     other = with_settings(**bare, armature=(10.0, 20.0, 30.0))
-    run_work(runtime, runtime.change_settings(other, NOW), NOW)
-    runtime.on_desired(desired(1), NOW)
-    found = runtime.on_joint_state(state(1), NOW).terms
+    run_work(runtime, runtime.step(SettingsChange(other), NOW), NOW)
+    runtime.step(desired(1), NOW)
+    found = runtime.step(state(1), NOW).terms
     expected = mass_matrix(SMALL_ARM, Q) @ QDD + np.multiply(np.subtract((10, 20, 30), (0.5, 0.5, 0.4)), QDD)
     expected += gravity(SMALL_ARM, Q) + coriolis(SMALL_ARM, Q, QD)
     assert_allclose(found.inverse_dynamics, expected, rtol=0, atol=1e-10)
@@ -336,7 +337,7 @@ def _rates() -> tuple[np.ndarray, np.ndarray]:
 
 def efforts(runtime: ArmRuntime, sample: TrajectorySample) -> np.ndarray:
     """Return the efforts of a trajectory in the order of the model."""
-    table = run_work(runtime, runtime.on_desired_trajectory(sample, NOW), NOW).replies[0].value
+    table = run_work(runtime, runtime.step(sample, NOW), NOW).replies[0].value
     assert not np.any(table[:, 0])
     return table[:, :0:-1]
 

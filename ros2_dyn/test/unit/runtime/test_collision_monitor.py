@@ -14,6 +14,7 @@ from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, friction, gravity, jacobian, rnea
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime import ArmRuntime, CollisionUpdate, JointSample, PayloadRequest, Settings, Update
+from ros2_dyn.runtime.inputs import CollisionCalibration, CollisionReset, SettingsChange, TimePassed
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, description
 
 W = np.array([2.0, 3.0, 2.5])
@@ -53,7 +54,7 @@ class PushedArm:
         tau = rnea(self.model, q, qd, qdd) + friction(self.model, qd) - e
         effort = list(self.measured(tau, q, e))
         sample = JointSample(self.i * PERIOD, NAMES, q.tolist(), qd.tolist(), effort)
-        self.updates.append(self.runtime.on_joint_state(sample, self.now))
+        self.updates.append(self.runtime.step(sample, self.now))
         return q
 
     def play(self, states: int = SETTLED, moving: bool = True) -> np.ndarray:
@@ -105,7 +106,7 @@ def test_a_push_is_a_collision_that_begins_once_and_stays_until_it_is_reset():
     assert arm.seen.collision
     assert arm.runtime.collision_latched
     assert arm.begins == 1
-    arm.runtime.reset_collision(arm.now)
+    arm.runtime.step(CollisionReset(), arm.now)
     arm.play(10)
     assert not arm.seen.collision
 
@@ -116,7 +117,7 @@ def test_the_wrench_of_a_push_at_the_tip_is_in_the_axes_of_the_tip():
     effort = gravity(model, q) - jacobian(model, q)[:3].T @ FORCE
     for i in range(1, 300):
         sample = JointSample(i * PERIOD, model.joint_names, q, [0.0] * 6, effort.tolist())
-        seen = runtime.on_joint_state(sample, 1e-9 * PERIOD * i).collision
+        seen = runtime.step(sample, 1e-9 * PERIOD * i).collision
     R = forward_kinematics(model, q)[:3, :3]
     assert_allclose(seen.wrench.wrench, [*(R.T @ FORCE), 0, 0, 0], rtol=0, atol=0.5)  # damped least squares
 
@@ -169,7 +170,7 @@ def test_a_known_payload_is_no_collision():
     arm.model = SMALL_ARM.carrying(payload)
     arm.play()
     assert np.max(np.abs(arm.seen.residual)) > 5.0
-    arm.runtime.set_payload(PayloadRequest("", payload.parameters.tolist()), arm.now)
+    arm.runtime.step(PayloadRequest("", payload.parameters.tolist()), arm.now)
     arm.play(400)
     assert_allclose(arm.seen.residual, 0, atol=0.1)
 
@@ -186,7 +187,7 @@ def test_a_payload_that_changes_amid_a_motion_is_no_external_effort(ramp_time, k
         arm.measured = lambda tau, q, e: tau - gravity(arm.model, q)
     arm.play()
     whole = Payload(3.0, *places).parameters.tolist()
-    arm.runtime.set_payload(PayloadRequest("", whole, ramp_time), arm.now)
+    arm.runtime.step(PayloadRequest("", whole, ramp_time), arm.now)
     start, worst = arm.now, 0.0
     while arm.now < start + 0.5:
         share = min(1.0, (arm.now + 1e-9 * PERIOD - start) / ramp_time) if ramp_time else 1.0
@@ -239,7 +240,7 @@ def test_nothing_is_observed_where_collisions_are_not_detected():
     arm = PushedArm(detect_collisions=False)
     arm.play(10)
     assert arm.updates[-1].collision is None
-    (reply,) = arm.runtime.reset_collision(arm.now).replies
+    (reply,) = arm.runtime.step(CollisionReset(), arm.now).replies
     assert "detect_collisions" in str(reply.error)
 
 
@@ -251,7 +252,7 @@ def test_a_latched_collision_survives_another_observer():
     arm.push = tip_push
     arm.play()
     other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, "collision_threshold": THRESHOLD, **DRIVES})
-    arm.runtime.change_settings(other, arm.now)
+    arm.runtime.step(SettingsChange(other), arm.now)
     assert arm.runtime.collision_latched
 
 
@@ -261,7 +262,7 @@ def test_an_observer_goes_on_where_other_parameters_change():
     arm.play()
     before = arm.seen.residual[0]
     same = {"joints": NAMES, "observer_bandwidth": K, "collision_threshold": THRESHOLD, **DRIVES}
-    arm.runtime.change_settings(Settings(**same, marker_rate=5.0), arm.now)
+    arm.runtime.step(SettingsChange(Settings(**same, marker_rate=5.0)), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)
 
@@ -271,10 +272,10 @@ def test_an_observer_goes_on_where_other_parameters_change():
 
 def calibrated(arm: PushedArm, moving: bool = True) -> tuple[str, list[float] | None]:
     """Calibrate; return the error and the thresholds."""
-    assert arm.runtime.calibrate_collision(arm.now, "calibration").replies == ()
+    assert arm.runtime.step(CollisionCalibration("calibration"), arm.now).replies == ()
     for _ in range(1100):
         arm.step(moving)
-        for reply in arm.runtime.on_time(arm.now).replies:
+        for reply in arm.runtime.step(TimePassed(), arm.now).replies:
             assert reply.request == "calibration"
             return str(reply.error or ""), reply.value
     raise AssertionError("the calibration does not end")
@@ -303,26 +304,26 @@ def test_a_calibration_of_an_arm_at_rest_is_refused():
 
 def test_a_calibration_without_efforts_is_refused_at_once():
     arm = PushedArm()
-    (reply,) = arm.runtime.calibrate_collision(0.0, "calibration").replies
+    (reply,) = arm.runtime.step(CollisionCalibration("calibration"), 0.0).replies
     assert "joint_states has not given an effort of all joints yet" in str(reply.error)
 
 
 def test_a_calibration_with_a_gap_in_the_states_is_refused():
     arm = PushedArm(calibration_time=2.0)
     arm.play(200)
-    arm.runtime.calibrate_collision(arm.now)
+    arm.runtime.step(CollisionCalibration(), arm.now)
     arm.play(100)
     arm.i += 500
     arm.play(500)
-    (reply,) = arm.runtime.on_time(arm.now).replies
+    (reply,) = arm.runtime.step(TimePassed(), arm.now).replies
     assert "states were missing, or time was set back, during the calibration: repeat it" in str(reply.error)
 
 
 def test_a_calibration_ends_when_the_observer_changes():
     arm = PushedArm(calibration_time=2.0)
     arm.play(20)
-    arm.runtime.calibrate_collision(arm.now, "calibration")
+    arm.runtime.step(CollisionCalibration("calibration"), arm.now)
     other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, **DRIVES})
-    (reply,) = arm.runtime.change_settings(other, arm.now).replies
+    _, reply = arm.runtime.step(SettingsChange(other), arm.now).replies
     assert reply.request == "calibration"
     assert "the robot or parameters changed during the calibration: repeat it" in str(reply.error)

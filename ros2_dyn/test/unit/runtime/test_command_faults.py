@@ -16,6 +16,7 @@ from ros2_dyn.control.modes import ACTIVE_MODES, TRACKING_MODES
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime import JointSample, PayloadRequest
 from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT
+from ros2_dyn.runtime.inputs import ClockJump, Description
 from runtime_rig import HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, no_failsafe
 from tiers import FULL
 
@@ -96,7 +97,7 @@ def payload_jumps(rig: RuntimeRig, mode: str) -> None:
     """A heavy payload comes and goes without a ramp, and a wrong one is refused."""
     for mass in (rig.rng.uniform(2.0, 8.0), 0.0, -1.0 if rig.rng.random() < 0.5 else 1.0, 0.0):
         parameters = (mass, 0.0, 0.0, 0.1 * mass, 0.02 * mass, 0.0, 0.0, 0.02 * mass, 0.0, 0.01 * mass)
-        rig.take(rig.runtime.set_payload(PayloadRequest("", parameters), rig.now))
+        rig.take(rig.runtime.step(PayloadRequest("", parameters), rig.now))
         rig.step(rig.rng.integers(1, 4))
 
 
@@ -117,7 +118,7 @@ def clock_jumps(rig: RuntimeRig, mode: str) -> None:
     which = rig.rng.integers(3)
     rig.node_offset, rig.driver_offset = (0.0 if which == 1 else jump), (0.0 if which == 0 else jump)
     if which != 1 and rig.rng.random() < 0.5:
-        rig.take(rig.runtime.on_clock_jump(f"by {jump:.3f} s", rig.now))
+        rig.take(rig.runtime.step(ClockJump(f"by {jump:.3f} s"), rig.now))
     rig.step(20)
 
 
@@ -125,7 +126,7 @@ def new_description(rig: RuntimeRig, mode: str) -> None:
     """Another load, weaker drives, another joint name or no robot at all comes, and then the first again."""
     rig.work_delay = lambda: rig.rng.uniform(0.0, 0.1)
     for xml in ((HEAVIER, WEAKER, RENAMED, "<robot")[rig.rng.integers(4)], URDF):
-        rig.take(rig.runtime.use_description(xml, rig.now))
+        rig.take(rig.runtime.step(Description(xml), rig.now))
         rig.step(rig.rng.integers(16))
     rig.step(14)
 

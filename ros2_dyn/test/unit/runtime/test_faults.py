@@ -16,6 +16,8 @@ from robots import joint, link, robot
 from ros2_dyn.dynamics import coriolis, friction, gravity, rnea
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Step, Update
+from ros2_dyn.runtime.arm_runtime import run_work
+from ros2_dyn.runtime.inputs import Description, SettingsChange
 from runtime_rig import NAMES, SETTINGS, SMALL_ARM, URDF, description
 
 REPEATS = 100
@@ -49,13 +51,13 @@ class Driver:
         phase = 1e-9 * (self.time % 10**12) + self.phase
         received = round(self.now * 1e9) + 10**18
         self.last = JointSample(self.time, NAMES, np.sin(phase).tolist(), np.cos(phase).tolist(), (), received)
-        return self.take(self.runtime.on_joint_state(self.last._replace(**changes), self.now))
+        return self.take(self.runtime.step(self.last._replace(**changes), self.now))
 
     def take(self, update: Update) -> Update:
         """Keep what an update holds, and do what it asks for."""
         self.steps += update.steps
         for work in update.work:
-            self.take(self.runtime.on_work_done(work.run(), self.now))
+            self.take(self.runtime.step(work.run(), self.now))
         return update
 
     def right(self) -> bool:
@@ -157,7 +159,7 @@ def silence(driver: Driver) -> None:
 def desired_nonsense(driver: Driver) -> None:
     """Desired states cannot be used."""
     for accelerations in ([], [1.0], [nan] * 3, [inf] * 3, [1e308] * 3):
-        driver.take(driver.runtime.on_desired(DesiredSample(0, NAMES, (), (), accelerations), driver.now))
+        driver.take(driver.runtime.step(DesiredSample(0, NAMES, (), (), accelerations), driver.now))
         driver.step()
     driver.now += 0.11  # the huge one can be read, so that it is used for a while
 
@@ -166,7 +168,7 @@ def descriptions(driver: Driver) -> None:
     """A robot comes that is none, or does not fit, or another one; and the first again."""
     xml = ("", "<robot", FLOATING, OTHER)[driver.rng.integers(4)]
     for each in (xml, URDF):
-        driver.take(driver.runtime.use_description(each, driver.now))
+        driver.take(driver.runtime.step(Description(each), driver.now))
         driver.step()
 
 
@@ -174,8 +176,9 @@ def parameters(driver: Driver) -> None:
     """Parameters come that do not fit the robot."""
     for changes in ({"tip_link": "hand"}, {"joints": ("nose",), "viscous_friction": (), "coulomb_friction": ()}):
         values = {name: getattr(SETTINGS, name) for name in ("joints", "transition_velocity")} | changes
+        change = SettingsChange(type(SETTINGS)(**values))
         with pytest.raises(Ros2DynError):
-            driver.runtime.change_settings(type(SETTINGS)(**values), driver.now)
+            run_work(driver.runtime, driver.runtime.step(change, driver.now), driver.now)
         driver.step()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Settings
-from ros2_dyn.runtime.samples import MAX_NAMES, PayloadRequest, WrenchSample
+from ros2_dyn.runtime.inputs import MAX_NAMES, ModeRequest, PayloadRequest, WrenchSample
 from runtime_rig import NAMES, SETTINGS, description
 
 
@@ -21,8 +21,8 @@ class Names(tuple):
 MANY = Names(f"n{i}" for i in range(100_000))
 NUMBERS = (0.0,) * len(MANY)
 MESSAGES = {
-    "joint states": lambda runtime: runtime.on_joint_state(JointSample(1, MANY, NUMBERS, NUMBERS), 1.0),
-    "desired state": lambda runtime: runtime.on_desired(DesiredSample(1, MANY, NUMBERS, NUMBERS, NUMBERS), 1.0),
+    "joint states": lambda runtime: runtime.step(JointSample(1, MANY, NUMBERS, NUMBERS), 1.0),
+    "desired state": lambda runtime: runtime.step(DesiredSample(1, MANY, NUMBERS, NUMBERS, NUMBERS), 1.0),
 }
 
 
@@ -46,17 +46,17 @@ def test_request_with_100_000_names_is_refused_without_a_search(monkeypatch):
 def test_names_of_megabytes_are_shortened_in_events():
     runtime, long = ArmRuntime(description(), SETTINGS), "x" * 3_000_000
     updates = (
-        runtime.on_joint_state(JointSample(1, (long,), (0.0,), (0.0,)), 1.0),
-        runtime.on_joint_state(JointSample(2, (*NAMES, NAMES[0], long), (0.0,) * 5, (0.0,) * 5), 1.1),
-        runtime.on_desired(DesiredSample(1, (long,), (), (), (0.0,)), 1.2),
-        runtime.on_desired_wrench(WrenchSample(1, long, (0.0,) * 6), 1.3),
+        runtime.step(JointSample(1, (long,), (0.0,), (0.0,)), 1.0),
+        runtime.step(JointSample(2, (*NAMES, NAMES[0], long), (0.0,) * 5, (0.0,) * 5), 1.1),
+        runtime.step(DesiredSample(1, (long,), (), (), (0.0,)), 1.2),
+        runtime.step(WrenchSample(1, long, (0.0,) * 6), 1.3),
     )
     for update in updates:
         assert update.events
         assert all(len(event.text) < 3000 for event in update.events)
     for reply in (
-        runtime.set_payload(PayloadRequest(long, (0.0,) * 10), 1.4).replies[0],
-        runtime.request_mode(long, 1.5).replies[0],
+        runtime.step(PayloadRequest(long, (0.0,) * 10), 1.4).replies[0],
+        runtime.step(ModeRequest(long), 1.5).replies[0],
     ):
         assert len(str(reply.error)) < 3000
 

@@ -43,7 +43,7 @@ def test_node_computes_with_all_friction_of_its_parameters():
     elements = Presliding(REAL)
     for k in range(5):
         q = [x + 0.004 * k for x in Q]
-        (step,) = runtime.on_joint_state(JointSample(k + 1, MODEL.joint_names, q, QD), 100.0 + 0.01 * k).steps
+        (step,) = runtime.step(JointSample(k + 1, MODEL.joint_names, q, QD), 100.0 + 0.01 * k).steps
         expected = friction(REAL, QD, carried_load(REAL, q)) + elements.update(q)
         assert_allclose(step.terms.friction, expected, rtol=1e-9)
 

@@ -20,8 +20,8 @@ from ros2_dyn.runtime import (
     Reply,
     Settings,
     Update,
-    checkpoint,
 )
+from ros2_dyn.runtime.inputs import SettingsChange, TimePassed
 from runtime_rig import description
 
 MODEL = mock_arm()
@@ -56,18 +56,18 @@ class LoadedArm:
             t = self.now
             q, qd, qdd = HOME + 0.3 * np.sin(W * t), 0.3 * W * np.cos(W * t), -0.3 * W**2 * np.sin(W * t)
             effort = self.measured(q, qd, qdd, rnea(self.real, q, qd, qdd))
-            self.runtime.on_joint_state(JointSample(self.i * PERIOD, NAMES, q.tolist(), qd.tolist(), list(effort)), t)
-            self.take(self.runtime.on_time(t))
+            self.runtime.step(JointSample(self.i * PERIOD, NAMES, q.tolist(), qd.tolist(), list(effort)), t)
+            self.take(self.runtime.step(TimePassed(), t))
 
     def take(self, update: Update) -> None:
         """Keep the replies of an update, and do its work."""
         self.replies += update.replies
         for work in update.work:
-            self.take(self.runtime.on_work_done(work.run(), self.now))
+            self.take(self.runtime.step(work.run(), self.now))
 
     def ask(self, request: str = "request", **question) -> None:
         """Ask for an estimate."""
-        self.take(self.runtime.estimate_payload(PayloadQuestion(**question), self.now, request))
+        self.take(self.runtime.step(PayloadQuestion(**question)._replace(request=request), self.now))
 
     def estimated(self, **question) -> Reply:
         """Return the reply to a request for an estimate."""
@@ -87,7 +87,7 @@ def arm(the_arm) -> LoadedArm:
     """An arm that carries the box, and was asked nothing yet."""
     the_arm.replies.clear()
     the_arm.measured = lambda q, qd, qdd, tau: tau
-    the_arm.take(the_arm.runtime.set_payload(PayloadRequest("", (0.0,) * 10), the_arm.now))
+    the_arm.take(the_arm.runtime.step(PayloadRequest("", (0.0,) * 10), the_arm.now))
     the_arm.replies.clear()
     return the_arm
 
@@ -109,7 +109,7 @@ def test_payload_is_estimated_when_the_duration_is_over_and_not_before(arm):
 def test_what_was_estimated_can_be_set_and_estimating_again_gives_the_same(arm):
     """The estimate is all that is carried, not what is carried besides the payload that is set."""
     first = arm.estimated().value.payload
-    update = arm.runtime.set_payload(PayloadRequest("", first.parameters.tolist(), 0.5), arm.now)
+    update = arm.runtime.step(PayloadRequest("", first.parameters.tolist(), 0.5), arm.now)
     assert update.replies[0].error is None
     again = arm.estimated().value.payload
     assert again.mass == pytest.approx(first.mass, abs=0.15)  # of another part of the motion
@@ -140,7 +140,7 @@ def test_tare_takes_out_what_the_model_lacks_until_parameters_change():
     found = arm.estimated().value.payload
     assert found.tared
     assert found.mass == pytest.approx(BOX.mass, abs=0.05)
-    arm.take(arm.runtime.change_settings(Settings(marker_rate=5.0), arm.now))
+    arm.take(arm.runtime.step(SettingsChange(Settings(marker_rate=5.0)), arm.now))
     found = arm.estimated().value.payload
     assert not found.tared
     assert found.mass == pytest.approx(BOX.mass + tool.mass, abs=0.2)
@@ -162,7 +162,7 @@ def test_wrong_question_is_refused_at_once(arm, question, problem):
 
 
 def test_runtime_without_robot_refuses():
-    (reply,) = ArmRuntime().estimate_payload(PayloadQuestion(), 0.0).replies
+    (reply,) = ArmRuntime().step(PayloadQuestion(), 0.0).replies
     assert "no robot_description has been received" in str(reply.error)
 
 
@@ -177,12 +177,12 @@ def test_silence_is_told(arm):
     arm.ask(duration=SECONDS)
     arm.play(0.2)
     arm.i += round(1e9 * SECONDS / PERIOD)
-    arm.take(arm.runtime.on_time(arm.now))
+    arm.take(arm.runtime.step(TimePassed(), arm.now))
     assert "too few states came: 1 windows of 0.1 s, 5 needed" in str(arm.replies.pop().error)
 
 
 def test_payload_on_another_link_is_refused_first(arm):
-    arm.runtime.set_payload(PayloadRequest("", BOX.parameters.tolist()), arm.now)
+    arm.runtime.step(PayloadRequest("", BOX.parameters.tolist()), arm.now)
     arm.ask(link="forearm_link")
     assert "'tool0' carries a payload; remove it first" in str(arm.replies.pop().error)
 
@@ -202,28 +202,12 @@ def test_question_ends_where_parameters_change_even_while_it_is_computed():
     arm = LoadedArm()
     arm.ask(duration=SECONDS)
     arm.play(1.0)
-    arm.take(arm.runtime.change_settings(Settings(marker_rate=5.0), arm.now))
+    arm.take(arm.runtime.step(SettingsChange(Settings(marker_rate=5.0)), arm.now))
     assert "the robot or parameters changed meanwhile: ask again" in str(arm.replies.pop().error)
     arm.ask(duration=SECONDS)
     arm.play(SECONDS - 0.1)
-    (work,) = arm.runtime.on_time(arm.now + 0.2).work
+    (work,) = arm.runtime.step(TimePassed(), arm.now + 0.2).work
     done = work.run()
-    arm.runtime.change_settings(Settings(marker_rate=6.0), arm.now + 0.3)
-    (reply,) = arm.runtime.on_work_done(done, arm.now + 0.4).replies
+    arm.runtime.step(SettingsChange(Settings(marker_rate=6.0)), arm.now + 0.3)
+    (reply,) = arm.runtime.step(done, arm.now + 0.4).replies
     assert "the robot or parameters changed meanwhile: ask again" in str(reply.error)
-
-
-def test_runtime_that_was_saved_amid_a_run_goes_on_bit_for_bit():
-    """As the black box saves it; a long run makes that no longer."""
-    arm = LoadedArm()
-    arm.estimated(tare=True)
-    arm.ask(duration=SECONDS)
-    arm.play(SECONDS / 2)
-    saved, i = checkpoint.save(arm.runtime), arm.i
-    arm.play(SECONDS / 2 + 0.1)
-    arm.runtime, arm.i = checkpoint.load(saved), i
-    arm.play(SECONDS / 2 + 0.1)
-    first, second = arm.replies
-    assert first.error is None
-    assert first.value.payload.mass == 0  # the tare carried the same
-    assert first == second

@@ -42,7 +42,7 @@ def box(mass: float) -> tuple[float, ...]:
 def carry(world: ArmWorld, mass: float, ramp_time: float = 0.0) -> None:
     """Tell the node of a payload, kg."""
     request = PayloadRequest("", box(mass), ramp_time)
-    world.node.input(lambda runtime, now: runtime.set_payload(request, now))
+    world.node.input(request)
 
 
 @pytest.mark.parametrize("name", LOCKED)
@@ -87,7 +87,7 @@ def test_a_payload_amid_a_mode_is_ramped_even_where_no_ramp_is_asked_for():
 def test_a_payload_on_another_link_is_refused_amid_a_mode():
     world = ArmWorld()
     request = PayloadRequest("forearm_link", box(1.0))
-    world.at(1.0, lambda: world.node.input(lambda runtime, now: runtime.set_payload(request, now)))
+    world.at(1.0, lambda: world.node.input(request))
     world.play("gravity", 1.5)
     assert any("cannot be changed while mode gravity commands" in text for (text,) in world.details("refused"))
 

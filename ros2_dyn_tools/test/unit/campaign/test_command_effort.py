@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from arm_world import ARM, FRICTIONLESS, ArmWorld
 from ros2_dyn.dynamics import friction, gravity, rnea
 from ros2_dyn.runtime import ArmRuntime, DesiredSample, Settings, TrajectorySample, run_work
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.simulation.applied_force import AppliedForce
 
 KINDS = ("gravity_compensated", "gravity_and_friction_compensated")
@@ -48,7 +48,7 @@ def test_efforts_of_a_trajectory_leave_out_what_the_robot_adds(kind, without):
     runtime = ArmRuntime(ARM, Settings(command_effort=kind, transition_velocity=0.05))
     model = runtime.robot.model
     trajectory = TrajectorySample(ARM.joint_names, [0.0], [q], [qd], [qdd])
-    update = run_work(runtime, runtime.on_desired_trajectory(trajectory, 0.0, "it"), 0.0)
+    update = run_work(runtime, runtime.step(trajectory._replace(request="it"), 0.0), 0.0)
     own = "f" not in without
     expected = rnea(model, q, qd, qdd) - ("g" in without) * gravity(model, q) + own * friction(model, qd)
     assert_allclose(update.replies[0].value[0], expected, rtol=0, atol=1e-9)

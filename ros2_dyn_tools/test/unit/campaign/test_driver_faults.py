@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.simulation.driver import Driver, DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 

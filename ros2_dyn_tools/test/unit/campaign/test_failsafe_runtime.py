@@ -15,6 +15,7 @@ from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
 from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.heartbeat import MAX_LOOK
+from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.simulated_node import FAILSAFE_NAME
@@ -144,7 +145,7 @@ def test_a_node_that_resumes_ends_its_mode_and_is_silent():
     assert played.node.runtime.reason.startswith("failsafe took over")
     taken_at = of_kind(played, "failsafe")[0][0]
     assert of_kind(played, "command")[-1][0] < taken_at
-    played.node.input(lambda runtime, now: runtime.request_mode("gravity", now))
+    played.node.input(ModeRequest("gravity"))
     assert f"{FAILSAFE_NAME}/release" in of_kind(played, "refused")[-1][1]
     type(played.node).release(played.node)
     played.run(4.0)
@@ -293,13 +294,13 @@ def test_payload_link_whose_kernels_are_ready_amid_a_mode_arms_another_failsafe(
     runtime = ArmRuntime(ARM, Settings(**SETTINGS))
     for k in range(20):
         stamp = 10**9 + k * 10**7
-        runtime.on_joint_state(JointSample(stamp, ARM.joint_names, HOME, [0.0] * 6, (), stamp), 1.0 + 0.01 * k)
+        runtime.step(JointSample(stamp, ARM.joint_names, HOME, [0.0] * 6, (), stamp), 1.0 + 0.01 * k)
     load = Payload(1.0, (0.0, 0.0, 0.0), np.zeros((3, 3))).parameters.tolist()
-    (work,) = runtime.set_payload(PayloadRequest("forearm_link", load, 0.5), 1.2).work
-    config = runtime.request_mode("gravity", 1.2).failsafe
-    runtime.on_failsafe_armed(config, None, 1.2)
+    (work,) = runtime.step(PayloadRequest("forearm_link", load, 0.5), 1.2).work
+    config = runtime.step(ModeRequest("gravity"), 1.2).failsafe
+    runtime.step(FailsafeArmed(config), 1.2)
     assert runtime.mode == "gravity"
-    update = runtime.on_work_done(work.run(), 1.2)
+    update = runtime.step(work.run(), 1.2)
     assert update.failsafe.payload_link == "forearm_link"
 
 

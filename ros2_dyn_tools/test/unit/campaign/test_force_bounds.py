@@ -22,7 +22,7 @@ def pressing(force, rate=250.0, distance=None, **settings) -> ArmWorld:
 
     def desired():
         sample = WrenchSample(0, "", (*force, 0.0, 0.0, 0.0))
-        world.node.input(lambda runtime, now: runtime.on_desired_wrench(sample, now))
+        world.node.input(sample)
 
     world.queue.every(0.02, desired)
     if distance is not None:

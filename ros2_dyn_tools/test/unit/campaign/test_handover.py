@@ -11,6 +11,7 @@ from handover_world import HandoverWorld
 from kept import broken
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.handover import NODE
+from ros2_dyn.runtime.inputs import ClockJump, Description
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from tiers import FULL
@@ -151,7 +152,7 @@ def test_manager_that_falls_silent_leaves_the_arm_with_whoever_is_active_and_the
 
 def test_mode_that_ends_amid_a_take_over_leaves_the_arm_where_it_was():
     world = HandoverWorld()
-    world.at(world.now + 0.4, lambda: world.node.input(lambda runtime, now: runtime.on_clock_jump("by 1 s", now)))
+    world.at(world.now + 0.4, lambda: world.node.input(ClockJump("by 1 s")))
     outcome = world.take_over()
     assert "mode gravity ended: clock jumped" in outcome.message
     _held(world, TRAJECTORY)
@@ -174,7 +175,7 @@ def test_node_that_dies_after_the_switch_is_replaced_by_its_failsafe():
 def test_robot_that_changes_amid_a_take_over_is_given_back():
     world = HandoverWorld()
     lighter = world.description.carrying(Payload(0.1))
-    world.at(world.now + 1.0, lambda: world.node.input(lambda runtime, now: runtime.use_description(lighter, now)))
+    world.at(world.now + 1.0, lambda: world.node.input(Description(lighter)))
     outcome = world.take_over()
     assert not outcome.success
     assert "robot changed" in outcome.message

@@ -18,6 +18,7 @@ from ros2_dyn.control.impedance import displacement
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
+from ros2_dyn.runtime.inputs import SettingsChange
 from ros2_dyn.simulation.contact import Contact
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, RuntimeRig
 from tiers import FULL, part
@@ -51,7 +52,7 @@ def tip(made: RuntimeRig) -> np.ndarray:
 def desire(made: RuntimeRig, pose: np.ndarray, frame: str = "") -> None:
     """Desire a pose in the frame of a link."""
     numbers = [*pose[:3, 3], *quaternion_from_rotation(pose[:3, :3])]
-    made.take(made.runtime.on_desired_pose(PoseSample(0, frame, numbers), made.now))
+    made.take(made.runtime.step(PoseSample(0, frame, numbers), made.now))
 
 
 def shifted(pose: np.ndarray, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
@@ -134,8 +135,8 @@ def test_pose_that_was_desired_long_before_the_mode_is_forgotten():
 def test_pose_that_cannot_be_is_rejected_and_changes_nothing(pose, problem):
     made = rig()
     start = enter(made)
-    made.take(made.runtime.on_desired_pose(PoseSample(0, "", pose), made.now))
-    made.take(made.runtime.on_desired_pose(PoseSample(0, "nowhere", [0, 0, 0, 0, 0, 0, 1]), made.now))
+    made.take(made.runtime.step(PoseSample(0, "", pose), made.now))
+    made.take(made.runtime.step(PoseSample(0, "nowhere", [0, 0, 0, 0, 0, 0, 1]), made.now))
     texts = [event.text for event in made.events]
     assert any(problem in text for text in texts)
     assert any("'nowhere' is no link" in text for text in texts)
@@ -148,7 +149,7 @@ def test_wrench_is_added_while_it_is_fresh_and_fades_when_it_ends():
     made = rig(impedance_stiffness=[800.0] * 3 + [0.0] * 3, force_rate=200.0)
     start = enter(made)
     for _ in range(500):
-        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -10.0, 0.0, 0.0, 0.0)), made.now))
+        made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -10.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
     assert tip(made)[2, 3] - start[2, 3] == pytest.approx(-10.0 / 800.0, rel=0.05)
     made.step(600)
@@ -162,7 +163,7 @@ def test_force_along_one_axis_and_stiffness_along_the_others():
     start = enter(made)
     moved = np.zeros(3)
     while made.runtime.mode == "impedance" and made.now < 130:
-        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -6.0, 0.0, 0.0, 0.0)), made.now))
+        made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -6.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
         moved = tip(made)[:3, 3] - start[:3, 3]
         assert np.linalg.norm(moved[:2]) < 5e-3
@@ -176,15 +177,15 @@ def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
     enter(made)
     law = made.runtime._modes._laws._impedance_law
     for _ in range(300):
-        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
+        made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
     bent = abs(law.spring[2]) / 400.0
     before = law.spring[2]
     stiffer = replace(made.settings, impedance_stiffness=[8000.0] * 3 + [0.0] * 3)
-    made.take(made.runtime.change_settings(stiffer, made.now))
+    made.take(made.runtime.step(SettingsChange(stiffer), made.now))
     forces = [before]
     for _ in range(70):
-        made.take(made.runtime.on_desired_wrench(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
+        made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
         forces.append(law.spring[2])
     most = (8000.0 - 400.0) * bent * made.period / made.settings.ramp_time

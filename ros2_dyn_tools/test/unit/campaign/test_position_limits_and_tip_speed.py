@@ -14,6 +14,7 @@ from ros2_dyn.control.tip_speed import tip_speed_brake
 from ros2_dyn.dynamics import jacobian
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import DesiredSample
+from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
 
@@ -87,7 +88,7 @@ def test_desired_positions_beyond_a_limit_stop_feed_forward_before_the_arm_is_th
         ramp[ELBOW] += 0.4 * max(0.0, world.now - 1.0)
         rate = [0.0, 0.0, 0.4 * (world.now > 1.0), 0.0, 0.0, 0.0]
         sample = DesiredSample(0, ARM.joint_names, ramp.tolist(), rate, [0.0] * 6)
-        world.node.input(lambda runtime, now: runtime.on_desired(sample, now))
+        world.node.input(sample)
 
     world.queue.every(0.02, desired)
     world.play("feed_forward", 4.0)
@@ -171,7 +172,7 @@ def test_a_wall_of_a_stopped_arm_returns_with_the_joint_alone():
 def test_an_arm_that_is_stopped_behind_a_soft_wall_stays_where_it_is():
     """Its elbow is in the middle of the wall. The wall would bring it back at 0.1 rad/s, against the springs."""
     world = ArmWorld(arm=FRICTIONLESS, home=at_elbow(LIMIT - 0.1))
-    world.at(0.6, lambda: world.node.input(lambda runtime, now: runtime.on_clock_jump("by 1 s", now)))
+    world.at(0.6, lambda: world.node.input(ClockJump("by 1 s")))
     world.play("gravity", 0.9)
     assert world.modes()[-1] == "stopped"
     before = float(world.arm.q[ELBOW])

@@ -11,7 +11,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import ArmRuntime, Settings
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverFault, DriverQuality
@@ -85,9 +85,9 @@ def test_command_that_no_servo_is_sent_is_no_command():
     arm = nominal_arm("mock_arm")
     settings = Settings(joints=arm.joint_names, **servos(6))
     runtime = ArmRuntime(arm, settings)
-    taken = runtime.take_over(LastCommand(0.0, np.full(6, 3.0), np.zeros(6)), "test", 1.0)
+    taken = runtime.step(TakeOver(LastCommand(0.0, np.full(6, 3.0), np.zeros(6)), "test"), 1.0)
     assert runtime.mode == "stopped"
-    updates = [taken, *(runtime.on_time(1.0 + 0.01 * i) for i in range(1, 5))]
+    updates = [taken, *(runtime.step(TimePassed(), 1.0 + 0.01 * i) for i in range(1, 5))]
     assert [update.command for update in updates] == [None] * 5
     modes = runtime._modes
     assert modes._sent is None

@@ -14,7 +14,7 @@ from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
-from ros2_dyn.runtime.samples import PayloadRequest
+from ros2_dyn.runtime.inputs import ClockJump, PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverQuality
@@ -88,7 +88,7 @@ def stop(played: World) -> None:
     """Stop the mode for a reason that the arm has nothing to do with."""
     assert played.node.mode in ACTIVE_MODES, played.node.runtime.reason
     played.wanted_mode = "stopped"
-    played.node.input(lambda runtime, now: runtime.on_clock_jump("test", now))
+    played.node.input(ClockJump("test"))
 
 
 def leave(played: World, mode: str = "") -> None:

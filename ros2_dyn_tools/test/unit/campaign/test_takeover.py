@@ -10,7 +10,8 @@ from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.arm_runtime import REARM_PERIOD
+from ros2_dyn.runtime.failsafe_arming import REARM_PERIOD
+from ros2_dyn.runtime.inputs import ClockJump, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn_tools.campaign.world import World
 
@@ -119,7 +120,7 @@ def wrong_about_its_payload(mass: float, measured: bool = True) -> World:
     leave_alone(played)
     played.wanted_mode = "stopped"
     if played.node.mode == "gravity":
-        played.node.input(lambda runtime, now: runtime.on_clock_jump("test", now))
+        played.node.input(ClockJump("test"))
     played.run(3.5)
     assert played.node.stop_calls == 1
     assert np.max(np.abs(played.arm.qd)) < REST
@@ -195,14 +196,12 @@ def test_takeover_from_a_stop_that_failed_ends_in_the_effort_that_carried_the_ar
     runtime = ArmRuntime(ARM, Settings(joints=ARM.joint_names))
     for k in range(20):
         stamp = 10**9 + k * 10**7
-        runtime.on_joint_state(
-            JointSample(stamp, ARM.joint_names, HOME, [1e-4 * (k % 2)] * 6, (), stamp), 1.0 + 0.01 * k
-        )
+        runtime.step(JointSample(stamp, ARM.joint_names, HOME, [1e-4 * (k % 2)] * 6, (), stamp), 1.0 + 0.01 * k)
     stop = command().stop._replace(stage=1, anchor=np.array(HOME))
-    update = runtime.take_over(LastCommand(0.1, carried, carried, stop=stop), "test", 1.2)
+    update = runtime.step(TakeOver(LastCommand(0.1, carried, carried, stop=stop), "test"), 1.2)
     assert STOP_FAILED in [event.kind for event in update.events]
     efforts = [update.command.effort]
     for k in range(1, 200):
-        if (update := runtime.on_time(1.2 + 0.01 * k)).command is not None:
+        if (update := runtime.step(TimePassed(), 1.2 + 0.01 * k)).command is not None:
             efforts.append(update.command.effort)
     np.testing.assert_allclose(efforts[-1], carried, rtol=0, atol=1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_dyn.runtime.samples import DesiredSample, HybridSample, PoseSample, WrenchSample
+from ros2_dyn.runtime.inputs import DesiredSample, HybridSample, PoseSample, WrenchSample
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS, TargetGenerator, TargetQuality
 
 PRESSED = (True, False, True, False, False, True)

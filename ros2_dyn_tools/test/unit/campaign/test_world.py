@@ -18,6 +18,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.runtime import impedance_law
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, Description
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, Update
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -239,7 +240,7 @@ def test_node_that_hung_while_another_failsafe_was_armed_does_not_command_beside
     played.want_mode("gravity")
     played.run(1.0)
     heavier = ARM.with_body("tool0", SpatialInertia.from_com(0.01, np.zeros(3), np.zeros((3, 3))))
-    played.node.input(lambda runtime, now: runtime.use_description(heavier, now))
+    played.node.input(Description(heavier))
     played.run(1.07)
     played.node.hang()
     played.run(1.4)
@@ -269,20 +270,15 @@ class Counting:
     def __init__(self, description, settings):
         self.last = 0.0
 
-    def command(self, expires):
-        """Return an update with the next command."""
+    def step(self, given, now):
+        """Return an update with the next command at a time in words, which is when it expires."""
+        if isinstance(given, CommandExpired):
+            self.last -= 1.0  # goes on from the command before
+        if not isinstance(given, ClockJump):
+            return Update(self.mode, True)
         self.last += 1.0
         effort = np.array([self.last])
-        return Update(self.mode, True, command=Command(effort, effort, effort, 0.0, expires))
-
-    def on_command_link(self, link, now):
-        """Take it."""
-        return Update(self.mode, True)
-
-    def on_command_expired(self, now):
-        """Go on from the command before."""
-        self.last -= 1.0
-        return Update(self.mode, True)
+        return Update(self.mode, True, command=Command(effort, effort, effort, 0.0, float(given.detail)))
 
 
 def test_command_that_follows_one_that_expired_is_not_published():
@@ -298,7 +294,7 @@ def test_command_that_follows_one_that_expired_is_not_published():
         make_runtime=Counting,
     )
     for t, expires in ((0.0, 1.0), (0.010, 0.013), (0.012, 1.0), (0.020, 1.0)):
-        queue.after(t, lambda expires=expires: node.input(lambda runtime, now: runtime.command(expires)))
+        queue.after(t, lambda expires=expires: node.input(ClockJump(str(expires))))
     queue.run(0.1)
     assert happened.count("expired") == 2
     assert sent == [1.0, 2.0]
@@ -307,18 +303,18 @@ def test_command_that_follows_one_that_expired_is_not_published():
 class Crashing(ArmRuntime):
     """A runtime with a bug."""
 
-    def on_time(self, now):
+    def step(self, given, now):
         """Break after half a second."""
         if now > 0.5:
             raise ZeroDivisionError("a bug")
-        return super().on_time(now)
+        return super().step(given, now)
 
 
 def test_exception_of_the_runtime_ends_the_node_and_is_counted():
     played = world(make_runtime=Crashing)
     played.run(0.6)
     assert broken(played) == ["node alive"]
-    assert "ZeroDivisionError: a bug (on_time, line " in kinds(played, "crash")[0][0]
+    assert "ZeroDivisionError: a bug (step, line " in kinds(played, "crash")[0][0]
     assert played.node.state == "dead"
 
 

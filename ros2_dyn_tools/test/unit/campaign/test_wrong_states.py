@@ -6,7 +6,7 @@ import pytest
 
 from kept import broken, commanded_seconds, worst
 from robots import mock_arm
-from ros2_dyn.runtime.samples import JointSample
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverFault, DriverQuality

@@ -12,10 +12,10 @@ from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn_tools.cli.collision_report import Step, collision_report
+from ros2_dyn_tools.cli.collision_report import ArtificialContact, collision_report
+from ros2_dyn_tools.recording.detection import detect, observe, smallest_step, with_step
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import read_recording
-from ros2_dyn_tools.recording.replay import detect, observe, smallest_step, with_step
 
 for library in ("rosbags", "plotly"):
     pytest.importorskip(library, reason=f"{library} is not installed")
@@ -117,5 +117,5 @@ def test_a_real_arm_that_nothing_touches(name):
     assert np.all(np.array(report.smallest) < 4 * np.array(report.thresholds.constant))
     joint = model.joint_names[1]
     for start in np.linspace(0.55, 0.9, 8) * recording.t[-1]:
-        pushed = collision_report(model, recording, steps=[Step(joint, 1.05 * report.smallest[1], start)])
+        pushed = collision_report(model, recording, steps=[ArtificialContact(joint, 1.05 * report.smallest[1], start)])
         assert pushed.delays[0] is not None

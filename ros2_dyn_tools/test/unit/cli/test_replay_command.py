@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `replay`: the decisions as lines, the verdict as exit status, and errors of one line."""
 
-from dataclasses import replace
-
+import numpy as np
 import pytest
 
 pytest.importorskip("mcap", reason="mcap is not installed")
@@ -10,7 +9,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from ros2_dyn.cli.main import main
 from ros2_dyn.runtime import black_box_file
-from ros2_dyn.runtime.decision_record import INPUTS, read_record, write_record
+from ros2_dyn.runtime.input_records import read_record, write_record
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +33,12 @@ def test_replay_of_a_campaigns_box_lists_decisions_and_finds_them_the_same(box, 
 def test_replay_that_differs_says_where_and_fails(box, capsys, tmp_path):
     recording, _ = black_box_file.read(box)
     records = list(recording.records)
-    index = next(i for i, data in enumerate(records) if read_record(data).decision.effort is not None)
-    record = read_record(records[index])
-    arguments = tuple(record.arguments[name] for name in INPUTS[record.method] if name in record.arguments)
-    other = record.decision._replace(effort=(record.decision.command + 0.25).tobytes())
-    records[index] = write_record(record.method, arguments, {}, other, record.work)
-    black_box_file.write(replace(recording, records=records), tmp_path / "other.mcap")
+    index = next(i for i, record in enumerate(records) if read_record(record)[1].effort is not None)
+    record = records[index]
+    given, decision = read_record(record)
+    other = decision._replace(effort=tuple(np.add(decision.effort, 0.25)))
+    records[index] = write_record(given, record.now, other)
+    black_box_file.write(recording._replace(records=tuple(records)), tmp_path / "other.mcap")
     assert main(["replay", str(tmp_path / "other.mcap")]) == 1
     printed = capsys.readouterr()
     assert "DIFFERS: command by 0.25 N m or N" in printed.out

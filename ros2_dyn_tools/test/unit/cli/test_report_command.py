@@ -42,6 +42,8 @@ def test_a_bag_becomes_a_page(bag, tmp_path, capsys):
     assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert "RMS of the effort, and of each error, N m" in printed
+    assert max(map(len, printed.splitlines())) <= 80 + len(str(output))  # the path is not broken
+    assert all(word in printed for word in ("described", "fitted", "identified", "unexplained,", *MODEL.joint_names))
     assert "False alarms in the part that is judged: 0 as described, 0 friction fitted, 0 identified." in printed
     page = output.read_text(encoding="utf-8")
     began = datetime.fromtimestamp(NOVEMBER, timezone.utc)

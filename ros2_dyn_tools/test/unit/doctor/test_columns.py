@@ -7,11 +7,11 @@ from numpy.testing import assert_allclose
 from robots import mock_arm
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import Payload
-from ros2_dyn_tools.doctor.columns import CUTOFF, Columns
+from ros2_dyn_tools.doctor.effort_columns import CUTOFF, Columns
 from ros2_dyn_tools.doctor.evidence import QUICK
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
-from ros2_dyn_tools.doctor.samples import Samples, take_samples
+from ros2_dyn_tools.doctor.recorded_samples import Samples, take_samples
 from ros2_dyn_tools.recording.signals import zero_phase
 from wrong_recordings import synthetic_recording
 

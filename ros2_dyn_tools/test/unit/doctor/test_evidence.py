@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from ros2_dyn_tools.doctor.evidence import (
     FRICTION_DOUBT,
-    Doubt,
     JointEvidence,
+    PriorScale,
     log_likelihood_without_model,
     noises,
     rest_correlation,
@@ -17,7 +17,7 @@ from ros2_dyn_tools.recording.signals import zero_phase
 
 stats = pytest.importorskip("scipy.stats", reason="SciPy is not installed")
 M, LIMIT = 30, 50.0
-ONE = (Doubt(),)
+ONE = (PriorScale(),)
 T = 0.2 * np.arange(M)
 RNG = np.random.default_rng(3)
 QD = np.sin(1.3 * T)
@@ -48,7 +48,7 @@ def test_likelihood_of_a_scaled_effort_is_the_density_in_the_drivers_unit(scale)
 
 def test_likelihood_is_averaged_over_doubts():
     mean, y = RNG.normal(size=M), RNG.normal(size=M)
-    doubts = (Doubt(0.1, 0.5), Doubt())
+    doubts = (PriorScale(0.1, 0.5), PriorScale())
     expected = np.logaddexp.reduce([log_density(y, mean, each) for each in doubts]) - np.log(2)
     assert_allclose(evidence(doubts=doubts).log_likelihood(y, mean, np.ones(1)), expected, rtol=1e-9)
 
@@ -82,7 +82,7 @@ def test_noise_is_more_likely_without_a_model_whatever_its_smoothness(cutoff):
     friction = np.stack([qd, np.tanh(qd / 0.02), np.ones(120), np.cos(t), qd**3, qd**5], axis=1)
     bodies = np.random.default_rng(4).normal(size=(120, 4))
     rest = zero_phase(np.random.default_rng(5).normal(size=120), cutoff, 0.2)
-    joint = JointEvidence(t, bodies, friction, np.ones(2), LIMIT, (Doubt(),))
+    joint = JointEvidence(t, bodies, friction, np.ones(2), LIMIT, (PriorScale(),))
     with_model = np.max(joint.log_likelihood(rest, 20 * np.sin(t), np.geomspace(1e-3, 1e3, 61)))
     assert log_likelihood_without_model(t, rest, LIMIT) > with_model
 
@@ -90,7 +90,7 @@ def test_noise_is_more_likely_without_a_model_whatever_its_smoothness(cutoff):
 def test_noise_of_any_size_is_as_likely_as_its_logarithm_says():
     t = 0.2 * np.arange(200)
     noise = np.linalg.cholesky(rest_correlation(t)) @ np.random.default_rng(1).normal(size=200)
-    joint = JointEvidence(t, np.zeros((200, 1)), np.zeros((200, 6)), np.zeros(2), LIMIT, (Doubt(),))
+    joint = JointEvidence(t, np.zeros((200, 1)), np.zeros((200, 6)), np.zeros(2), LIMIT, (PriorScale(),))
     sizes = np.geomspace(0.01, 0.04, 41) * LIMIT
     found = [joint.log_likelihood(size * noise, np.zeros(200), np.ones(1))[0] + 200 * np.log(size) for size in sizes]
     assert np.ptp(found) < 1.0

@@ -9,7 +9,7 @@ from robots import mock_arm
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
-from ros2_dyn_tools.doctor.samples import MAX_DURATION, take_samples
+from ros2_dyn_tools.doctor.recorded_samples import MAX_DURATION, take_samples
 from ros2_dyn_tools.doctor.velocity import notes, stamps
 from ros2_dyn_tools.recording.recording import Recording
 from wrong_recordings import synthetic_recording

@@ -27,7 +27,7 @@ from ros2_dyn_tools.identification.parts import FOLDS, GAP, NONE, TEST, Split, e
 from ros2_dyn_tools.identification.retracing import retraced
 from ros2_dyn_tools.recording.effort_filter import EffortFilter, candidates
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import Motion, even_motion, unbroken
+from ros2_dyn_tools.recording.signals import EvenMotion, even_motion, unbroken
 
 DOWN = np.array([0.0, 0.0, -9.81])
 
@@ -124,9 +124,9 @@ def test_mean_square_of_a_gram_matrix_is_that_of_the_residual():
     assert equations.mean_square([0, 1, 2], x) == pytest.approx(np.mean((b - A @ x) ** 2))
 
 
-def motion_of(seconds: float, rate: float = 100.0) -> Motion:
+def motion_of(seconds: float, rate: float = 100.0) -> EvenMotion:
     t = np.arange(int(seconds * rate)) / rate
-    return Motion(t, *np.zeros((4, len(t), 1)))
+    return EvenMotion(t, *np.zeros((4, len(t), 1)))
 
 
 def test_folds_are_contiguous_apart_and_no_part_of_the_test():

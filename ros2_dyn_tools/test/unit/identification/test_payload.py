@@ -17,7 +17,7 @@ from ros2_dyn.estimation.state_windows import StateWindows, state_windows
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import is_consistent
-from ros2_dyn_tools.recording.signals import Motion, even_motion
+from ros2_dyn_tools.recording.signals import EvenMotion, even_motion
 
 RATE = 100.0
 ARMS = ["mock arm", "panda_description/urdf/panda.urdf", "ur_description/urdf/ur5_robot.urdf"]
@@ -56,18 +56,18 @@ def random_payload(rng: np.random.Generator) -> Payload:
     return Payload(mass, rng.uniform(-0.1, 0.1, 3), mass / 3 * np.diag(np.sum(sizes**2) - sizes**2))
 
 
-def measured(model: RobotModel, motion: Motion, payload: Payload | None, rng: np.random.Generator) -> StateWindows:
+def measured(model: RobotModel, motion: EvenMotion, payload: Payload | None, rng: np.random.Generator) -> StateWindows:
     """Return the windows of a motion with noise in efforts and velocities."""
     tau = efforts(model.carrying(payload), motion) + 0.002 * model.effort_limit * rng.normal(size=motion.q.shape)
     noisy = motion._replace(qd=motion.qd + 1e-3 * rng.normal(size=motion.q.shape))
     return state_windows(recording(noisy, tau))
 
 
-def postures(model: RobotModel, count: int, rng: np.random.Generator) -> Motion:
+def postures(model: RobotModel, count: int, rng: np.random.Generator) -> EvenMotion:
     """Return rest of 1 s in each of some postures, without the ways between them."""
     q = np.repeat(rng.uniform(-1.5, 1.5, (count, model.n)), int(RATE), axis=0)
     t = np.arange(len(q)) / RATE + np.repeat(np.arange(count), int(RATE))
-    return Motion(t, q, 0 * q, 0 * q, 0 * q)
+    return EvenMotion(t, q, 0 * q, 0 * q, 0 * q)
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -105,7 +105,7 @@ def test_inertia_is_seen_where_the_arm_turns_fast():
     model, rng = mock_arm(), np.random.default_rng(2)
     large = Payload(4.0, (0.02, -0.03, 0.1), np.array([[0.15, 0.02, 0], [0.02, 0.2, 0.01], [0, 0.01, 0.12]]))
     slow = exciting_motion(model, 30.0, RATE / 3)
-    motion = Motion(slow.t / 3, slow.q, 3 * slow.qd, 9 * slow.qdd, slow.effort)
+    motion = EvenMotion(slow.t / 3, slow.q, 3 * slow.qd, 9 * slow.qdd, slow.effort)
     found = estimate_payload(model, measured(model, motion, large, rng))
     assert found.inertia_observed
     truth = np.array(large.I_com)[np.triu_indices(3)]
@@ -163,7 +163,7 @@ def test_tare_takes_an_unknown_tool_out():
 def test_motion_that_tells_nothing_is_refused_with_what_to_do(change, problem):
     model, rng = mock_arm(), np.random.default_rng(7)
     one = postures(model, 1, rng)
-    still = Motion(np.arange(400) / RATE, *(np.tile(x[:1], (400, 1)) for x in one[1:]))
+    still = EvenMotion(np.arange(400) / RATE, *(np.tile(x[:1], (400, 1)) for x in one[1:]))
     with pytest.raises(InputError, match=problem):
         estimate_payload(model, change(measured(model, still, BOX, rng)))
 

@@ -11,12 +11,13 @@ from ros2_dyn.control.model_doubt import Doubt, allowance
 from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.runtime import ArmRuntime, CollisionUpdate, JointSample, Settings
+from ros2_dyn.runtime.inputs import CollisionReset
 from ros2_dyn.runtime.model_monitor import BANDWIDTH
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
 from ros2_dyn_tools.cli.collision_report import collision_report
+from ros2_dyn_tools.recording.detection import observe
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.replay import observe
 from tiers import part
 
 
@@ -63,13 +64,13 @@ def test_a_recording_of_a_real_arm_gives_the_residuals_of_the_library_and_no_fal
         found = []
         for t, q, qd, effort in zip(rest.t + offset, rest.q.tolist(), rest.qd.tolist(), rest.effort):
             sample = JointSample(round(1e9 * t), model.joint_names, q, qd, (effort + external).tolist())
-            found.append(runtime.on_joint_state(sample, t).collision)
+            found.append(runtime.step(sample, t).collision)
         return found
 
     judged = [u for u, t in zip(play(recording, 0.0), recording.t) if rest.t[0] <= t <= rest.t[-1]]
     assert_allclose([update.residual for update in judged], report.residuals, rtol=0, atol=1e-6)
     assert not any(any(update.exceeded) for update in judged)
-    runtime.reset_collision(recording.t[-1])
+    runtime.step(CollisionReset(), recording.t[-1])
     pushed = play(rest, recording.t[-1] + 1.0, 1.1 * report.smallest[1] * np.eye(model.n)[1])
     assert pushed[-1].collision
 

@@ -12,10 +12,9 @@ from numpy.testing import assert_allclose
 from real_arms import real_arm
 from ros2_dyn_tools.identification.identification import Options
 from ros2_dyn_tools.identification.identify import identify
-from ros2_dyn_tools.recording.conditions import Conditions
-from ros2_dyn_tools.report.collision_report import collision_report
-from ros2_dyn_tools.report.effort_report import Options as ReportOptions
-from ros2_dyn_tools.report.effort_report import effort_report
+from ros2_dyn_tools.recording.effort_filter import Conditions
+from ros2_dyn_tools.report.contact_report import collision_report
+from ros2_dyn_tools.report.effort_report import ReportOptions, effort_report
 from tiers import FULL
 
 pytestmark = pytest.mark.skipif(not FULL, reason="takes half a minute: FULL=1")

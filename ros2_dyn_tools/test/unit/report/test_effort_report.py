@@ -12,7 +12,7 @@ from recorded_motion import MODEL, TRUE, recorded_motion
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.report.curves import POINTS, contact_curves, decimated, effort_curves
-from ros2_dyn_tools.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, Options, effort_report
+from ros2_dyn_tools.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, ReportOptions, effort_report
 from ros2_dyn_tools.report.tables import contact_tables, effort_tables, number
 
 pytest.importorskip("scipy", reason="SciPy, which filters recordings, is not installed")
@@ -90,7 +90,7 @@ def test_nothing_is_fitted_to_the_part_that_is_judged(report):
 
 
 def test_a_low_pass_takes_the_noise_and_leaves_the_parts_a_sum(report):
-    filtered = effort_report(MODEL, recorded_motion(rate=125.0, noise=1.0), TRUE, Options(low_pass=3.0))
+    filtered = effort_report(MODEL, recorded_motion(rate=125.0, noise=1.0), TRUE, ReportOptions(low_pass=3.0))
     split = filtered.best.split
     assert np.all(filtered.rms(split.rest) < 0.8 * report.rms(report.best.split.rest))
     parts = split.inertia + split.coriolis + split.gravity + split.friction + split.spring
@@ -113,10 +113,10 @@ def test_without_thresholds_the_report_says_why_and_has_the_rest():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (Options(calibrate_on=1.5), "calibrate-on: expected a share between 0 and 1, got 1.5"),
-        (Options(calibrate_on=0.99), "nothing is left to be judged"),
-        (Options(cutoff=0.0), "cutoff: expected a positive frequency"),
-        (Options(low_pass=-1.0), "low-pass: expected a positive frequency"),
+        (ReportOptions(calibrate_on=1.5), "calibrate-on: expected a share between 0 and 1, got 1.5"),
+        (ReportOptions(calibrate_on=0.99), "nothing is left to be judged"),
+        (ReportOptions(cutoff=0.0), "cutoff: expected a positive frequency"),
+        (ReportOptions(low_pass=-1.0), "low-pass: expected a positive frequency"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, problem):

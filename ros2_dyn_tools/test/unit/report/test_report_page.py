@@ -17,7 +17,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.report.effort_report import effort_report
-from ros2_dyn_tools.report.page import write_page
+from ros2_dyn_tools.report.html_page import write_page
 from ros2_dyn_tools.report.text import Heading, heading
 
 pytest.importorskip("plotly", reason="Plotly, which draws the page, is not installed")

@@ -9,9 +9,9 @@ from robots import MOCK_ARM, mock_arm
 from ros2_dyn.dynamics import coriolis, gravity, jacobian, joint_wrenches, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, JointSample, black_box_file, run_work
-from ros2_dyn.runtime.black_box import BlackBox, RecordingRuntime
+from ros2_dyn.runtime.black_box import RecordingRuntime
+from ros2_dyn.runtime.inputs import ModeRequest, TimePassed
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.viewer.description import read_robot
 from ros2_dyn_tools.viewer.picture import (
     CORIOLIS,
     EXTERNAL,
@@ -19,6 +19,7 @@ from ros2_dyn_tools.viewer.picture import (
     INVERSE_DYNAMICS,
     MEASURED,
     THRESHOLD,
+    read_robot,
 )
 from ros2_dyn_tools.viewer.recorded_motion import SHOWN_FOR, observe_all, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
@@ -102,19 +103,17 @@ def test_recording_without_thresholds_shows_no_collision():
 
 def test_black_box_shows_mode_reason_and_efforts_of_the_node(tmp_path):
     pytest.importorskip("mcap", reason="mcap is not installed")
-    runtime, now = RecordingRuntime(description(), SETTINGS, BlackBox(2.0)), 100.0
-    runtime.on_command_link(CommandLink(topic="/commands"), now)
+    runtime, now = RecordingRuntime(description(), SETTINGS), 100.0
+    runtime.step(CommandLink(topic="/commands"), now)
     for i in range(650):
         now += 0.01
         noise = 1e-6 * np.sin(10.0 * i + np.arange(3))
         if i < 500:  # then states end, which stops the mode
             stamp = round(1e9 * now)
-            runtime.on_joint_state(
-                JointSample(stamp, NAMES, (HOME[:3] + noise).tolist(), noise.tolist(), (), stamp), now
-            )
-        runtime.on_time(now)
+            runtime.step(JointSample(stamp, NAMES, (HOME[:3] + noise).tolist(), noise.tolist(), (), stamp), now)
+        runtime.step(TimePassed(), now)
         if i == 300:
-            run_work(runtime, runtime.request_mode("gravity", now), now)
+            run_work(runtime, runtime.step(ModeRequest("gravity"), now), now)
     recording = runtime.box.take_stop(now)
     black_box_file.write(recording, tmp_path / "box.mcap")
     assert black_box_file.is_black_box(tmp_path / "box.mcap")

@@ -12,17 +12,17 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.collision import Thresholds
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.conditions import Conditions
+from ros2_dyn_tools.recording.detection import USUAL, calibrate, detect, observe, smallest_step, with_step
+from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.replay import USUAL, calibrate, detect, observe, smallest_step, with_step
 
 TRIM = 0.5
 """Time at each end of a recording that is left out, s: there, filters know one side only, and friction no past."""
 
 
 @dataclass(frozen=True)
-class Step:
+class ArtificialContact:
     """An artificial contact: an external effort on one joint for a time."""
 
     joint: str
@@ -47,7 +47,7 @@ class CollisionReport:
     thresholds: Thresholds
     alarms: tuple[float, ...]
     """When a collision was detected, s."""
-    steps: tuple[Step, ...]
+    steps: tuple[ArtificialContact, ...]
     delays: tuple[float | None, ...]
     """From the beginning of each step to its detection, s; None: it was missed."""
     smallest: tuple[float, ...]
@@ -61,7 +61,7 @@ def collision_report(
     bandwidth: float = 25.0,
     observer: str = "momentum",
     fit: bool = True,
-    steps: Sequence[Step] = (),
+    steps: Sequence[ArtificialContact] = (),
     false_alarms_per_hour: float = 0.01,
     conditions: Conditions = USUAL,
 ) -> CollisionReport:
@@ -111,11 +111,11 @@ def _without_ends(recording: Recording, observed: Array) -> tuple[Recording, Arr
     return Recording(*(values[inside] for values in recording)), observed[inside]
 
 
-def _delay(step: Step, alarms: Sequence[float]) -> float | None:
+def _delay(step: ArtificialContact, alarms: Sequence[float]) -> float | None:
     return min((t - step.start for t in alarms if step.start < t <= step.start + step.duration), default=None)
 
 
-def _effort(model: RobotModel, recording: Recording, step: Step) -> Array:
+def _effort(model: RobotModel, recording: Recording, step: ArtificialContact) -> Array:
     if step.joint not in model.joint_names:
         raise InputError("inject", f"no joint '{step.joint}'; there are {', '.join(model.joint_names)}")
     if not recording.t[0] <= step.start < recording.t[-1]:

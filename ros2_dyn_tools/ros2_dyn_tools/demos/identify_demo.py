@@ -4,33 +4,31 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from ament_index_python.packages import get_package_share_directory
 from rclpy.node import Node
-from rich.console import RenderableType
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import InputError, ProcessError
+from ros2_dyn.model import JointDynamics, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.controllers import gains_of_inertia
 from ros2_dyn_tools import palette
 from ros2_dyn_tools.demos.arm_demo import CLOCK_TIMEOUT, HOME, arguments
-from ros2_dyn_tools.demos.arm_recorder import QUEUE, ArmRecorder
-from ros2_dyn_tools.demos.demo import Demo
-from ros2_dyn_tools.demos.desired_publisher import Lap
-from ros2_dyn_tools.demos.deviating_arm import deviating_arm
+from ros2_dyn_tools.demos.arm_recorder import QUEUE, ArmRecorder, seconds
+from ros2_dyn_tools.demos.demo import Demo, Metric
+from ros2_dyn_tools.demos.demo_runner import DemoRunner
 from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
-from ros2_dyn_tools.demos.runner import DemoRunner
-from ros2_dyn_tools.demos.sampled_motion import SampledMotion
-from ros2_dyn_tools.demos.status_table import Row, status_table
+from ros2_dyn_tools.demos.laps import Lap, read_samples, trajectory_message
 from ros2_dyn_tools.identification.urdf_output import write_arm
 from ros2_dyn_tools.recording.bag_writer import JointStateBag
 from ros2_dyn_tools.report.curves import Curve
-from ros2_dyn_tools.report.page import write_plots
+from ros2_dyn_tools.report.html_page import write_plots
 from ros2_dyn_tools.report.text import Heading
 
 RATE = 125.0
@@ -51,7 +49,7 @@ BEFORE, AFTER = "URDF", "identified"
 """Names of the two models."""
 TITLE = "Efforts in a motion that was not used to identify the arm"
 """Of the page with plots."""
-SHOWN = ((MEASURED, palette.MEASURED), (BEFORE, palette.EXTERNAL), (AFTER, palette.INVERSE_DYNAMICS))
+SHOWN = {MEASURED: palette.MEASURED, BEFORE: palette.EXTERNAL, AFTER: palette.INVERSE_DYNAMICS}
 """Curves of each joint."""
 INNER = 3
 """Number of joints, from the base on, whose error has to fall to `MAX_RATIO`."""
@@ -59,12 +57,37 @@ MAX_RATIO = 1 / 3
 MAX_NOISE_RATIO = 1.5
 """Largest error of the identified model, as a multiple of the noise of the measured efforts."""
 
+MASS = (1.2, 1.3, 0.75, 1.3, 1.25, 1.4)
+"""Mass of each link, as a multiple of that of the URDF."""
+COM = (1.2, 1.15, 1.25, 0.8, 1.3, 0.7)
+"""Centre of mass of each link, as a multiple of that of the URDF."""
+ROTATIONAL = (1.3, 1.2, 1.4, 0.8, 1.3, 1.2)
+"""Rotational inertia of each link about its centre of mass, as a multiple of that of the URDF."""
+VISCOUS = (9.0, 9.0, 6.0, 1.2, 1.0, 0.9)
+"""N m s/rad."""
+COULOMB = (6.0, 7.0, 4.0, 1.4, 1.2, 1.0)
+"""N m."""
+LOAD = (0.0, 0.08, 0.08, 0.05, 0.0, 0.0)
+"""Friction that the weight of the arm adds, as a share of the effort of gravity."""
+PRESLIDING = (2.0, 2.5, 1.5, 0.5, 0.4, 0.3)
+"""Effort of the spring that a joint has to stretch before it slips, N m."""
+SLIP_DISTANCE = 0.02
+"""Displacement at which these springs slip, rad."""
+OFFSET = (0.8, -1.0, 0.5, 0.1, -0.1, 0.1)
+"""Friction that differs by direction, N m."""
+ARMATURE = (0.7, 0.8, 0.4, 0.08, 0.06, 0.06)
+"""Rotor inertias as seen from the joints, kg m^2."""
+TRANSITION_VELOCITY = 0.05
+"""Speed over which dry friction changes its sign, rad/s."""
+
 
 class IdentifyDemo(Demo):
     """Two motions of one arm. The first is recorded and identified; in the second, two nodes predict the efforts.
 
     One node knows the URDF, the other one the URDF and the parameter file that the identification has written.
     """
+
+    title = "identify: the arm is not what its URDF says, until it is identified"
 
     def __init__(self, duration: float, pace: float) -> None:
         """Subscribe, and write the files of the arm as it is.
@@ -76,7 +99,11 @@ class IdentifyDemo(Demo):
         self.node = Node("demo")
         self._arm = ArmRecorder(self.node, lambda state: None)
         topics = {BEFORE: "dynamics/inverse_dynamics", AFTER: "identified/inverse_dynamics"}
-        self._efforts = EffortRecorder(self.node, self._arm.model.joint_names, topics)
+        self._recorder = EffortRecorder(self.node, topics, self._take)
+        self._counted_from = np.inf
+        self._efforts: list[Array] = []
+        """Measured and predicted efforts of each instant, N m, shape (3, n), in the order of `SHOWN`."""
+        self._t: list[float] = []
         self._trajectory = self.node.create_publisher(JointTrajectory, "trajectory_controller/joint_trajectory", 1)
         self._duration, self._pace = duration, pace
         self._urdf = Path(get_package_share_directory("ros2_dyn"), "config", "mock_arm.urdf")
@@ -84,7 +111,6 @@ class IdentifyDemo(Demo):
         self._real = deviating_arm(self._arm.model)
         write_arm(self._folder / "real_arm.urdf", self._urdf.read_text(encoding="utf-8"), self._arm.model, self._real)
         self._picture = self._folder / "efforts.html"
-        self._status = "Waiting for the arm and the node."
         self._motion = (0.0, 0.0)  # beginning and end of the last one, s
 
     def commands(self) -> Mapping[str, Sequence[str]]:
@@ -104,97 +130,96 @@ class IdentifyDemo(Demo):
                 self._excite(runner, bag)
             self._identify(runner)
             self._compare(runner)
-            self._status = f"Done: {self._picture}"
+            self.status = f"Done: {self._picture}"
         except InputError as error:
             raise ProcessError("demo", error.problem) from error
 
     def _excite(self, runner: DemoRunner, bag: JointStateBag) -> None:
         """Plan an exciting motion, let the arm follow it, and record the joint states meanwhile."""
-        self._status = "1 of 4: ros2_dyn excite plans a motion that shows all parameters."
+        self.status = "1 of 4: ros2_dyn excite plans a motion that shows all parameters."
         out = self._folder / "excitation"
         options = ["--posture", *HOME, "--duration", self._duration, "--rate", POINT_RATE, *SHORT_SEARCH]
         command = ["ros2_dyn", "excite", self._urdf, *options, "--output", out]
         runner.run_command("excite", list(map(str, command)))
-        self._status = "2 of 4: the arm moves, and /joint_states is recorded."
-        runner.wait_until(lambda: BEFORE in self._efforts.latest and self._arm.at_rest, "an arm at rest", START)
+        self.status = "2 of 4: the arm moves, and /joint_states is recorded."
+        runner.wait_until(lambda: BEFORE in self._recorder.latest and self._arm.at_rest, "an arm at rest", START)
         clock = self.node.get_clock()
         recording = self.node.create_subscription(
             JointState, "joint_states", lambda data: bag.write(clock.now().nanoseconds, data), QUEUE, raw=True
         )
         self._arm.start_pace()
-        self._play(runner, SampledMotion.read(out.with_suffix(".csv")))
+        self._play(runner, read_samples(out.with_suffix(".csv")))
         self.node.destroy_subscription(recording)
 
     def _identify(self, runner: DemoRunner) -> None:
         """Identify the arm, and start a node with the URDF and the parameter file that come of it."""
-        self._status = "3 of 4: ros2_dyn identify finds bodies, friction and rotors; the arm waits."
+        self.status = "3 of 4: ros2_dyn identify finds bodies, friction and rotors; the arm waits."
         out = self._folder / "identified.urdf"
         command = ["ros2_dyn", "identify", self._urdf, self._folder / "recording", "--output", out, "--test", "none"]
         runner.run_command("identify", list(map(str, command)))
         runner.processes.start("identified", _node("identified", out.with_suffix(".yaml"), urdf_file=out))
-        runner.wait_until(lambda: AFTER in self._efforts.latest, "identified/inverse_dynamics", START)
+        runner.wait_until(lambda: AFTER in self._recorder.latest, "identified/inverse_dynamics", START)
 
     def _compare(self, runner: DemoRunner) -> None:
         """Play another motion, and draw what both nodes predict."""
-        self._status = "4 of 4: another motion, which nothing was fitted to; both nodes predict its efforts."
+        self.status = "4 of 4: another motion, which nothing was fitted to; both nodes predict its efforts."
         lap = Lap(self._arm.model, HOME, 0.0, self._duration / 2)
-        self._efforts.begin(self._arm.t + UNKNOWN * lap.end)
-        self._play(runner, SampledMotion.of(lap, POINT_RATE))
-        if not self._efforts.t:
+        self._counted_from = self._arm.t + UNKNOWN * lap.end
+        self._play(runner, lap.samples(POINT_RATE))
+        if not self._t:
             raise ProcessError("demo", "the nodes were too late for every state")
-        t = np.array(self._efforts.t) - self._efforts.t[0]
+        t = np.array(self._t) - self._t[0]
         plots = {}
         for i, joint in enumerate(self._arm.model.joint_names):
-            curves = ((name, self._efforts.efforts(name)[:, i], colour) for name, colour in SHOWN)
-            plots[joint] = "N m", [Curve(name, t, values, colour, 2.0) for name, values, colour in curves]
+            curves = zip(SHOWN.items(), np.array(self._efforts)[:, :, i].T)
+            plots[joint] = "N m", [Curve(name, t, efforts, colour, 2.0) for (name, colour), efforts in curves]
         write_plots(Heading(TITLE, "measured, and predicted by two models"), plots, self._picture)
 
-    def _play(self, runner: DemoRunner, motion: SampledMotion) -> None:
+    def _play(self, runner: DemoRunner, motion: Array) -> None:
         """Let the arm follow a motion to its end."""
         runner.wait_until(lambda: self._trajectory.get_subscription_count() > 0, "trajectory controller")
-        self._trajectory.publish(motion.message(self._arm.model.joint_names))
-        duration = float(motion.t[-1]) + SETTLING
+        self._trajectory.publish(trajectory_message(motion, self._arm.model.joint_names))
+        duration = float(motion[-1, 0]) + SETTLING
         self._motion = self._arm.t, self._arm.t + duration
         runner.wait_until(lambda: self._arm.t >= self._motion[1], "end of the motion", simulated=2 * duration)
 
-    def table(self) -> RenderableType:
+    def _take(self, instant: dict[str, JointState]) -> None:
+        """Take the messages of one stamp."""
+        t = seconds(instant[MEASURED].header.stamp)
+        if t <= self._counted_from:
+            return
+        efforts = [dict(zip(instant[name].name, instant[name].effort)) for name in SHOWN]
+        self._efforts.append(np.array([[each[joint] for joint in self._arm.model.joint_names] for each in efforts]))
+        self._t.append(t)
+
+    def metrics(self) -> Iterator[Metric]:
         """See `Demo`."""
         begin, end = self._motion
-        share = (self._arm.t - begin) / (end - begin) if end > begin else 0.0
-        rows = [Row("motion", f"{min(share, 1.0):.0%}", share)]
-        largest = np.max(self._efforts.rms(BEFORE))
-        for name in (BEFORE, AFTER):
-            rows.append(Row(f"error with {name}", "rms, N m"))
-            for joint, error in zip(self._arm.model.joint_names, self._efforts.rms(name)):
-                known = np.isfinite(error)
-                rows.append(Row(f"  {joint}", f"{error:.2f}" if known else "", error / largest if known else None))
-        rows.append(Row("noise of the efforts", f"{NOISE['effort_noise']:.2f}"))
-        return status_table("identify: the arm is not what its URDF says, until it is identified", rows, self._status)
+        share = min((self._arm.t - begin) / (end - begin), 1.0) if end > begin else 0.0
+        yield Metric(label="motion", value=100 * share, unit="%", form=".0f", full=100.0)
+        names, noise = self._arm.model.joint_names, NOISE["effort_noise"]
+        efforts = np.array(self._efforts).reshape(-1, len(SHOWN), len(names))
+        rms = np.full((2, len(names)), np.nan)
+        if len(efforts):
+            rms = np.sqrt(np.mean(np.square(efforts[:, 1:] - efforts[:, :1]), axis=0))
+        before, after = rms
+        most = np.full(len(names), MAX_NOISE_RATIO * noise)
+        most[:INNER] = np.minimum(most[:INNER], MAX_RATIO * before[:INNER])
+        full = float(np.max(before))
+        for model, errors, limits in ((BEFORE, before, [None] * len(names)), (AFTER, after, most.tolist())):
+            yield Metric(label=f"error with {model}", value="rms")
+            for joint, error, limit in zip(names, errors.tolist(), limits):
+                known = error if np.isfinite(error) else None
+                yield Metric(label=f"  {joint}", value=known, unit="N m", full=full, most=limit)
+        for key, values in (("rms_before", before), ("rms_after", after), ("ratio", after / before)):
+            yield Metric(key=key, value=[float(f"{x:.3g}") if np.isfinite(x) else None for x in values])
+        yield Metric(key="noise", label="noise of the efforts", value=noise, unit="N m")
+        yield Metric(key="states", value=len(self._t))
+        yield Metric(key="picture", value=str(self._picture))
 
     def report(self) -> dict[str, object]:
         """See `Demo`."""
-        before, after = self._efforts.rms(BEFORE), self._efforts.rms(AFTER)
-        return {
-            "mode": "identify",
-            **{
-                name: _numbers(x)
-                for name, x in (("rms_before", before), ("rms_after", after), ("ratio", after / before))
-            },
-            "noise": NOISE["effort_noise"],
-            "states": len(self._efforts.t),
-            "picture": str(self._picture),
-            "pace": self._arm.pace,
-        }
-
-    def failure(self) -> str | None:
-        """See `Demo`."""
-        before, after = self._efforts.rms(BEFORE), self._efforts.rms(AFTER)
-        for i, joint in enumerate(self._arm.model.joint_names):
-            if i < INNER and not after[i] <= MAX_RATIO * before[i]:
-                return f"{joint}: the error fell from {before[i]:.2f} to {after[i]:.2f} N m, a third is required"
-            if not after[i] <= MAX_NOISE_RATIO * NOISE["effort_noise"]:
-                return f"{joint}: the error is {after[i]:.2f} N m, {MAX_NOISE_RATIO:g} times the noise is required"
-        return None
+        return {"mode": "identify", **super().report(), "pace": self._arm.pace}
 
 
 def _node(name: str = "dynamics", parameter_file: Path | None = None, **parameters: object) -> list[str]:
@@ -205,5 +230,23 @@ def _node(name: str = "dynamics", parameter_file: Path | None = None, **paramete
     return ["ros2_dyn.ros.dynamics_node", "--ros-args", *files, *remap, *arguments(parameters)]
 
 
-def _numbers(values: Array) -> list[float | None]:
-    return [float(f"{value:.3g}") if np.isfinite(value) else None for value in values]
+def deviating_arm(model: RobotModel) -> RobotModel:
+    """Return the arm as it really is, from the six-axis arm of its URDF."""
+    numbers = zip(model.joint_names, VISCOUS, COULOMB, LOAD, PRESLIDING, OFFSET, ARMATURE)
+    drives = {
+        name: JointDynamics(
+            viscous=viscous,
+            coulomb=coulomb,
+            load=load,
+            presliding=((SLIP_DISTANCE, spring),),
+            offset=offset,
+            armature=armature,
+            transition_velocity=TRANSITION_VELOCITY,
+        )
+        for name, viscous, coulomb, load, spring, offset, armature in numbers
+    }
+    bodies = [
+        SpatialInertia.from_com(mass * float(body.mass), com * body.com, rotational * body.I_com)
+        for body, mass, com, rotational in zip(model.inertia, MASS, COM, ROTATIONAL)
+    ]
+    return model.with_inertia(bodies).with_joint_dynamics(drives)

@@ -17,8 +17,7 @@ from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.conditions import Conditions
-from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
+from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.step_response import step_response
 

@@ -8,7 +8,7 @@ import numpy as np
 from ros2_dyn.dynamics import inertial_parameters, regressor
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.doctor.samples import CUTOFF, Samples
+from ros2_dyn_tools.doctor.recorded_samples import CUTOFF, Samples
 from ros2_dyn_tools.recording.signals import zero_phase
 
 PARAMETERS = 10

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes in: one message each, as plain numbers, in the order in which the sender gives them.
+"""The inputs of the runtime, one type each: messages as plain numbers, in their sender's order, requests and time.
 
 Stamps are integers, ns. They serve for matching and order. Times are `now`, s, and increase.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from ros2_dyn.errors import MessageError
+from ros2_dyn.errors import MessageError, Ros2DynError
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.handover_protocol import HandoverStep
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, WorkDone
 
 MAX_NAMES = 1000
 """Names in a message. Humanoids with hands have some 100 joints; each name costs time at every message."""
@@ -104,10 +108,16 @@ class TrajectorySample(NamedTuple):
     """rad/s or m/s; empty lists where they are not given."""
     accelerations: Sequence[Sequence[float]]
     """rad/s^2 or m/s^2; empty lists where they are not given."""
+    request: Hashable = None
+    """Name of the request. The reply's value is the effort of every point, shape (m, k); see `effort_along`."""
 
 
 class PayloadRequest(NamedTuple):
-    """What a link is to carry."""
+    """What a link is to carry.
+
+    While a mode commands, the ramp takes at least `MIN_RAMP_TIME`. A payload that the limits cannot carry, or one on
+    another link, is refused then.
+    """
 
     link: str
     """Empty: the tip link."""
@@ -115,10 +125,15 @@ class PayloadRequest(NamedTuple):
     """Inertial parameters in the link's frame, shape (10,), as `Payload.parameters`; zeros: nothing."""
     ramp_time: float = 0.0
     """Duration over which the efforts change, s."""
+    request: Hashable = None
+    """Name of the request, which its reply bears."""
 
 
 class PayloadQuestion(NamedTuple):
-    """What is to be estimated of a payload, while the arm moves."""
+    """What is to be estimated of a payload, while the arm moves; a question replaces the one before.
+
+    The reply's value is an `EstimatedPayload`, or None after a tare.
+    """
 
     link: str = ""
     """Link that carries it; empty: the tip link."""
@@ -126,6 +141,8 @@ class PayloadQuestion(NamedTuple):
     """Duration of the motion, s; 0: a usual one."""
     tare: bool = False
     """Whether the arm carries nothing, so that later estimates count from there."""
+    request: Hashable = None
+    """Name of the request."""
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -150,3 +167,126 @@ class CommandLink(NamedTuple):
     """Whether the failsafe process that was armed still runs."""
     failsafe_commands: bool = False
     """Whether that failsafe process has taken over, so that this node must be silent."""
+
+
+class EnableSignal(NamedTuple):
+    """The enabling signal, which modes of `require_enable` need; its release or its silence stops them."""
+
+    pressed: bool
+
+
+class StatePublishers(NamedTuple):
+    """How many nodes publish joint states."""
+
+    number: int
+
+
+class TimePassed(NamedTuple):
+    """Nothing but the time, every `RAMP_DOWN_PERIOD` while commands leave, and now and then otherwise."""
+
+
+class CommandExpired(NamedTuple):
+    """The newest command was not published before it expired."""
+
+
+class ClockJump(NamedTuple):
+    """The clock of the stamps was set, which stops modes."""
+
+    detail: str
+    """By how much, in words."""
+
+
+class ModeRequest(NamedTuple):
+    """A mode to enter; monitor leaves one.
+
+    Where a failsafe process is needed and not armed, the update asks for it, and the reply comes with `FailsafeArmed`.
+    A refusal is a `ModeRefused`, or an `InputError` where there is no such mode.
+    """
+
+    mode: str
+    request: Hashable = None
+    """Name of the request."""
+
+
+class FailsafeArmed(NamedTuple):
+    """A failsafe process is armed, or cannot be."""
+
+    config: FailsafeConfig
+    problem: Ros2DynError | None = None
+
+
+class TakeOver(NamedTuple):
+    """The node that commanded is gone or held up: its arm is stopped from here on, beginning at its newest command."""
+
+    last: LastCommand
+    """Its age is that of now."""
+    reason: str
+
+
+class HandoverInput(NamedTuple):
+    """A step of a handover to or from another controller, in mode gravity; see `runtime/handover.py`."""
+
+    step: HandoverStep
+
+
+class CollisionReset(NamedTuple):
+    """A latched collision is to be forgotten."""
+
+    request: Hashable = None
+    """Name of the request."""
+
+
+class CollisionCalibration(NamedTuple):
+    """A free motion is to be observed for `calibration_time`; the reply's value is the thresholds, N m or N."""
+
+    request: Hashable = None
+    """Name of the request."""
+
+
+class Description(NamedTuple):
+    """Another robot, or the text of its URDF. The one before stays until the newest one is ready."""
+
+    description: RobotModel | str
+
+
+class SettingsChange(NamedTuple):
+    """Other parameters, all or none; what needs new kernels takes effect when they are ready.
+
+    They are refused where the robot does not fit them, or one of them cannot be changed while a mode commands.
+    """
+
+    settings: Settings
+    request: Hashable = None
+    """Name of the request."""
+
+
+Request = (
+    ModeRequest
+    | PayloadRequest
+    | PayloadQuestion
+    | TrajectorySample
+    | CollisionReset
+    | CollisionCalibration
+    | SettingsChange
+)
+"""Inputs that are answered by a `Reply` with their name."""
+Input = (
+    JointSample
+    | DesiredSample
+    | WrenchSample
+    | PoseSample
+    | HybridSample
+    | CommandLink
+    | EnableSignal
+    | StatePublishers
+    | TimePassed
+    | CommandExpired
+    | ClockJump
+    | FailsafeArmed
+    | TakeOver
+    | HandoverInput
+    | Description
+    | WorkDone
+    | Request
+)
+"""All that a runtime can be given."""

@@ -9,7 +9,8 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.doctor.diagnosis import Note, numbers
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
-from ros2_dyn_tools.doctor.samples import FRICTIONS
+from ros2_dyn_tools.doctor.recorded_samples import FRICTIONS
+from ros2_dyn_tools.recording.effort_split import effort_units
 
 OFFSET = FRICTIONS.index("offset")
 LITTLE = 0.5
@@ -42,13 +43,12 @@ def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
     ]
     share = explained(judge, hypothesis, left)
     rms = np.sqrt(np.mean(left**2, axis=0))
-    joints = [joint for joint in judge.model.joints if joint.mimics is None]
+    names, units = judge.model.joint_names, effort_units(judge.model)
     for j in np.flatnonzero(~judge.silent):
-        unit = "N" if joints[j].type == "prismatic" else "N m"
-        told = f"{rms[j]:.3g} {unit} RMS, {100 * share[j]:.0f} % explained"
+        told = f"{rms[j]:.3g} {units[j]} RMS, {100 * share[j]:.0f} % explained"
         if share[j] < LITTLE:
             told += ": is this its description, and was it not touched?"
-        found.append(Note("remains", joints[j].name, told))
+        found.append(Note("remains", names[j], told))
     return found
 
 

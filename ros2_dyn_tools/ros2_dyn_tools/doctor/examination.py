@@ -9,19 +9,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.model import RobotModel
-from ros2_dyn_tools.doctor import delay, effort_gain, effort_meaning, friction, joint_order, mounting, payload, velocity
+from ros2_dyn_tools.doctor import (
+    delay,
+    effort_gain,
+    effort_meaning,
+    friction_notes,
+    mounting,
+    swapped_joints,
+    unknown_payload,
+    velocity,
+)
 from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.diagnosis import CODES, Diagnosis, Note
 from ros2_dyn_tools.doctor.evidence import QUICK, THOROUGH
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
-from ros2_dyn_tools.doctor.samples import take_samples
+from ros2_dyn_tools.doctor.recorded_samples import take_samples
 from ros2_dyn_tools.doctor.search import QUICK_SAMPLES, THOROUGH_SAMPLES, certain, search
 from ros2_dyn_tools.doctor.usable import notes as usable_notes
 from ros2_dyn_tools.doctor.usable import usable
 from ros2_dyn_tools.recording.recording import Recording
 
-MODULES = (joint_order, effort_meaning, effort_gain, mounting, payload, delay)
+MODULES = (swapped_joints, effort_meaning, effort_gain, mounting, unknown_payload, delay)
 
 
 class Report(NamedTuple):
@@ -61,12 +70,12 @@ def diagnose(model: RobotModel, recording: Recording, effort_gain: ArrayLike = 1
         return Report([*found, effort_meaning.external_only(without_model)], notes, Hypothesis.nothing_wrong(model.n))
     found += [each for module in MODULES for each in module.diagnose(judge, hypothesis, evidence)]
     found.sort(key=lambda each: CODES.index(each.code))
-    notes += [*payload.notes(hypothesis), *friction.notes(judge, hypothesis)]
+    notes += [*unknown_payload.notes(hypothesis), *friction_notes.notes(judge, hypothesis)]
     return Report(found or [_ok(judge, hypothesis)], notes, hypothesis)
 
 
 def _ok(judge: Judge, hypothesis: Hypothesis) -> Diagnosis:
-    _, left = friction.split(judge, hypothesis)
-    share = float(np.mean(friction.explained(judge, hypothesis, left)[~judge.silent]))
+    _, left = friction_notes.split(judge, hypothesis)
+    share = float(np.mean(friction_notes.explained(judge, hypothesis, left)[~judge.silent]))
     told = f"the model with friction explains {100 * share:.0f} % of the joints' efforts on average"
     return Diagnosis("ok", None, None, round(min(share, 0.99), 2), told, "")

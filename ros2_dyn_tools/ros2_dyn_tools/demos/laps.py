@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A desired motion there and back, and its publisher."""
+"""The motions that demos ask for: laps there and back, samples of a motion, and the messages that carry them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
 from numpy.typing import ArrayLike
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -48,6 +49,27 @@ class Lap:
         s, ds, dds = S / 2 * np.array([1 - np.cos(phase), w * np.sin(phase), w**2 * np.cos(phase)])
         q, v, a = self._trajectory.at(s)
         return q, v * ds, a * ds**2 + v * dds
+
+    def samples(self, rate: float) -> Array:
+        """Return times, positions and velocities at a rate, Hz, shape (m, 1 + 2 n)."""
+        t = np.arange(round((self.end - self.start) * rate) + 1) / rate
+        return np.array([np.concatenate([[each], *self.at(self.start + each)[:2]]) for each in t])
+
+
+def read_samples(path: Path) -> Array:
+    """Return times, positions and velocities, shape (m, 1 + 2 n), of a file that `ros2_dyn excite` has written."""
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    return np.hstack([table[:, :1], table[:, 1::3], table[:, 2::3]])
+
+
+def trajectory_message(samples: Array, joint_names: Sequence[str]) -> JointTrajectory:
+    """Return samples as a message without stamp: the motion begins when it is received."""
+    message = JointTrajectory(joint_names=list(joint_names))
+    for t, *state in samples.tolist():
+        sec, nanosec = divmod(round(1e9 * t), 10**9)
+        after, n = Duration(sec=sec, nanosec=nanosec), len(joint_names)
+        message.points.append(JointTrajectoryPoint(positions=state[:n], velocities=state[n:], time_from_start=after))
+    return message
 
 
 class DesiredPublisher:
