@@ -27,14 +27,16 @@ from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, singular_home, variant
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
-from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, random_spring, start_fault
-from ros2_dyn_tools.campaign.promises import ALWAYS, Promise, rest
+from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, WRONG_MODELS, random_spring, start_fault
+from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, Promise, rest
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS, TargetQuality, random_axes
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 
-START, AFTERMATH = 0.5, 0.5
+START, AFTERMATH = 0.5, 3.0
 """Time of the first fault, and from the last one to the end, s."""
+QUIET = (1.8, 3.0)
+"""Shortest and longest time of quiet after a fault, s."""
 MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
 """Shortest and longest time from one fault to the next, and longest duration of one, s."""
 STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
@@ -54,11 +56,13 @@ COMMANDERS = (
     "twin commander",
     "commands lost",
 )
-WRONG = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
 HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*DRIVER_FAULTS, "states late", "states lost", "clocks jump")
+
+
+NOTHING = Disturbances()
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,8 @@ class Family:
     """Kinds of faults that are drawn, of `FAULTS`."""
     promises: tuple[Promise, ...]
     """Besides those that hold always."""
-    disturbing: tuple[str, ...] = ()
-    """Faults during which more than the node's commands moves the arm, or nothing can brake it."""
+    disturbing: Disturbances = NOTHING
+    """Faults from whose end on rest is promised anew."""
     rates: tuple[float, ...] = (100.0, 125.0, 200.0, 250.0, 500.0)
     """Rates of the joint states, Hz."""
     delays: tuple[float, float] = (0.0, 0.01)
@@ -85,8 +89,10 @@ class Family:
     """Limits of `velocity_scale`."""
     gaps: tuple[float, float] = (MIN_GAP, MAX_GAP)
     """Shortest and longest time from one fault to the next, s."""
+    quiet: float = 0.3
+    """Share of faults after which it is quiet for `QUIET`, so that rest can be seen."""
     modes: tuple[str, ...] = ("monitor", *ACTIVE_MODES)
-    patience: tuple[float, ...] = (0.0, 1.2, 3.1)
+    patience: tuple[float, ...] = (0.0, 1.8, 3.1)
     """Times for which operators wait after a stop before they request a mode, s."""
     thresholds: tuple[float, ...] = (np.inf, 0.1, 0.3, 1.0)
     """Thresholds of collisions, as fractions of the effort limits; infinite: none is detected."""
@@ -120,6 +126,7 @@ FAMILIES: dict[str, Family] = {
             (*REQUESTS, "targets stop", "joints permuted", "messages repeated"),
             (rest(1.0), promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
             near_limits=0.3,
+            quiet=0.1,
         ),
         Family(
             "targets",
@@ -129,19 +136,20 @@ FAMILIES: dict[str, Family] = {
             slew_rates=(5.0, 40.0),
             near_limits=0.5,
             modes=("feed_forward", "feed_forward", "force", "impedance"),
+            quiet=0.1,
         ),
         Family(
             "payload",
             0.05,
             PAYLOADS,
             (rest(1.5), promises.PAYLOAD),
-            PAYLOADS,
+            Disturbances(changes=PAYLOADS),
             modes=("gravity",),
             variants=(1, 3),
             faults_per_world=5,
         ),
-        Family("wrong model", 0.1, WRONG, (rest(1.5),), WRONG),
-        Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE, promises.ONE_WAY), STATES),
+        Family("wrong model", 0.1, WRONG_MODELS, (rest(1.5),), Disturbances(changes=WRONG_MODELS), faults_per_world=6),
+        Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE, promises.ONE_WAY), Disturbances(STATES)),
         Family(
             "processes",
             0.1,
@@ -150,17 +158,16 @@ FAMILIES: dict[str, Family] = {
             gaps=(0.6, 1.5),
             faults_per_world=8,
         ),
-        Family("other commander", 0.1, COMMANDERS, (rest(1.5), promises.OTHER), COMMANDERS),
+        Family("other commander", 0.1, COMMANDERS, (rest(1.5), promises.OTHER), Disturbances(COMMANDERS)),
         Family(
             "hand",
             0.05,
             HANDS,
             (rest(1.5), promises.TIP),
-            HANDS,
+            Disturbances(HANDS),
             velocity_scales=(0.6, 1.0),
             gaps=(0.5, 1.5),
             modes=("hand_guiding", "impedance", "gravity"),
-            patience=(0.0, 1.7),
             faults_per_world=10,
         ),
         Family(
@@ -168,10 +175,9 @@ FAMILIES: dict[str, Family] = {
             0.05,
             ("arm pushed",),
             (rest(1.5), promises.COLLISION),
-            ("arm pushed",),
+            Disturbances(("arm pushed",)),
             gaps=(0.5, 1.5),
             modes=("feed_forward",),
-            patience=(0.0, 1.7),
             thresholds=(0.05,),
             faults_per_world=10,
         ),
@@ -180,7 +186,7 @@ FAMILIES: dict[str, Family] = {
             0.05,
             WALLS,
             (rest(1.5), promises.TIP, promises.WALL_FORCE),
-            WALLS,
+            Disturbances(WALLS),
             faults_per_world=10,
         ),
         Family(
@@ -188,7 +194,7 @@ FAMILIES: dict[str, Family] = {
             0.05,
             HANDOVERS,
             (rest(1.5), promises.HANDOVER),
-            HANDOVERS,
+            Disturbances(HANDOVERS),
             modes=("gravity",),
             faults_per_world=2,
         ),
@@ -197,11 +203,11 @@ FAMILIES: dict[str, Family] = {
             0.05,
             tuple(FAULTS),
             (),
-            tuple(FAULTS),
             rates=(50.0, 100.0, 125.0, 200.0, 250.0, 500.0, 1000.0),
             delays=(0.0, 0.03),
             slew_rates=(1.0, 20.0),
             velocity_scales=(0.3, 1.0),
+            quiet=0.0,
             free=True,
         ),
     )
@@ -274,7 +280,8 @@ def _plan_faults(
         world.at(t, partial(start_fault, world, kind, own, duration))
         if plan.random() < 0.3:
             world.at(t + 0.5 * duration, partial(world.want_mode, _draw(plan, family.modes)))
-        t += float(plan.uniform(*family.gaps)) + LASTING_FAULTS.get(kind, 0.0)
+        gap = QUIET if plan.random() < family.quiet else family.gaps
+        t += float(plan.uniform(*gap)) + LASTING_FAULTS.get(kind, 0.0)
     world.end = t + AFTERMATH
 
 

@@ -420,6 +420,8 @@ def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
     return _wall(world, distance, stiffness, world.way_to_pose, "impedance")
 
 
+WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
+"""Faults during which the node's model of the arm is wrong."""
 LASTING_FAULTS = {
     "node stopped": 1.0,
     "interpreter held": 2.0,
@@ -430,6 +432,7 @@ LASTING_FAULTS = {
     "handed over": HANDOVER_TIME,
     "handover fails": HANDOVER_TIME,
     "enable lost": 1.0,
+    **dict.fromkeys(WRONG_MODELS, 2.5),
     "states stop": 0.8,
     "second commander": 0.6,
 }

@@ -60,18 +60,27 @@ class Broken(NamedTuple):
     """What is promised."""
 
 
+class Disturbances(NamedTuple):
+    """Faults from whose end on rest is promised anew."""
+
+    during: Sequence[str] = ()
+    """Kinds of faults during which more than the node's commands moves the arm, or nothing can brake it."""
+    changes: Sequence[str] = ()
+    """Kinds of faults whose beginning and end change what the arm is: rest is promised amid them."""
+
+
 class Promise(NamedTuple):
     """What is promised, and whether a record keeps it."""
 
     name: str
     text: str
-    check: Callable[[Record, Sequence[str]], Iterator[Broken]]
+    check: Callable[[Record, Disturbances], Iterator[Broken]]
 
 
 # ---- always
 
 
-def _finite(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _finite(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     commands = record.commands
     numbers = np.hstack([commands.effort, commands.data])
     yield from _first(commands.t, ~np.isfinite(numbers).all(axis=1), "finite", np.nan, 0.0)
@@ -79,12 +88,12 @@ def _finite(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
         yield Broken("finite", t, "", np.inf, 0.0)
 
 
-def _within(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _within(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     share = np.abs(record.commands.effort) / record.declared.effort_limit
     yield from _worst(record, record.commands.t, share, 1 + 1e-9, "effort limit")
 
 
-def _slewed(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _slewed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     commands, rate = record.commands, record.declared.slew_rate
     if len(commands.t) < 2:
         return
@@ -98,7 +107,7 @@ def _slewed(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
         yield from _worst(record, commands.t[begin:end], ahead, SLEW_TIME * (1 + 1e-6), "slew rate")
 
 
-def _alive(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _alive(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     for t in record.times("crash"):
         yield Broken("node alive", t, "", 1.0, 0.0)
 
@@ -106,34 +115,43 @@ def _alive(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
 # ---- stops
 
 
-def _calm(record: Record, disturbing: Sequence[str]) -> tuple[Array, Array]:
+def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
     """Return whether the arm is stopped and nothing else moves it, and the index of the instant since which it is."""
     motion = record.motion
     calm = ~_in_mode(motion, MODES) & (motion.contact_force == 0)
+    changes = [t for kind in ("placed home", "brakes opened") for t in record.times(kind)]
     for begin, end, kind in record.spans("fault begins", "fault ends"):
-        if kind in disturbing:
+        if kind in disturbing.during:
             calm &= (motion.t < begin) | (motion.t > end)
-    for kind in ("placed home", "brakes opened"):
-        for t in record.times(kind):
-            calm &= np.abs(motion.t - t) > 0.011
+        if kind in disturbing.changes:
+            changes += [begin, end]
+    for t in changes:
+        calm &= np.abs(motion.t - t) > 0.011
     return calm, np.maximum.accumulate(np.where(calm, 0, np.arange(len(calm))))
 
 
-def _rest(within: float, record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def judged_rests(record: Record, disturbing: Disturbances, within: float) -> int:
+    """Return how many times rest was looked for: stops and disturbances after which nothing happened for a time, s."""
+    motion = record.motion
+    calm, since = _calm(record, disturbing)
+    return len(np.unique(since[calm & (motion.t - motion.t[since] > within)]))
+
+
+def _rest(within: float, record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     calm, since = _calm(record, disturbing)
     late = calm & (motion.t - motion.t[since] > within)
     yield from _worst(record, motion.t, np.where(late[:, None], np.abs(motion.qd), 0.0), REST_SPEED, "rest")
 
 
-def _travel(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _travel(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     calm, since = _calm(record, disturbing)
     way = np.where(calm[:, None], np.abs(motion.q - motion.q[since]), 0.0)
     yield from _worst(record, motion.t, way, MAX_TRAVEL, "travel")
 
 
-def _unbraked(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _unbraked(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     for t in record.times("stop_service"):
         yield Broken("brakes", t, "", 1.0, 0.0)
 
@@ -141,19 +159,19 @@ def _unbraked(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
 # ---- modes
 
 
-def _limits(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _limits(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, declared = record.motion, record.declared
     beyond = np.maximum(motion.q - declared.upper, declared.lower - motion.q)
     yield from _worst(record, motion.t, beyond, LIMIT_MARGIN, "position limit")
 
 
-def _tip(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
     fast = _in_mode(motion, CONTACT_MODES) & (motion.tip_speed > allowed)
     yield from _lasting(motion, fast, TIP_TIME, "tip speed", motion.tip_speed, allowed)
 
 
-def _enable(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     for begin, end, kind in record.spans("fault begins", "fault ends"):
         if kind == "enable lost":
@@ -161,13 +179,13 @@ def _enable(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
             yield from _first(motion.t, without & _in_mode(motion, CONTACT_MODES), "enable", np.inf, ENABLE_TIME)
 
 
-def _silence(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, record.declared.state_timeout + SILENCE_TIME
     blind = _in_mode(motion, MODES) & (motion.silence > allowed)
     yield from _first(motion.t, blind, "silence", np.inf, allowed)
 
 
-def _one_way(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _one_way(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, commands = record.motion, record.commands
     blind = motion.silence > record.declared.state_timeout + 0.02
     edges = np.flatnonzero(np.diff(np.concatenate([[False], blind, [False]]).astype(int)))
@@ -178,7 +196,7 @@ def _one_way(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
         yield from _worst(record, motion.t[begin : begin + 1], back[None], 1e-9, "blind command")
 
 
-def _other(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _other(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     for begin, end, kind in record.spans("fault begins", "fault ends"):
         if kind == "second commander":
@@ -186,7 +204,7 @@ def _other(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
             yield from _first(motion.t, beside & _in_mode(motion, MODES), "other commander", np.inf, COMMANDER_TIME)
 
 
-def _takeover(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     back = record.times("node", "resumes")
     for t in sorted(record.times("node", "killed") + record.times("node", "hangs")):
@@ -203,19 +221,19 @@ def _takeover(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
 # ---- contacts
 
 
-def _wall_force(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _wall_force(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     yield from _first(motion.t, motion.contact_force > MAX_WALL_FORCE, "wall force", np.inf, MAX_WALL_FORCE)
 
 
-def _collision(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _collision(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     share = (np.abs(motion.contact_effort) / record.declared.collision_threshold).max(axis=1)
     hit = _in_mode(motion, ("feed_forward",)) & (share > COLLISION_FACTOR)
     yield from _lasting(motion, hit, COLLISION_TIME, "collision", share, COLLISION_FACTOR)
 
 
-def _handover(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     for begin, end, kind in record.spans("fault begins", "fault ends"):
         if kind == "handed over":
@@ -227,7 +245,7 @@ def _handover(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
                     yield from _worst(record, motion.t[after], way, HANDOVER_MOTION, "handover")
 
 
-def _payload(record: Record, disturbing: Sequence[str]) -> Iterator[Broken]:
+def _payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     commands, motion = record.commands, record.motion
     told = [e for e in record.events if e.kind == "payload" and e.details[1] > 0]
     for event in told:
@@ -320,13 +338,13 @@ PAYLOAD = Promise(
 )
 
 
-def broken_promises(promises: Sequence[Promise], record: Record, disturbing: Sequence[str]) -> list[Broken]:
+def broken_promises(promises: Sequence[Promise], record: Record, disturbing: Disturbances) -> list[Broken]:
     """Return the promises that a record breaks, each once, at the first time.
 
     Args:
         promises: what is promised.
         record: of the world.
-        disturbing: faults during which more than the node's commands moves the arm, or nothing can brake it.
+        disturbing: faults from whose end on rest is promised anew.
     """
     found = []
     for promise in promises:

@@ -20,13 +20,15 @@ from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.simulation.simulated_node import MakeRuntime
 from ros2_dyn_tools.campaign.families import FAMILIES, UNPREMISED, Family, family_named, family_of, world_of
-from ros2_dyn_tools.campaign.promises import Broken, broken_promises
+from ros2_dyn_tools.campaign.promises import Broken, broken_promises, judged_rests
 from ros2_dyn_tools.campaign.record import Record
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.worst_motion import MOTIONS, worst_motion
 
 WORLDS_PER_TASK = 5
 """Number of worlds that an executor plays in one task."""
+JUDGED_AFTER = 2.5
+"""Time of calm after which rest has been looked for in every family, s."""
 COMPILED_FROM = 5000
 """Number of faults from which on it pays to compile kernels to C, where that can be done; the numbers are the same."""
 
@@ -47,6 +49,8 @@ class WorldResult(NamedTuple):
     family: str
     faults: int
     commanded_seconds: float
+    rests: int
+    """Number of stops and disturbances after which rest was looked for."""
     broken: tuple[str, ...]
     """Names of the promises that were broken."""
     worst: dict[str, float]
@@ -60,6 +64,8 @@ class FamilyResult:
     worlds: int = 0
     faults: int = 0
     commanded_hours: float = 0.0
+    rests: int = 0
+    """Number of stops and disturbances after which rest was looked for."""
     violations: dict[str, int] = field(default_factory=dict)
     """Number of worlds that break a promise, by its name."""
     worst: dict[str, tuple[float, int]] = field(default_factory=lambda: dict.fromkeys(MOTIONS, (0.0, 0)))
@@ -70,6 +76,7 @@ class FamilyResult:
         self.worlds += 1
         self.faults += result.faults
         self.commanded_hours += result.commanded_seconds / 3600
+        self.rests += result.rests
         self.violations = dict(Counter(self.violations) + Counter(result.broken))
         for name, value in result.worst.items():
             if value > self.worst[name][0]:
@@ -94,7 +101,8 @@ class CampaignResult:
         for part in parts:
             violations.update(part.violations)
         worlds, faults = sum(part.worlds for part in parts), sum(part.faults for part in parts)
-        return FamilyResult(worlds, faults, sum(part.commanded_hours for part in parts), dict(violations))
+        hours, rests = sum(part.commanded_hours for part in parts), sum(part.rests for part in parts)
+        return FamilyResult(worlds, faults, hours, rests, dict(violations))
 
     @property
     def unpremised_share(self) -> float:
@@ -109,6 +117,7 @@ class CampaignResult:
             "worlds": total.worlds,
             "faults": total.faults,
             "commanded_hours": round(total.commanded_hours, 4),
+            "rests": total.rests,
             "violations": total.violations,
             "unpremised_share": round(self.unpremised_share, 3),
             "families": {name: asdict(part) for name, part in self.families.items()},
@@ -152,7 +161,8 @@ def _result(played: Played, seed: int, faults: int) -> WorldResult:
     motion = played.record.motion
     commanded = float(np.sum(motion.commander == "node")) * 0.01
     broken = tuple(each.promise for each in played.broken)
-    return WorldResult(seed, played.family.name, faults, commanded, broken, worst_motion(played.record))
+    rests = judged_rests(played.record, played.family.disturbing, JUDGED_AFTER)
+    return WorldResult(seed, played.family.name, faults, commanded, rests, broken, worst_motion(played.record))
 
 
 @contextmanager

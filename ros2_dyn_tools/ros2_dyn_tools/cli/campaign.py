@@ -153,12 +153,14 @@ def show(result: CampaignResult, console: Console) -> None:
     """Print the families as a table: premise, violations, and the worst motions with their seeds."""
     for name in result.families:
         console.print(f"{name}: {FAMILIES[name].premise}", markup=False, highlight=False)
-    table = Table("family", "worlds", "faults", "hours", "violations", title="worst motion: figure (seed)")
+    table = Table("family", "worlds", "faults", "hours", "rests", "violations", title="worst motion: figure (seed)")
     for motion, unit in MOTIONS.items():
         table.add_column(f"{motion}, {unit}")
     for name, part in result.families.items():
         broken = ", ".join(f"{count} {promise}" for promise, count in part.violations.items()) or "0"
         worst = [f"{value:.3g} ({seed})" for value, seed in part.worst.values()]
-        table.add_row(name, str(part.worlds), str(part.faults), f"{part.commanded_hours:.2f}", broken, *worst)
+        table.add_row(
+            name, str(part.worlds), str(part.faults), f"{part.commanded_hours:.2f}", str(part.rests), broken, *worst
+        )
     console.print(table)
     console.print(f"{100 * result.unpremised_share:.1f} % of the worlds have no premise")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_dyn_tools.campaign.promises import ALWAYS, broken_promises
+from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
 from ros2_dyn_tools.campaign.record import Record
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.worst_motion import worst_motion
@@ -13,7 +13,7 @@ from ros2_dyn_tools.campaign.worst_motion import worst_motion
 
 def broken(world: World) -> list[str]:
     """Return the names of the promises that were broken by now."""
-    return [each.promise for each in broken_promises(ALWAYS, world.finish(), ())]
+    return [each.promise for each in broken_promises(ALWAYS, world.finish(), Disturbances())]
 
 
 def worst(world: World, name: str) -> float:
