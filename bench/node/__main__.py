@@ -61,7 +61,7 @@ def start(name: str) -> subprocess.Popen[bytes]:
     """One of the two nodes, in its namespace."""
     arguments = ["--ros-args", "-r", f"__ns:=/{NAMESPACES[name]}", "-p", f"urdf_file:={URDF}"]
     if name == OURS:
-        arguments += ["-p", "detect_collisions:=false"]
+        arguments += ["-p", "collision.enabled:=false"]
     return subprocess.Popen([sys.executable, *COMMANDS[name], *arguments])
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the arm's driver: sends states and desired states at a rate, and notes when the efforts come back.
 
-It does without rclpy's executor, which would take longer to hand over an effort than the node under test to compute it.
+It is served as the nodes are: the ordinary executor takes longer to hand over an effort than the node to compute it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.hot_wait_set import HotSubscription, HotWaitSet
+from ros2_dyn.ros.executor import make_executor
 from ros2_dyn.ros.outputs import EFFORT_TOPICS
 
 PATIENCE = 30.0
@@ -48,10 +48,9 @@ class Driver:
         self._desired = self.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._sent: dict[int, float] = {}
         self.latencies: list[float] = []
-        efforts = self.node.create_subscription(JointState, f"dynamics/{FIRST}", lambda _: None, 100, raw=True)
-        self._efforts = HotSubscription(efforts, self._on_effort, lambda: True)
-        self._wait_set = HotWaitSet(self.node.context, [], [self._efforts])
-        self._wait_set.__enter__()
+        self.node.create_subscription(JointState, f"dynamics/{FIRST}", self._on_effort, 100, raw=True)
+        self._executor = make_executor(self.node)
+        self._executor.add_node(self.node)
         # The other topics are subscribed to, but not read: Python listeners would be what is measured.
         self._deaf = rclpy.create_node("deaf", namespace=namespace)
         for topic in OTHERS:
@@ -105,9 +104,7 @@ class Driver:
 
     def _spin(self, until: float) -> None:
         while (left := until - time.perf_counter()) > 0:
-            self._wait_set.wait(left)
-            while (raw := self._efforts.take()) is not None:
-                self._on_effort(raw)
+            self._executor.spin_once(timeout_sec=left)
 
 
 @lru_cache(maxsize=8)

@@ -3,49 +3,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.failsafe_ramp import SafeEffortRamp, safe_effort
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
-from ros2_dyn.control.mode_state_machine import ModeStateMachine
 from ros2_dyn.control.modes import Mode, StopBehaviour
 from ros2_dyn.control.state_freshness import StateFreshness
-from ros2_dyn.control.stop_supervision import StopFailure, StopSupervision
+from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, WINDOW, Stop, StopFailure, StopHandover
+from ros2_dyn.control.stop.motion import ArmMotion
+from ros2_dyn.control.stop.phases import PHASES, Phase, Signal
 from ros2_dyn.model.spatial import Array
 
 RAMP_DOWN_PERIOD = 0.01
 """Period with which `CommandSupervisor.ramp_down` has to be called, s."""
 STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
-SETTLED = 0.05
-"""A command has reached the braking effort when it differs by less than this fraction of the limit."""
 MAX_WAIT = 2.0
-"""Time without usable states, s, after which a mode that is left ends."""
-SPRING_TIME = 0.1
-"""Time in which the slew rate can build up the efforts that draw a stopped arm back, s: stronger ones make it swing."""
-PROOF_TIME = 0.3
-"""Time for which an arm that is left has to stay at rest under the effort in which commands end, s."""
-PROOF_DISTANCE = 0.003
-"""Distance within which it rests, rad or m: an effort under which it moves farther is replaced."""
+"""Time without usable states, s, after which a mode that is left ends: in 0.3 s, twice, the arm might rest."""
+STOPS: dict[StopBehaviour, Signal] = {"hold_gravity": "stopped", "zero_effort": "dropped", "none": "aborted"}
+"""Where a stop leads."""
 
 
-class StopHold(NamedTuple):
-    """What holds the arm after a stop, at one state."""
+class BrakeInput(NamedTuple):
+    """What brakes and holds the arm at a state."""
 
-    spring: Callable[[Array], Array]
-    """Returns the efforts that draw the joints to positions, rad or m, (n,); N m or N, shape (n,)."""
-    at_rest: Callable[[], Array]
-    """Returns what replaces the model's gravity after a stop that failed: the effort at rest, N m or N, shape (n,)."""
-    obeyed: bool = False
-    """Whether commands are known to act on their joints; what moves these in spite of them is then a push or another
-    commander."""
+    arm: ArmState
+    """State of the arm."""
+    rate: float
+    """Rate of the damping, 1/s."""
+    gravity: Array
+    """Effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,)."""
+    damped: Array
+    """The same with damping and soft walls, N m or N, shape (n,)."""
+    obeyed: Array
+    """Which joints are known to exert what is commanded, shape (n,), bool: a push or another commander moves them in
+    spite of that."""
 
 
 @dataclass(frozen=True)
@@ -65,47 +63,57 @@ class SupervisorPolicy:
 class CommandSupervisor:
     """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
 
-    - A stop takes effect with the same state: the command slews to the safe effort (`stop_behaviour`), which brakes. An
-      arm that has come to rest is held where it is. `StopSupervision` judges by the motion of the arm.
-    - A mode that is left brakes first, too. Its commands end when the last effort has been seen to hold the arm.
-    - A stop that fails is escalated: the effort at rest carries the arm instead of the model's gravity. Joints that
-      this accelerates, and whose controller may not obey, are left without effort.
-    - Without usable states, `ramp_down` moves the command to the safe effort, and repeats it there until states come
-      again. Where the mode is left, commands end after `MAX_WAIT`.
-    - A mode that ended has to be entered again.
+    At each state `accept` comes first. Then `follow` is called where a mode is active, and `brake` where one was
+    stopped or is left. `control/stop/phases.py` has what is commanded, and what leads on. Without usable states,
+    `ramp_down` moves the command to the safe effort, and repeats it there until states come again.
+
+    A mode that ended has to be entered again.
     """
 
-    def __init__(self, limits: CommandLimits, policy: SupervisorPolicy) -> None:
+    def __init__(self, limits: CommandLimits, policy: SupervisorPolicy, reason: str = "") -> None:
+        """Command nothing, for a reason; empty for none."""
         self.policy = policy
-        self.modes = ModeStateMachine()
-        self._limiter = EffortLimiter(limits)
-        self._freshness = StateFreshness(policy.state_timeout)
-        self._stop = StopSupervision()
-        self._ramp = SafeEffortRamp(self._limiter)
+        self.reason = reason
+        """Reason for the end of the last mode; empty if it ended by request."""
         self.stateless = False
-        """Whether commands end for want of states."""
+        """Whether commands go on without states."""
         self.carried: Array | None = None
         """Effort that carries the arm at the newest state, N m or N, shape (n,): what a controller may hold."""
-        self._leaves_now = False
-        self._proof: tuple[float, Array, Array] | None = None
-        """Since when, where and with which constant effort an arm that is left has been seen to rest."""
+        self._limiter = EffortLimiter(limits)
+        self._freshness = StateFreshness(policy.state_timeout)
+        self._motion = ArmMotion(PROOF_TIME)
+        self._stop = Stop()
+        self._mode: Mode = "monitor"
+        self._end: Array | None = None
+        self._constant_since: float | None = None
+        self._lag: Array | None = None
         self._events: list[Event] = []
         self._logged: set[str] = set()
 
     @property
-    def mode(self) -> Mode:
-        """The current mode."""
-        return self.modes.mode
+    def phase(self) -> Phase:
+        """What is commanded, see `PHASES`."""
+        return self._stop.phase
 
     @property
-    def reason(self) -> str:
-        """Reason for the end of the last mode; empty if it ended by request."""
-        return self.modes.reason
+    def mode(self) -> Mode:
+        """The current mode."""
+        return PHASES[self.phase].mode or self._mode
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a control law determines the commands."""
+        return self.phase == "active"
 
     @property
     def commands(self) -> bool:
         """Whether the arm is commanded."""
         return self._limiter.last is not None
+
+    @property
+    def stops(self) -> bool:
+        """Whether the arm is braked or held after a stop, or while a mode is left."""
+        return self.phase not in ("silent", "active")
 
     @property
     def ramps(self) -> bool:
@@ -129,12 +137,12 @@ class CommandSupervisor:
 
     @property
     def escalated(self) -> bool:
-        """Whether the last stop failed, so that the model's gravity does not carry the arm."""
-        return self._stop.stage > 0
+        """Whether the last stop failed."""
+        return self._stop.escalated
 
     @property
-    def stop_found(self) -> tuple[int, Array | None, Array | None]:
-        """What the escalations of a stop have led to, see `StopSupervision.found`."""
+    def found(self) -> StopHandover:
+        """Where a stop stands, for another process that goes on with it."""
         return self._stop.found
 
     def take_events(self) -> list[Event]:
@@ -156,43 +164,37 @@ class CommandSupervisor:
         if not self.commands:
             self._limiter.start(applied, now)
             self._freshness.restart(now, age)
-            self._stop.restart()
+            self._motion.clear()
+        self._mode, self.reason = mode, ""
         self.stateless = False
-        self.modes.enter(mode)
-        self._stop.reset()
+        self._take("entered")
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)
 
-    def leave(self, now: float) -> None:
-        """Brake until the arm is at rest, ramp to the hold effort over the ramp time, then end commands."""
-        self.modes.leave()
-        self._stop.request()
-        self._leaves_now = False
+    def leave(self) -> None:
+        """Brake until the arm is at rest, ramp to what holds it over the ramp time, then end commands."""
+        self.reason = ""
         self._limiter.end_ramp()
-        if not self.commands or self.policy.stop_behaviour == "none":
-            self._silence()
+        self._take("aborted" if not self.commands or self.policy.stop_behaviour == "none" else "left")
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop the mode: commands slew to the safe effort."""
         self._report(kind, f"stopped: {kind}{detail}")
-        self.modes.stop(kind + detail)
-        self._stop.request()
+        self.reason = kind + detail
         self._limiter.end_ramp()
-        if self.policy.stop_behaviour == "none":
-            self._silence()
+        self._take(STOPS[self.policy.stop_behaviour])
 
-    def go_on_stopping(self, stage: int, anchor: Array | None, withdrawn: Array | None) -> None:
-        """Go on with a stop of another process, with its `stop_found`; one that failed is reported again."""
-        self._stop.go_on(stage, anchor, withdrawn)
+    def go_on_stopping(self, found: StopHandover) -> None:
+        """Go on with a stop of another process; one that failed is reported again."""
+        self._stop.go_on(found)
         if self.escalated:  # who reported it may have died before anybody was called
-            text = "the stop had failed before: the model's gravity does not carry the arm"
-            self._events.append(Event(STOP_FAILED, text, "error"))
+            self._events.append(Event(STOP_FAILED, "the stop had failed before this process took over", "error"))
 
     def abort(self, kind: str, detail: str = "") -> None:
         """End the mode and all commands at once."""
         self._report(kind, f"commands end: {kind}{detail}")
-        self.modes.abort(kind + detail)
-        self._limiter.clear()
+        self.reason = kind + detail
+        self._take("aborted")
 
     def replace_limits(self, limits: CommandLimits) -> None:
         """Use the limits of another robot: stop the mode, or abort it if the newest command exceeds them."""
@@ -205,61 +207,99 @@ class CommandSupervisor:
             self.abort("robot changed")
             self._limiter.limits = limits
 
-    def _silence(self) -> None:
-        self.modes.silence()
-        self._limiter.clear()
+    def _take(self, signal: Signal) -> None:
+        """Go where a signal leads."""
+        self._stop.take(signal)
+        self._end = self._constant_since = self._lag = None
+        if self.phase == "silent":
+            self._limiter.clear()
 
     # ---- commands
 
-    def supervise(
-        self,
-        seen: GuardInput,
-        control_effort: Callable[[Mode], Array],
-        safe: Callable[[], Array],
-        hold: Array,
-        stop_hold: StopHold | None = None,
-    ) -> Array | None:
-        """Return the command at a state, N m or N, shape (n,), or None if there is no command.
-
-        Args:
-            seen: input of the conditions.
-            control_effort: control law of the active modes; it returns an effort, N m or N, shape (n,).
-            safe: returns the effort that compensates gravity and brakes the arm, N m or N, shape (n,).
-            hold: effort that only compensates gravity, N m or N, shape (n,); a controller may hold it.
-            stop_hold: what holds an arm that rests, or that the safe effort does not stop; None: nothing does.
-        """
+    def accept(self, seen: GuardInput) -> bool:
+        """Return whether a command is to be based on a state; stop a mode whose conditions fail there."""
         if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
-            return None
-        self.stateless, self.carried = False, hold
-        self._stop.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
-        if self.modes.is_active:
+            return False
+        self.stateless = False
+        self._motion.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
+        if self.is_active:
             violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
             if violation is not None:
                 self.stop(*violation)
-        effort = self._control_effort(control_effort)
-        if effort is not None:
-            command, interventions = self._limiter.limit(effort, seen.now)
-            for each in interventions:
-                self._report(*each)
-            return command
-        return self._brake(seen, safe, hold, stop_hold) if self.commands else None
+        return self.commands
+
+    def follow(self, effort: ArrayLike, gravity: Array, now: float) -> Array | None:
+        """Return the command of an active mode at a state, N m or N, shape (n,); None if it has to stop.
+
+        Args:
+            effort: of its control law, N m or N, shape (n,).
+            gravity: effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,).
+            now: time, s.
+        """
+        wanted, self.carried = np.asarray(effort, dtype=float), gravity
+        if not np.isfinite(wanted).all():
+            self.stop("effort not finite")
+            return None
+        command, interventions = self._limiter.limit(wanted, now)
+        for each in interventions:
+            self._report(*each)
+        return command
+
+    def brake(self, seen: GuardInput, given: BrakeInput) -> Array:
+        """Return the command at a state after a stop, or while a mode is left, N m or N, shape (n,).
+
+        Args:
+            seen: the state, which was accepted.
+            given: what brakes and holds the arm there.
+        """
+        if self.phase == "zeroing":
+            self.carried = np.zeros_like(given.gravity)
+            return self._approach(self.carried, seen.now)
+        stop, at = self._stop, seen.now - max(seen.age, 0.0)
+        carrying = stop.hold.carrying(given.gravity)
+        damped = stop.without(given.damped + (carrying - given.gravity))
+        lag = self._slewing(damped) if self._lag is None else self._lag
+        speed = self._motion.speed(WINDOW)
+        speed = np.abs(seen.qd) if speed is None else speed
+        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, (lag > WINDOW) | seen.inert, speed, at)
+        braking = self._limiter.saturate(damped + stop.without(spring))
+        self._judge(seen, given, float(np.max(lag)), at)
+        if self.phase == "ending":
+            return self._end_at_rest(stop.without(carrying + spring), seen.now)
+        self.carried = stop.without(carrying + spring if stop.phase == "holding" else carrying)
+        command = self._limiter.slew(braking, seen.now)
+        self._lag = self._slewing(braking)
+        return command
+
+    def _slewing(self, effort: Array) -> Array:
+        """Return the time that each joint's command needs to become an effort, s, shape (n,)."""
+        assert self._limiter.last is not None
+        return np.abs(self._limiter.saturate(effort) - self._limiter.last) / self.limits.slew_rate
+
+    def _judge(self, seen: GuardInput, given: BrakeInput, slewing: float, at: float) -> None:
+        """Escalate a stop that does not stop the arm; the command follows with the next state."""
+        failure = self._stop.judge(
+            self._motion, seen.q, seen.qd, at=at, now=seen.now, slewing=slewing, inert=seen.inert
+        )
+        if failure is not None and self.phase == "failed":
+            failure = failure._replace(joints=failure.joints & ~given.obeyed)
+        if failure is not None and failure.joints.any():
+            self._escalate(failure)
 
     def ramp_down(self, hold: Array, now: float) -> Array | None:
         """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
 
         Args:
-            hold: effort that compensates gravity at the last state, N m or N, shape (n,).
+            hold: effort that carries the arm at the last state, N m or N, shape (n,).
             now: time, s.
         """
         if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
             return None
-        age = now - self.state_at
+        age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
-        effort = self._ramp.step(safe_effort(self.policy.stop_behaviour, hold), now)
-        gone = age >= MAX_WAIT and self.modes.leaving
-        if self.stateless and self._ramp.ended and (gone or self.policy.stop_behaviour == "zero_effort"):
-            self._silence()
-        return effort
+        self._limiter.end_ramp()
+        gone = age >= MAX_WAIT and self.phase in ("leaving", "ending")
+        return self._approach(np.zeros_like(hold) if zero else hold, now, ends=self.stateless and (zero or gone))
 
     def withdraw(self, now: float) -> None:
         """Take notice that the newest command was not published in time, s."""
@@ -271,89 +311,50 @@ class CommandSupervisor:
         """Return whether the arm is commanded; stop the mode if the newest accepted state is too old."""
         if self.commands and self._freshness.is_stale(now) and not self.stateless:
             self.stateless = True
-            self._ramp.restart()
-            self._on_stale(f": {self._freshness.why_stale(now)}")
+            detail = f": {self._freshness.why_stale(now)}"
+            if self.phase in ("leaving", "ending"):
+                self._report("state stale", f"still braked: state stale{detail}")
+                self._take("unseen")
+            else:
+                self.stop("state stale", detail)
         return self.commands
 
-    def _on_stale(self, detail: str) -> None:
-        """Stop the mode for want of states; one that is left already is left when states come again."""
-        if self.modes.leaving:
-            self._report("state stale", f"still braked: state stale{detail}")
-            self._stop.request()
-        else:
-            self.stop("state stale", detail)
-
-    def _control_effort(self, control_effort: Callable[[Mode], Array]) -> Array | None:
-        """Return the effort of the control law; None without an active mode, or if it is not finite."""
-        if not self.modes.is_active:
-            return None
-        effort = np.asarray(control_effort(self.mode), dtype=float)
-        if not np.isfinite(effort).all():
-            self.stop("effort not finite")
-            return None
-        return effort
-
-    def _brake(self, seen: GuardInput, safe: Callable[[], Array], hold: Array, stop_hold: StopHold | None) -> Array:
-        """Return the next command of a stop, or of a mode that is being left; end commands where they have to end."""
-        if self.policy.stop_behaviour == "zero_effort" and not self.modes.leaving:
-            return self._approach(np.zeros_like(hold), seen.now)
-        carried, spring = hold, np.zeros_like(hold)
-        if stop_hold is not None:
-            carried = stop_hold.at_rest() if self.escalated else hold
-            if self._stop.anchor is not None:
-                most = SPRING_TIME * self.limits.slew_rate
-                spring = np.clip(stop_hold.spring(self._stop.anchor), -most, most)
-        at_rest = self._stop.at_rest
-        self.carried = self._stop.withdraw(carried + spring if at_rest else carried)
-        braking = self._limiter.saturate(self._stop.withdraw(safe() + (carried - hold) + spring))
-        self._supervise_stop(seen, braking, stop_hold is not None and stop_hold.obeyed)
-        if self.modes.leaving and at_rest:
-            return self._leave_at_rest(seen)
-        self._limiter.end_ramp()
-        self._leaves_now = False
-        return self._limiter.slew(braking, seen.now)
-
-    def _supervise_stop(self, seen: GuardInput, braking: Array, obeyed: bool) -> None:
-        """Escalate a stop that does not stop the arm; the command follows with the next state."""
-        assert self._limiter.last is not None
-        settled = bool((np.abs(self._limiter.last - braking) <= SETTLED * self.limits.effort).all())
-        failure = self._stop.judge(seen.qd, settled, obeyed, seen.inert, max(seen.age, 0.0))
-        if failure is not None:
-            self._escalate(failure)
-
     def _escalate(self, failure: StopFailure) -> None:
+        """Report a stop that failed; where it fails again, leave the joints without effort that do not obey."""
         names = [name for name, failed in zip(self.limits.joint_names, failure.joints) if failed]
         text = f"the stop failed, {', '.join(names)}: {failure.text}; is the model right, and its payload and gravity?"
         self._events.append(Event(STOP_FAILED, text, "error"))
-        if self.modes.leaving:
-            self.modes.stop(f"{STOP_FAILED}: {failure.text}")
+        if self.mode == "monitor":
+            self.reason = f"{STOP_FAILED}: {failure.text}"
+        self._take("fails")
+        if self.phase == "released":
+            self._stop.withdraw(failure.joints)
 
-    def _leave_at_rest(self, seen: GuardInput) -> Array:
-        """Return the next command of a mode that is left: end in an effort that has been seen to hold the arm."""
-        assert self.carried is not None
-        if not self._leaves_now:
-            self._leaves_now, self._proof = True, None
-            self._limiter.ramp(seen.now, self.policy.ramp_time)
-        if self.policy.stop_behaviour == "zero_effort":
-            return self._approach(np.zeros_like(self.carried), seen.now)
-        if self._proof is not None:
-            since, q, proven = self._proof
-            if np.all(np.abs(seen.q - q) <= PROOF_DISTANCE):
-                effort = self._limiter.slew(proven, seen.now)
-                if seen.now - since >= PROOF_TIME and np.array_equal(effort, proven):
-                    self._silence()
-                return effort
-        target = self._limiter.saturate(self.carried)
-        effort, _ = self._limiter.limit(target, seen.now)
-        arrived = not self._limiter.ramps and np.array_equal(effort, target)
-        self._proof = (seen.now, seen.q, effort) if arrived else None
+    def _end_at_rest(self, holding: Array, now: float) -> Array:
+        """Return the next command of a mode that ends: a constant effort, which has to hold the arm for a while."""
+        zero = self.policy.stop_behaviour == "zero_effort"
+        if self._end is None:
+            self.carried = self._end = np.zeros_like(holding) if zero else holding
+            self._limiter.ramp(now, self.policy.ramp_time)
+        if zero:
+            return self._approach(self._end, now)
+        proved = self._constant_since is not None and now - self._constant_since >= PROOF_TIME
+        moves = not self._motion.at_rest(REST_DISTANCE, PROOF_TIME if proved else WINDOW)
+        effort = self._approach(self._end, now, ends=not moves)
+        if moves:
+            self._take("moves")
         return effort
 
-    def _approach(self, safe: Array, now: float) -> Array:
-        """Return the next command on the way to the effort in which commands end; end them there."""
-        effort, _ = self._limiter.limit(safe, now)
-        if not self._limiter.ramps and np.array_equal(effort, safe):
-            self._silence()
+    def _approach(self, target: Array, now: float, ends: bool = True) -> Array:
+        """Return the next command on the way to an effort; end commands where it has been repeated long enough."""
+        target = self._limiter.saturate(target)
+        effort, _ = self._limiter.limit(target, now)
+        if self._limiter.ramps or not np.array_equal(effort, target):
+            self._constant_since = None
+        elif self._constant_since is None:
+            self._constant_since = now
+        elif ends and now - self._constant_since >= PROOF_TIME:
+            self._take("ends")
         return effort
 
     def _report(self, kind: str, text: str) -> None:

@@ -137,7 +137,7 @@ def find_violation(mode: Mode, seen: GuardInput, limits: CommandLimits, conditio
     if mode == "force" and seen.min_singular_value < conditions.singularity_threshold:
         return Violation("singularity", f": smallest singular value {seen.min_singular_value:.3g}")
     if seen.fed_energy > conditions.energy_budget:
-        allowed = f"energy_budget allows {conditions.energy_budget:.3g} J"
+        allowed = f"commands.energy_budget allows {conditions.energy_budget:.3g} J"
         late = f"commands that come {1e3 * seen.delay:.0f} ms late"
         return Violation("energy", f": {late} fed {seen.fed_energy:.3g} J into the arm, {allowed}")
     if mode == "force" and seen.reduced_for > MAX_REDUCED_TIME:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -33,12 +34,26 @@ def import_c(source: str) -> Any:
         InputError: the compiler refuses it, or the cache cannot be used.
     """
     try:
-        return _load(_compiled(source))
+        path = _compiled(source)
+        check_owner(path.parent)
+        check_owner(path)
+        return _load(path)
     except (OSError, ImportError) as error:  # as where nobody may write, or nothing there may be executed
-        advice = "set ROS2_DYN_CACHE to a folder to write to, whose files may be executed"
+        advice = "set ROS2_DYN_CACHE to a folder of your own, whose files may be executed"
         raise InputError(
             "backend", f"compiled kernels cannot be kept in {cache_folder()} ({error}); {advice}"
         ) from error
+
+
+def check_owner(path: Path) -> None:
+    """Check that nobody but this user and root could have written a file or folder: it holds code.
+
+    Raises:
+        PermissionError: somebody else could.
+    """
+    found = path.stat()
+    if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
+        raise PermissionError(f"'{path}' belongs to another user, or all may write it")
 
 
 def _compiled(source: str) -> Path:

@@ -49,6 +49,8 @@ def to_plain(value: Any) -> Any:
         return to_plain(value.tolist())
     if isinstance(value, RobotModel):
         return to_plain(PlainRobot(value.name, value.link_specs, value.findings))
+    if hasattr(value, "from_values"):
+        return to_plain(value.values())
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: to_plain(item) for name, item in value._asdict().items()}
     if is_dataclass(value) and not isinstance(value, type):
@@ -64,7 +66,8 @@ def from_plain(kind: Any, value: Any, where: str = "value") -> Any:
     """Return a value of a declared type from a plain one.
 
     Args:
-        kind: float, int, bool, str, a named tuple or a data class of such, lists and tuples of them, or an array.
+        kind: float, int, bool, str, a named tuple or a data class of such, lists and tuples of them, an array, or a
+            class that `from_values` makes and checks, such as the settings.
         value: from JSON.
         where: names the value in errors.
 
@@ -84,6 +87,8 @@ def from_plain(kind: Any, value: Any, where: str = "value") -> Any:
         return _list(parts, value, where)
     if kind is RobotModel:
         return _robot(from_plain(PlainRobot, value, where), where)
+    if hasattr(kind, "from_values"):
+        return _of_values(kind, value, where)
     if hasattr(kind, "_fields") or is_dataclass(kind):
         return _object(kind, value, where)
     return _scalar(kind, value, where)
@@ -196,6 +201,17 @@ def _object(kind: Any, value: Any, where: str) -> Any:
         return kind(**given)
     except Ros2DynError as error:
         raise InputError(where, str(error)) from error
+
+
+def _of_values(kind: Any, value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise InputError(where, f"expected an object, got {_shown(value)}")
+    try:
+        return kind.from_values(value)
+    except Ros2DynError as error:
+        raise InputError(where, str(error)) from error
+    except (TypeError, ValueError) as error:  # a number where a list has to be
+        raise InputError(where, f"a value has another type than its parameter: {error}") from error
 
 
 def _shown(value: Any) -> str:

@@ -95,7 +95,7 @@ class NodeBlackBox:
         self._problem = ""
         if isinstance(runtime, RecordingRuntime):
             self._box = runtime.box
-            folder = runtime.settings.black_box_dir or Path(get_logging_directory()) / "black_box"
+            folder = runtime.settings.outputs.black_box or Path(get_logging_directory()) / "black_box"
             self._writer = BlackBoxWriter(Path(folder), self._logger.info, self._logger.warning)
 
     def write_stop(self, now: float) -> None:
@@ -123,10 +123,10 @@ def make_runtime(model: RobotModel | None, settings: Settings, logger: RcutilsLo
     Raises:
         Ros2DynError: as `ArmRuntime`.
     """
-    if not settings.black_box:
+    if settings.outputs.black_box == "none":
         return ArmRuntime(model, settings)
     if not black_box_file.is_available():
-        logger.warning(f"stops are not recorded: {black_box_file.MISSING}, or set black_box to false")
+        logger.warning(f"stops are not recorded: {black_box_file.MISSING}, or set outputs.black_box to none")
         return ArmRuntime(model, settings)
     return RecordingRuntime(model, settings)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the hot topics as samples, read from their serialised bytes without a message object between.
+"""Messages as samples, read from their serialised bytes without a message object between.
 
 A message is read the ordinary way once. Its layout (where the names and the numbers are) is kept, and later messages of
 the same layout are read with one `struct` call.
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from struct import error
+from collections.abc import Sequence
+from operator import itemgetter
+from struct import Struct, error
 from typing import Any, ClassVar, Generic, TypeVar
 
 from geometry_msgs.msg import PoseStamped, WrenchStamped
@@ -18,23 +20,57 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import MessageError
-from ros2_dyn.ros.cdr_layout import ENCAPSULATION, Arrays, Layout, Names, Scanner
+from ros2_dyn.runtime.cdr_layout import ENCAPSULATION, JOINT_STATE, LITTLE_ENDIAN, STAMP_END, Field, scan
 from ros2_dyn.runtime.inputs import DesiredSample, JointSample, PoseSample, WrenchSample
 
-LITTLE_ENDIAN = b"\0\1"
-"""First bytes of plain little-endian CDR, the only representation that is read here without a message object."""
 MAX_SIZES, MAX_LAYOUTS = 16, 4
 """Sizes of messages of which one reader keeps layouts, and layouts of one size."""
 MAX_SIZE = 65536
-"""Bytes of a message of a hot topic: joint states of 1000 joints. What is larger is not even deserialised."""
+"""Bytes of a message: joint states of 1000 joints. What is larger is not even deserialised."""
 
 Sample = TypeVar("Sample")
+Names = tuple[str, ...]
+Arrays = Sequence[Sequence[float]]
+
+
+class Layout:
+    """Where the parts of a message are, for all messages whose constants (lengths and strings) are the same.
+
+    Attributes:
+        names: the names in them.
+    """
+
+    def __init__(self, raw: bytes, fields: Sequence[Field], names: Names) -> None:
+        """Find it in a message; errors as of `scan`."""
+        text, at, count, constants, numbers = "<iI", STAMP_END, 2, [], []
+        for part in scan(raw, fields):
+            items = 1
+            if part.kind == "numbers":
+                items = part.size // 8
+                numbers.append(slice(count, count + items))
+            else:
+                constants.append(count)
+            text += f"{part.start - at}x" + (f"{items}d" if part.kind == "numbers" else f"{part.size}s")
+            at, count = part.start + part.size, count + items
+        self.names = names
+        self._unpack = Struct(text).unpack_from
+        self._constants, self._slices = itemgetter(*constants), numbers
+        self._expected = self._constants(self._unpack(raw, ENCAPSULATION))
+
+    def read(self, raw: bytes) -> tuple[int, Arrays] | None:
+        """Return stamp, ns, and numbers of a message of the same size; None where its layout is another one."""
+        values = self._unpack(raw, ENCAPSULATION)
+        if self._constants(values) != self._expected:
+            return None
+        return 1_000_000_000 * values[0] + values[1], [values[part] for part in self._slices]
 
 
 class CdrReader(ABC, Generic[Sample]):
     """Reads the serialised messages of one topic."""
 
     message_type: ClassVar[Any]
+    fields: ClassVar[Sequence[Field]]
+    """What follows its stamp, up to the last number that is wanted."""
 
     def __init__(self) -> None:
         self._layouts: dict[int, list[Layout]] = {}
@@ -53,10 +89,8 @@ class CdrReader(ABC, Generic[Sample]):
             raise MessageError("message", "too large", f"expected at most {MAX_SIZE} bytes")
         if raw.startswith(LITTLE_ENDIAN):
             for layout in self._layouts.get(len(raw), ()):
-                values = layout.unpack(raw, ENCAPSULATION)
-                if layout.constants(values) == layout.expected:
-                    stamp = 1_000_000_000 * values[0] + values[1]
-                    return self._sample(stamp, layout.names, layout.arrays(values), received)
+                if (found := layout.read(raw)) is not None:
+                    return self._sample(found[0], layout.names, found[1], received)
         return self._read_message(raw, received)
 
     def _read_message(self, raw: bytes, received: int | None) -> Sample:
@@ -76,22 +110,16 @@ class CdrReader(ABC, Generic[Sample]):
     def _learn(self, raw: bytes, stamp: int, names: Names, arrays: Arrays) -> None:
         """Keep the layout of a message, if what is found by it is what the message holds."""
         try:
-            scanner = Scanner(raw)
-            self._scan(scanner)
-            layout = scanner.layout(names)
+            layout = Layout(raw, self.fields, names)
         except error:  # it is shorter than it should be
             return
-        values = layout.unpack(raw, ENCAPSULATION)
-        if 10**9 * values[0] + values[1] == stamp and _bits(layout.arrays(values)) == _bits(arrays):
+        found = layout.read(raw)
+        if found is not None and found[0] == stamp and _bits(found[1]) == _bits(arrays):
             if len(raw) not in self._layouts and len(self._layouts) >= MAX_SIZES:
                 self._layouts.clear()
             alike = self._layouts.setdefault(len(raw), [])
             alike.append(layout)
             del alike[:-MAX_LAYOUTS]
-
-    @abstractmethod
-    def _scan(self, scanner: Scanner) -> None:
-        """Walk through a message, from behind its stamp to the last number that is wanted."""
 
     @abstractmethod
     def _fields(self, message: Any) -> tuple[Names, Arrays]:
@@ -106,12 +134,7 @@ class JointStateReader(CdrReader[JointSample]):
     """Reads sensor_msgs/JointState."""
 
     message_type = JointState
-
-    def _scan(self, scanner: Scanner) -> None:
-        scanner.string()
-        scanner.strings()
-        for _ in range(3):
-            scanner.sequence()
+    fields = JOINT_STATE
 
     def _fields(self, message: JointState) -> tuple[Names, Arrays]:
         return tuple(message.name), (message.position, message.velocity, message.effort)
@@ -125,13 +148,7 @@ class DesiredReader(CdrReader[DesiredSample]):
     """Reads the first point of trajectory_msgs/JointTrajectory."""
 
     message_type = JointTrajectory
-
-    def _scan(self, scanner: Scanner) -> None:
-        scanner.string()
-        scanner.strings()
-        scanner.length()
-        for _ in range(3):
-            scanner.sequence()
+    fields = ("string", "strings", "length", "doubles", "doubles", "doubles")
 
     def _fields(self, message: JointTrajectory) -> tuple[Names, Arrays]:
         if not message.points:
@@ -148,10 +165,7 @@ class WrenchReader(CdrReader[WrenchSample]):
     """Reads geometry_msgs/WrenchStamped."""
 
     message_type = WrenchStamped
-
-    def _scan(self, scanner: Scanner) -> None:
-        scanner.string()
-        scanner.numbers(6)
+    fields = ("string", 6)
 
     def _fields(self, message: WrenchStamped) -> tuple[Names, Arrays]:
         force, torque = message.wrench.force, message.wrench.torque
@@ -165,10 +179,7 @@ class PoseReader(CdrReader[PoseSample]):
     """Reads geometry_msgs/PoseStamped."""
 
     message_type = PoseStamped
-
-    def _scan(self, scanner: Scanner) -> None:
-        scanner.string()
-        scanner.numbers(7)
+    fields = ("string", 7)
 
     def _fields(self, message: PoseStamped) -> tuple[Names, Arrays]:
         p, q = message.pose.position, message.pose.orientation

@@ -15,7 +15,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ros2_dyn.ros.message_template import MessageTemplate, collision_template, effort_template, wrench_template
 from ros2_dyn.ros.messages import time_message
 from ros2_dyn.ros.node_base import LATCHED
-from ros2_dyn.ros.wrench_markers import WrenchMarkers
+from ros2_dyn.ros.wrench_markers import FORCE_SCALE, WrenchMarkers
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
@@ -28,14 +28,13 @@ class CollisionOutputs:
 
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._node = node
-        names, base, settings = robot.model.joint_names, robot.model.base_link, robot.settings
+        names, base = robot.model.joint_names, robot.model.base_link
         self._names, self._base = names, base
         self._effort = effort_template(names, base)
         self._wrench = wrench_template(robot.tip_link)
         self._states: dict[str, MessageTemplate] = {}
         """By contact link."""
-        scale = EXTERNAL_SCALE * settings.marker_scale
-        self._markers = WrenchMarkers([robot.tip_link], scale, settings.marker_rate, "external_")
+        self._markers = WrenchMarkers([robot.tip_link], EXTERNAL_SCALE * FORCE_SCALE, "external_")
         self._effort_publisher = node.create_publisher(JointState, "~/external_effort", 10)
         self._state_publisher = node.create_publisher(CollisionState, "~/collision", 10)
         self._wrench_publisher = node.create_publisher(WrenchStamped, "~/external_wrench", 10)

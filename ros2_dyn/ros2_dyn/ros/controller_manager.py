@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Duration
-from rclpy import task
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -16,6 +15,7 @@ from ros2_dyn_interfaces.srv import SwitchController as SwitchMockController
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.errors import ProcessError
+from ros2_dyn.ros.late_service import Answer
 from ros2_dyn.runtime.handover_protocol import Controller, Refused
 
 Publishers = dict[str, Publisher]
@@ -37,13 +37,13 @@ class Waiter:
         """Make it; `close` ends it.
 
         Args:
-            node: whose executor runs the coroutines.
+            node: whose timer lets the coroutines go on.
             now: the time, s.
             timeout: time within which answers have to come, s.
         """
         self.timeout = timeout
         self._node, self._now = node, now
-        self._turn = task.Future(executor=node.executor)
+        self._turn = Answer[None]()
         self._timer = node.create_timer(PERIOD, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     async def pause(self, seconds: float) -> None:
@@ -62,8 +62,8 @@ class Waiter:
 
     def wake(self, *_: Any) -> None:
         """Look now whether what is awaited is there."""
-        if not self._turn.done():
-            self._turn.set_result(None)
+        if not self._turn.given:
+            self._turn.give(None)
 
     def close(self) -> None:
         """End."""
@@ -72,7 +72,7 @@ class Waiter:
     async def _until(self, condition: Callable[[], object], seconds: float) -> None:
         deadline = self._now() + seconds
         while not condition() and self._now() < deadline:
-            self._turn = task.Future(executor=self._node.executor)
+            self._turn = Answer[None]()
             await self._turn
 
 

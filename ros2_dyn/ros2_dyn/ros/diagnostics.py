@@ -52,7 +52,7 @@ class Window:
         self.accelerations[terms.acceleration_source] = self.accelerations.get(terms.acceleration_source, 0) + 1
         if effort is not None:
             expected = terms.inverse_dynamics
-            measured = total_effort(robot.settings.measured_effort, effort, expected, terms.gravity)
+            measured = total_effort(robot.settings.states.measured_effort, effort, expected, terms.gravity)
             self.squared_errors.append([(m - e) ** 2 for m, e in zip(measured, expected)])
 
 
@@ -143,7 +143,7 @@ def singularity_status(robot: RobotDynamics, state: MeasuredState) -> Diagnostic
     """Return how far the tip is from a singularity."""
     J, _ = robot.kernels.tip(state.q)
     smallest = float(singular_values(np.array(J))[-1])
-    threshold = robot.settings.singularity_threshold
+    threshold = robot.settings.outputs.singularity_threshold
     values = {"smallest singular value": smallest, "threshold": threshold}
     level, message = (WARN, "near a singularity") if smallest < threshold else (OK, "far from any")
     return status("singularity", level, message, values)

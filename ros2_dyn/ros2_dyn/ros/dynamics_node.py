@@ -11,11 +11,9 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from ros2_dyn_interfaces.msg import HybridTarget
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
@@ -33,7 +31,6 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.events import rejection
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
@@ -41,8 +38,9 @@ from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
 from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.handover_services import HandoverServices
-from ros2_dyn.ros.hot_loop import HotLoop
+from ros2_dyn.ros.late_service import LateService
 from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, payload_request
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
@@ -59,22 +57,22 @@ from ros2_dyn.runtime.inputs import (
     SettingsChange,
 )
 from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME
-from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 TRAJECTORIES = "~/desired_trajectory"
+DEPTH = 10
+"""Messages that wait of states and of desired states: as many of each, so that a node that is held up loses alike."""
 CHANGE = "parameters"
 """Name of the request that changes parameters, which is answered at once."""
 REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
 """How often the node sees who subscribes, s, and how often it does so between two reports."""
 
 
-class DynamicsNode(Node):
+class DynamicsNode(ServedNode):
     """Joint efforts of any URDF robot, from its measured and desired states."""
 
     def __init__(self) -> None:
         super().__init__("dynamics")
         settings = declare_settings(self)
-        self._loop = HotLoop(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._payload = self.create_publisher(PayloadMessage, "~/payload", LATCHED)
@@ -90,26 +88,27 @@ class DynamicsNode(Node):
         self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
 
     def _subscribe(self) -> None:
-        """Subscribe to the hot topics; the last one's messages are read after those of the others."""
-        runtime, driver, loop = self._runtime, self._driver, self._loop
+        """Subscribe. The ordinary executor reads what waits in this order: targets first, joint states last."""
         wrenches = self._reads("~/desired_wrench", WrenchReader())
         poses = self._reads("~/desired_pose", PoseReader())
         desired = self._reads("~/desired", DesiredReader())
         states = self._reads("joint_states", JointStateReader())
-        loop.subscribe(Bool, "~/enable", 1, self._on_enable)
-        loop.subscribe(WrenchStamped, "~/desired_wrench", 1, wrenches)
-        loop.subscribe(PoseStamped, "~/desired_pose", 1, poses)
-        loop.subscribe(JointTrajectory, "~/desired", QUEUE_SIZE, desired, wakes=lambda: runtime.waits_for_desired)
-        loop.subscribe(JointState, "joint_states", qos_profile_sensor_data, states)
-        loop.call_periodically(RAMP_DOWN_PERIOD, driver.let_time_pass, when=lambda: runtime.commands, now=driver.now)
-        if runtime.robot is None:
+        for kind, topic, callback, qos in (
+            (Bool, "~/enable", self._on_enable, 1),
+            (WrenchStamped, "~/desired_wrench", wrenches, 1),
+            (PoseStamped, "~/desired_pose", poses, 1),
+            (JointTrajectory, "~/desired", desired, DEPTH),
+            (JointState, "joint_states", states, QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)),
+            (JointTrajectory, TRAJECTORIES, self._on_trajectory, 10),
+        ):
+            self.create_subscription(kind, topic, callback, qos, raw=True)
+        if self._runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
         self.create_subscription(HybridTarget, "~/desired_hybrid", self._on_hybrid, 1)
-        self.create_subscription(JointTrajectory, TRAJECTORIES, self._on_trajectory, 10, raw=True)
 
     def _serve(self) -> None:
-        """Create the services. Those that wait for something have a group of their own, so that others go on."""
+        """Create the services."""
         self.create_service(GetJacobian, "~/get_jacobian", self._computes(fill_jacobian))
         self.create_service(WrenchToTorque, "~/wrench_to_torque", self._computes(fill_torque))
         self.create_service(GetDynamics, "~/get_dynamics", self._computes(fill_dynamics))
@@ -121,12 +120,8 @@ class DynamicsNode(Node):
             (Trigger, "~/reset_collision", self._reset_collision),
             (Trigger, "~/calibrate_collision", self._calibrate_collision),
         ):
-            self.create_service(kind, name, callback, callback_group=MutuallyExclusiveCallbackGroup())
+            LateService(self, kind, name, callback)
         self._handover = HandoverServices(self, self._driver)
-
-    def spin(self) -> None:
-        """Serve until the context is shut down."""
-        self._loop.spin()
 
     def destroy_node(self) -> None:
         """End; what is commanded passes to the failsafe process first."""
@@ -253,11 +248,11 @@ class DynamicsNode(Node):
         if reply.error is not None:
             return _filled(response, reply)
         names = list(self._runtime.require_robot("joints").model.joint_names)
-        parameters = [Parameter("joints", value=names), Parameter("collision_threshold", value=reply.value)]
+        parameters = [Parameter("robot.joints", value=names), Parameter("collision.threshold", value=reply.value)]
         result = self.set_parameters_atomically(parameters)
         response.success, response.message = result.successful, result.reason
         if result.successful:
-            response.message = f"joints: {names}, collision_threshold: {reply.value}".replace("'", '"')
+            response.message = f"robot.joints: {names}, collision.threshold: {reply.value}".replace("'", '"')
         return response
 
     # ---- now and then
@@ -265,7 +260,6 @@ class DynamicsNode(Node):
     def _refresh(self) -> None:
         """See who subscribes, and report once a second: every timer costs the executor time at each message."""
         self._driver.refresh()
-        self._loop.wake()
         if self.count_publishers(self._trajectory_topic) and self._runtime.robot is not None:
             self._trajectories.prepare(self._runtime.trajectory_task(self._driver.now()))
         self._refreshes += 1
@@ -289,7 +283,7 @@ class DynamicsNode(Node):
         if robot is not None and state is not None:
             statuses.append(diagnostics.singularity_status(robot, state))
             statuses.append(diagnostics.effort_status(runtime.model_difference(now)))
-        if robot is not None and robot.settings.detect_collisions:
+        if robot is not None and robot.settings.collision.enabled:
             statuses.append(diagnostics.collision_status(runtime, robot))
         name = "none" if robot is None else robot.model.name
         self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
@@ -298,9 +292,9 @@ class DynamicsNode(Node):
 
 def _load(settings: Settings) -> RobotModel | None:
     """Return the robot that the parameters name; None where it is to come as a message."""
-    if settings.robot_description:
-        return RobotModel.from_urdf(settings.robot_description)
-    return load_file(settings.urdf_file) if settings.urdf_file else None
+    if settings.description.robot_description:
+        return RobotModel.from_urdf(settings.description.robot_description)
+    return load_file(settings.description.urdf_file) if settings.description.urdf_file else None
 
 
 def _filled(response: Any, reply: Reply) -> Any:
@@ -312,7 +306,7 @@ def _filled(response: Any, reply: Reply) -> Any:
 
 def main() -> int:
     """The executable `dynamics_node`."""
-    return run_node(DynamicsNode, DynamicsNode.spin)
+    return run_node(DynamicsNode)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from typing import Any
 
 import rclpy
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
@@ -28,8 +27,8 @@ from ros2_dyn.model.plain import from_plain
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.endpoints import identified_publisher
 from ros2_dyn.ros.event_log import EventLog
+from ros2_dyn.ros.executor import ServedNode, Ticks, spin
 from ros2_dyn.ros.failsafe import DISARM, IN_ORDER, READY, FailsafeTask
-from ros2_dyn.ros.hot_loop import HotLoop
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
@@ -47,7 +46,7 @@ ACK_TIMEOUT = 1.0
 """Time for which it waits until its last command has arrived, s."""
 
 
-class FailsafeNode(Node):
+class FailsafeNode(ServedNode):
     """Follows the joint states from the start, and looks at the node every `RAMP_DOWN_PERIOD`."""
 
     def __init__(self, task: FailsafeTask, memory: SharedCommand) -> None:
@@ -64,16 +63,15 @@ class FailsafeNode(Node):
         self._node_is_alive, self._disarmed = True, False
         self._simulated, self._memory = task.use_sim_time, memory
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
-        self._time = RuntimeClock(task.config.settings.clock_timeout, time.monotonic())
+        self._time = RuntimeClock(task.config.settings.commands.clock_timeout, time.monotonic())
         self._reader, self._log = JointStateReader(), EventLog(self.get_logger())
-        self._loop = HotLoop(self)
-        self._loop.subscribe(JointState, task.states_topic, qos_profile_sensor_data, self._on_states)
-        self._loop.call_periodically(RAMP_DOWN_PERIOD, self._look, when=lambda: True, now=self._now)
+        self.create_subscription(JointState, task.states_topic, self._on_states, qos_profile_sensor_data, raw=True)
         self.create_service(Trigger, "~/release", self._release)
         self._stop_service = TriggerService(self, "stop_service")
-        self._stop_service.use(task.config.settings.stop_service)
+        self._stop_service.use(task.config.settings.commands.stop_service)
         self._runtime = FailsafeRuntime(task.config)
         self._taken_over = False
+        Ticks(self, RAMP_DOWN_PERIOD, self._look)
 
     def wait_for_subscribers(self, count: int) -> int:
         """Wait for all subscribers first, later for one; return how many there are.
@@ -90,7 +88,7 @@ class FailsafeNode(Node):
     def spin(self) -> None:
         """Serve until there is nothing to do any more."""
         threading.Thread(target=self._listen_to_the_node, daemon=True).start()
-        self._loop.spin()
+        spin(self)
 
     def _listen_to_the_node(self) -> None:
         """Wait for the node's end."""

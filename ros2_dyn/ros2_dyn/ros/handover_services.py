@@ -8,7 +8,6 @@ from functools import partial
 from traceback import format_exc
 from typing import Any
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from ros2_dyn_interfaces.srv import GiveBack, TakeOver
@@ -16,6 +15,7 @@ from ros2_dyn_interfaces.srv import GiveBack, TakeOver
 from ros2_dyn.control.events import Event, Level
 from ros2_dyn.errors import MessageError, ProcessError
 from ros2_dyn.ros.controller_manager import Waiter, find_manager
+from ros2_dyn.ros.late_service import LateService
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
@@ -36,7 +36,7 @@ class NodeArm:
         """
         self._driver, self._waiter, self.effort_controller = driver, waiter, effort_controller
         robot = driver.runtime.require_robot("joints")
-        self.joints = robot.settings.command_joints or robot.model.joint_names
+        self.joints = robot.settings.commands.joints or robot.model.joint_names
         """Joints of the commands, in their order."""
 
     async def view(self, after: float = 0.0) -> ArmView:
@@ -76,7 +76,7 @@ class HandoverServices:
             (TakeOver, "~/take_over", self._take_over),
             (GiveBack, "~/give_back", self._give_back),
         ):
-            node.create_service(kind, name, callback, callback_group=MutuallyExclusiveCallbackGroup())
+            LateService(node, kind, name, callback)
 
     async def _take_over(self, request: TakeOver.Request, response: TakeOver.Response) -> TakeOver.Response:
         return await self._answer(response, take_over)
@@ -116,10 +116,10 @@ class HandoverServices:
         """
         node, driver = self._node, self._driver
         settings, effort_controller = driver.runtime.settings, self._effort_controller()
-        waiter = Waiter(node, driver.now, settings.handover_timeout)
+        waiter = Waiter(node, driver.now, settings.commands.handover_timeout)
         try:
             arm = NodeArm(driver, waiter, effort_controller)
-            manager = find_manager(node, settings.controller_manager, waiter, self._publishers)
+            manager = find_manager(node, settings.commands.controller_manager, waiter, self._publishers)
             try:
                 return await handover(arm, manager)
             except Exception as error:
@@ -136,11 +136,11 @@ class HandoverServices:
         Raises:
             ProcessError: it is not declared.
         """
-        if declared := self._driver.runtime.settings.effort_controller:
+        if declared := self._driver.runtime.settings.commands.effort_controller:
             return declared
         topic = self._node.resolve_topic_name("~/command")
         name, _, last = topic.rpartition("/")
         if last != "commands":
-            text = f"~/command is {topic}: remap it to <controller>/commands, or set the parameter effort_controller"
-            raise ProcessError(self._node.get_name(), text)
+            advice = "remap it to <controller>/commands, or set the parameter commands.effort_controller"
+            raise ProcessError(self._node.get_name(), f"~/command is {topic}: {advice}")
         return name.rpartition("/")[2]

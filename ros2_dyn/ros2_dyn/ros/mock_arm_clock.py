@@ -14,10 +14,13 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
+from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.simulation.lockstep import Lockstep
 
 CATCH_UP = 0.1
 """Longest time that one tick makes up for, s. After a longer pause or a clock jump the arm goes on where it stopped."""
+LOOK_PERIOD = 1e-3
+"""Wall time between two looks whether a tick of the published clock is due, s."""
 PACE_TOLERANCE = 0.9
 """Share of the requested pace below which a slow simulation is logged."""
 PACE_PERIOD = 10.0
@@ -88,7 +91,7 @@ class PublishedClock(ArmClock):
     Each tick advances it by exactly one period. It starts at 0.
     """
 
-    def __init__(self, node: Node, steps: int, lockstep: Lockstep, advance: Advance) -> None:
+    def __init__(self, node: ServedNode, steps: int, lockstep: Lockstep, advance: Advance) -> None:
         """Start the ticks.
 
         Args:
@@ -100,10 +103,11 @@ class PublishedClock(ArmClock):
         self.epoch = 0
         self.lockstep = lockstep
         self._newest = 0
+        self._node, self._goes_on = node, False
         self._steps, self._advance, self._logger = steps, advance, node.get_logger()
         self._out = node.create_publisher(Clock, "/clock", 10)
         steady = RosClock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(1e-3, self.proceed, clock=steady)
+        node.create_timer(LOOK_PERIOD, self.proceed, clock=steady)
         node.create_timer(PACE_PERIOD, self._watch_pace, clock=steady)
         self._watched = (0.0, time.monotonic())
 
@@ -117,14 +121,19 @@ class PublishedClock(ArmClock):
         self.epoch = self._newest
 
     def proceed(self) -> None:
-        """See `ArmClock`: tick if it is time to, and wait for the next tick."""
+        """See `ArmClock`: tick if it is time to; if the next tick is due at once, after what waits."""
         now = time.monotonic()
         if self.lockstep.delay(now) <= 0:
             published = self._advance(self._steps)
             self.lockstep.stepped(published, now)
             now = time.monotonic()
-        self._timer.timer_period_ns = max(1, round(1e9 * self.lockstep.delay(now)))
-        self._timer.reset()
+        if self.lockstep.delay(now) <= 0 and not self._goes_on:
+            self._goes_on = True
+            self._node.call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._goes_on = False
+        self.proceed()
 
     def _watch_pace(self) -> None:
         simulated, now = self.lockstep.simulated(), time.monotonic()

@@ -8,19 +8,18 @@ import time
 from math import ceil
 
 from builtin_interfaces.msg import Duration, Time
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.mock_arm_clock import ArmClock, FollowedClock, PublishedClock
 from ros2_dyn.ros.mock_arm_outputs import MockArmOutputs
 from ros2_dyn.ros.mock_arm_parameters import declare_settings
 from ros2_dyn.ros.mock_arm_services import MockArmServices
 from ros2_dyn.ros.node_base import run_node
-from ros2_dyn.ros.polled_subscription import PolledCallbackGroup, take_all
 from ros2_dyn.simulation.controllers import EFFORT, Controllers, gains_of_inertia
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint, read_waypoints
@@ -32,7 +31,7 @@ DELIVERY_PERIOD = 1e-3
 """Time between two looks for delayed states that are due, s."""
 
 
-class MockArmNode(Node):
+class MockArmNode(ServedNode):
     """A simulated arm with the topics of a driver and of the usual ros2_control controllers.
 
     `~/reference` holds its exact motion, and `~/contact_wrench` the sum of its contacts, under the stamp of the
@@ -60,12 +59,7 @@ class MockArmNode(Node):
         self._outputs = MockArmOutputs(self, settings, self.arm)
         self._lockstep = Lockstep(period, settings.pace, settings.lockstep_timeout if settings.lockstep else 0.0)
 
-        # The tick reads the waiting commands: one callback for each would make them act late on a busy machine.
-        # The executor waits for commands only where the simulation does.
-        group = PolledCallbackGroup(lambda: self._lockstep.awaits_command)
-        self._commands = self.create_subscription(
-            Float64MultiArray, "effort_controller/commands", self._on_awaited_command, 10, callback_group=group
-        )
+        self.create_subscription(Float64MultiArray, "effort_controller/commands", self._on_command, 10)
         self.create_subscription(JointTrajectory, "trajectory_controller/joint_trajectory", self._on_trajectory, 10)
         MockArmServices(self, self.arm, self.controllers, self._on_switch)
         self._time: ArmClock
@@ -78,8 +72,6 @@ class MockArmNode(Node):
 
     def _advance(self, steps: int) -> bool:
         """Simulate a number of steps under the newest command and publish that instant; see `Advance`."""
-        for command in take_all(self._commands):
-            self._on_command(command)
         try:
             self.arm.advance(steps)
             motion = self.arm.motion()
@@ -101,17 +93,16 @@ class MockArmNode(Node):
     def _deliver(self) -> None:
         self._outputs.deliver(self.get_clock().now().nanoseconds * 1e-9)
 
-    def _on_awaited_command(self, message: Float64MultiArray) -> None:
-        self._on_command(message)
-        self._time.proceed()
-
     def _on_command(self, message: Float64MultiArray) -> None:
+        awaited = self._lockstep.awaits_command
         if self.controllers.active == EFFORT:
             self._lockstep.commanded(time.monotonic())
         try:
             self.controllers.command(message.data)
         except InputError as error:
             self.get_logger().error(f"command refused: {error.problem}", throttle_duration_sec=1.0)
+        if awaited:
+            self._time.proceed()
 
     def _on_switch(self) -> None:
         if self.controllers.active != EFFORT:

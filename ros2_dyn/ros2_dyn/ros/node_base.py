@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import uninstall_signal_handlers
 
 from ros2_dyn.errors import Ros2DynError
+from ros2_dyn.ros import executor
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Quality of service of robot_description: reliable, and kept for subscribers that come later."""
@@ -57,7 +57,7 @@ def declare(
     return node.declare_parameter(name, default, descriptor).value
 
 
-def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = rclpy.spin) -> int:
+def run_node(make_node: Callable[[], N], spin: Callable[[N], None] = executor.spin) -> int:
     """Spin a node until it is interrupted or its context is shut down; return the exit status of the process.
 
     An error while the node is made (a wrong parameter, a broken robot description) is logged as one line and ends the
@@ -90,8 +90,6 @@ def _run(make_node: Callable[[], N], spin: Callable[[N], None]) -> int:
         node = make_node()
         gc.freeze()  # what exists now lives as long as the node: scanning it would cause latency spikes
         spin(node)
-    except ExternalShutdownException:
-        pass
     except (Ros2DynError, ParameterException) as error:
         get_logger("ros2_dyn").fatal(str(error))
         return 1

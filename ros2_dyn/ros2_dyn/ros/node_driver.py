@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from typing import TypeVar, cast
 
-from rclpy import task
-from rclpy.node import Node
 from std_msgs.msg import String
 
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.errors import FailsafeError, Ros2DynError
 from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.ros.black_box_writer import NodeBlackBox
@@ -22,6 +20,8 @@ from ros2_dyn.ros.command_output import CommandOutput
 from ros2_dyn.ros.diagnostics import Window
 from ros2_dyn.ros.endpoints import UNKNOWN_NODE
 from ros2_dyn.ros.event_log import EventLog
+from ros2_dyn.ros.executor import ServedNode, Ticks
+from ros2_dyn.ros.late_service import Answer
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.trigger_service import TriggerService
@@ -36,28 +36,28 @@ TICKS_PER_LOOK = 10
 
 
 class NodeDriver:
-    """The runtime of a node, with its outputs. To be called under the node's lock."""
+    """The runtime of a node, with its outputs. To be called in the executor's thread."""
 
-    def __init__(self, node: Node, runtime: ArmRuntime) -> None:
+    def __init__(self, node: ServedNode, runtime: ArmRuntime) -> None:
         self.runtime = runtime
         self.log = EventLog(node.get_logger())
         self.window = Window()
         self.outputs: Outputs | None = None
         self.commands = CommandOutput(node)
         self._node = node
-        self._clock = RuntimeClock(runtime.settings.clock_timeout, time.monotonic())
+        self._clock = RuntimeClock(runtime.settings.commands.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
-        self._collision_service = TriggerService(node, "collision_service")
+        self._collision_service = TriggerService(node, "collision.service")
         self._stop_service = TriggerService(node, "stop_service")
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._black_box = NodeBlackBox(node, runtime)
         self._robot: RobotDynamics | None = None
         self._mode = ""
-        self._ticks = 0
+        self._ticks = Ticks(node, RAMP_DOWN_PERIOD, self.let_time_pass)
+        self._looks = 0
         self._requests = count()
-        self._continuations: deque[Callable[[], None]] = deque()
-        self._waiting: dict[Hashable, task.Future] = {}
+        self._waiting: dict[Hashable, Answer[Reply]] = {}
         self.handle(Update())
 
     # ---- time
@@ -98,14 +98,16 @@ class NodeDriver:
             self._mode_publisher.publish(String(data=mode))
         if update.steps:
             self._publish(update)
-        for reply in update.replies:
-            self._resolve(reply)
         for work in update.work:
             self._aside(work.run, lambda done: self.runtime.step(done, self.now()))
         if update.failsafe is not None:
             config = update.failsafe
             arm = partial(self._arm, config)
             self._aside(arm, lambda problem: self._on_armed(config, problem))
+        self._ticks.run(self.runtime.commands)
+        for reply in update.replies:  # last: whoever waits for it goes on here
+            if (answer := self._waiting.pop(reply.request, None)) is not None:
+                answer.give(reply)
 
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
@@ -135,9 +137,9 @@ class NodeDriver:
                 self.outputs.destroy()
             self.outputs = Outputs(self._node, robot)
             self.publish_collision_stop()
-        self._collision_service.use(robot.settings.collision_service)
-        self._stop_service.use(robot.settings.stop_service)
-        self._clock.timeout = robot.settings.clock_timeout
+        self._collision_service.use(robot.settings.collision.service)
+        self._stop_service.use(robot.settings.commands.stop_service)
+        self._clock.timeout = robot.settings.commands.clock_timeout
 
     def brake(self) -> None:
         """Call the service that brakes the arm."""
@@ -178,32 +180,16 @@ class NodeDriver:
                 value = error
             then(value)
 
-        def done(_: Future[T]) -> None:
-            self._continuations.append(go_on)
-            if (executor := self._node.executor) is not None:  # the node is not on its way down
-                executor.create_task(self._continue)
-
-        future.add_done_callback(done)
-
-    def _continue(self) -> None:
-        """Run the oldest continuation. The executor runs its newest task first, which would reverse the order."""
-        self._continuations.popleft()()
+        future.add_done_callback(lambda _: self._node.call_soon(go_on))
 
     # ---- requests
 
     async def request(self, given: Request) -> Reply:
         """Give the runtime a request, by a name that its reply bears, and wait for that."""
-        executor = self._node.executor
-        future = task.Future(executor=executor)
-        name = next(self._requests)
-        self._waiting[name] = future
+        name, answer = next(self._requests), Answer[Reply]()
+        self._waiting[name] = answer
         self.step(given._replace(request=name))
-        return await future
-
-    def _resolve(self, reply: Reply) -> None:
-        future, executor = self._waiting.pop(reply.request, None), self._node.executor
-        if future is not None and executor is not None:
-            executor.create_task(future.set_result, reply)  # the task wakes the executor
+        return await answer
 
     # ---- the other side
 
@@ -225,14 +211,14 @@ class NodeDriver:
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
-        link = self.commands.link(self.runtime.settings.controller_node)
+        link = self.commands.link(self.runtime.settings.commands.controller_node)
         self.step(link)
 
     def let_time_pass(self) -> None:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
         self.commands.beat()
-        self._ticks += 1
-        if self.runtime.commands and (self.commands.overruled or self._ticks % TICKS_PER_LOOK == 0):
+        self._looks += 1
+        if self.runtime.commands and (self.commands.overruled or self._looks % TICKS_PER_LOOK == 0):
             self.see_link()
         self.step(TimePassed())
 

@@ -25,16 +25,16 @@ class Outputs:
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._node = node
         self._key = _key(robot)
-        model, settings = robot.model, robot.settings
+        model = robot.model
         self._effort = effort_template(model.joint_names, model.base_link)  # RViz drops messages without a frame
         self._wrenches = [wrench_template(link) for link in model.child_links]
-        self._markers = WrenchMarkers(model.child_links, settings.marker_scale, settings.marker_rate)
+        self._markers = WrenchMarkers(model.child_links)
         self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORT_TOPICS]
         self._wrench_publishers = [
             node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints
         ]
         self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
-        self.collision = CollisionOutputs(node, robot) if settings.detect_collisions else None
+        self.collision = CollisionOutputs(node, robot) if robot.settings.collision.enabled else None
         self.refresh_subscribers()
 
     def matches(self, robot: RobotDynamics) -> bool:
@@ -72,6 +72,6 @@ class Outputs:
 
 
 def _key(robot: RobotDynamics) -> tuple[object, ...]:
-    model, settings = robot.model, robot.settings
+    model = robot.model
     names = model.link_names, tuple(joint.name for joint in model.joints), robot.tip_link
-    return *names, settings.detect_collisions, settings.marker_scale, settings.marker_rate
+    return *names, robot.settings.collision.enabled

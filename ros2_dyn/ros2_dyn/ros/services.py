@@ -48,7 +48,7 @@ def fill_jacobian(
     sigma = singular_values(J)
     response.singular_values = sigma.tolist()
     response.manipulability = float(manipulability(J))
-    response.near_singularity = bool(sigma[-1] < robot.settings.singularity_threshold)
+    response.near_singularity = bool(sigma[-1] < robot.settings.outputs.singularity_threshold)
 
 
 def fill_torque(

@@ -14,11 +14,11 @@ from rclpy.parameter import parameter_value_to_python
 
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.runtime import Settings
-from ros2_dyn.runtime.settings import ABOUT
+from ros2_dyn.runtime.settings import declared
 
-SETTABLE = [name for name in ABOUT if not isinstance(getattr(Settings(), name), tuple)]
+SETTABLE = [name for name, each in declared().items() if not each.is_list]
 """Parameters that always have a value."""
-LISTS = [name for name in ABOUT if name not in SETTABLE]
+LISTS = [name for name, each in declared().items() if each.is_list]
 """Parameters that may not be set. A node answers a question for one of them and others with nothing at all."""
 QUESTIONS = [SETTABLE, *([name] for name in LISTS)]
 LOOKS = 4

@@ -12,7 +12,7 @@ import struct
 
 import numpy as np
 
-from ros2_dyn.control.stop_handover import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop import NOTHING_FOUND, StopHandover
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.update import LastCommand
 

@@ -10,6 +10,10 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+FORCE_SCALE = 0.002
+"""Length of the arrows, m/N."""
+RATE = 20.0
+"""Greatest rate at which they are published, Hz."""
 MOMENT_SCALE = 5.0
 """Arrows of moments are this much longer, per N m, than those of forces per N."""
 SHAFT, HEAD, HEAD_LENGTH = 0.012, 0.024, 0.03
@@ -19,18 +23,17 @@ SHAFT, HEAD, HEAD_LENGTH = 0.012, 0.024, 0.03
 class WrenchMarkers:
     """Two arrows for each of some links, in a message that is used again and again."""
 
-    def __init__(self, links: Sequence[str], scale: float, rate: float, prefix: str = "") -> None:
+    def __init__(self, links: Sequence[str], scale: float = FORCE_SCALE, prefix: str = "") -> None:
         """Make the arrows.
 
         Args:
             links: frames of the wrenches.
             scale: m/N.
-            rate: greatest rate at which they are published, Hz.
             prefix: of the namespaces "force" and "moment", by which RViz tells markers apart.
         """
         self._scales = (scale, MOMENT_SCALE * scale)
         self._message = MarkerArray()
-        self._period, self._next = 1 / rate, 0.0
+        self._period, self._next = 1 / RATE, 0.0
         kinds = (("force", ColorRGBA(r=1.0, g=0.5, a=0.9)), ("moment", ColorRGBA(r=0.1, g=0.4, b=1.0, a=0.9)))
         for i, link in enumerate(links):
             for kind, color in kinds:

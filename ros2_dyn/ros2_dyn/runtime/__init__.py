@@ -3,7 +3,6 @@
 
 from ros2_dyn.control.events import Event as Event
 from ros2_dyn.runtime.arm_runtime import ArmRuntime as ArmRuntime
-from ros2_dyn.runtime.arm_runtime import run_work as run_work
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate as CollisionUpdate
 from ros2_dyn.runtime.inputs import ClockJump as ClockJump
 from ros2_dyn.runtime.inputs import CollisionCalibration as CollisionCalibration
@@ -30,6 +29,7 @@ from ros2_dyn.runtime.inputs import TimePassed as TimePassed
 from ros2_dyn.runtime.inputs import TrajectorySample as TrajectorySample
 from ros2_dyn.runtime.inputs import WrenchSample as WrenchSample
 from ros2_dyn.runtime.robot_dynamics import Terms as Terms
+from ros2_dyn.runtime.run_work import run_work as run_work
 from ros2_dyn.runtime.settings import Settings as Settings
 from ros2_dyn.runtime.states import MeasuredState as MeasuredState
 from ros2_dyn.runtime.update import Command as Command

@@ -9,56 +9,31 @@ A measured state passes through a pipeline, one file a stage:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
-from ros2_dyn.control.modes import ACTIVE_MODES, Mode
-from ros2_dyn.errors import InputError, MessageError, ModeRefused, Ros2DynError
+from ros2_dyn.control.modes import Mode
+from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime import inputs
 from ros2_dyn.runtime.calibration_run import CalibrationRuns
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
-from ros2_dyn.runtime.failsafe_arming import FailsafeArming
 from ros2_dyn.runtime.handover_protocol import ArmView
-from ros2_dyn.runtime.inputs import (
-    ClockJump,
-    CollisionCalibration,
-    CollisionReset,
-    CommandExpired,
-    CommandLink,
-    Description,
-    DesiredSample,
-    EnableSignal,
-    FailsafeArmed,
-    HandoverInput,
-    HybridSample,
-    Input,
-    JointSample,
-    ModeRequest,
-    PayloadQuestion,
-    PayloadRequest,
-    PoseSample,
-    SettingsChange,
-    StatePublishers,
-    TakeOver,
-    TimePassed,
-    TrajectorySample,
-    WrenchSample,
-)
 from ros2_dyn.runtime.loop_observer import LoopReport
 from ros2_dyn.runtime.mode_manager import ModeManager
+from ros2_dyn.runtime.mode_requests import Asked, ModeRequests
 from ros2_dyn.runtime.model_monitor import ModelDifference
-from ros2_dyn.runtime.payload_change import PayloadLinkWork, checked_payload
+from ros2_dyn.runtime.payload_change import PayloadChange, PayloadLinkWork, change_payload, finish_payload_change
 from ros2_dyn.runtime.payload_run import PayloadRuns, PayloadWork
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics, checked_model
-from ros2_dyn.runtime.robot_loader import RobotLoader, RobotWork
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics, no_robot
+from ros2_dyn.runtime.robot_loader import RobotLoader, RobotWork, robot_events
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
-from ros2_dyn.runtime.target_hybrid import TargetHybrid
-from ros2_dyn.runtime.targets import TARGET_TOPICS, Target, TargetSample, TargetWork, take_target
+from ros2_dyn.runtime.targets import TARGET_TOPICS, TargetSample, TargetWork, last_target, take_target
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask, TrajectoryWork
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -94,39 +69,36 @@ class ArmRuntime:
         self._pipeline: StatePipeline | None = None
         self._modes = ModeManager()
         self._loader = RobotLoader()
-        self._description: RobotModel | str | None = None
         self._calibration = CalibrationRuns()
         self._payload_runs = PayloadRuns()
         self._sources = StateSources()
-        self._failsafe = FailsafeArming()
+        self._requests = ModeRequests(self._modes, self._loader, self._sources)
         self._events: list[Event] = []
         self._standby: deque[tuple[list[SynchronizedState], float]] | None = deque(maxlen=HISTORY) if standby else None
-        self._handlers: dict[type, Callable[[Any, float], Update]] = {
-            JointSample: self._on_joint_state,
-            DesiredSample: self._on_desired,
-            WrenchSample: self._on_target,
-            PoseSample: self._on_target,
-            HybridSample: self._on_target,
-            TrajectorySample: self._on_trajectory,
-            TimePassed: self._on_time,
-            EnableSignal: self._on_enable,
-            CommandLink: self._on_link,
-            CommandExpired: self._on_command_expired,
-            ClockJump: self._on_clock_jump,
-            StatePublishers: self._on_state_publishers,
-            ModeRequest: self._on_mode_request,
-            FailsafeArmed: self._on_failsafe_armed,
-            TakeOver: self._on_take_over,
-            HandoverInput: self._on_handover,
-            PayloadRequest: self._on_payload_request,
-            PayloadQuestion: self._on_payload_question,
-            CollisionReset: self._on_collision_reset,
-            CollisionCalibration: self._on_collision_calibration,
-            Description: self._on_description,
-            SettingsChange: self._on_settings_change,
-            WorkDone: self._on_work_done,
-        }
-        self._after_work: dict[type, Callable[[Any, float], Update]] = {
+        self._handlers: dict[type, Callable[[Any, float], Update | None]] = {
+            inputs.JointSample: self._on_joint_state,
+            inputs.DesiredSample: self._on_desired,
+            inputs.WrenchSample: self._on_target,
+            inputs.PoseSample: self._on_target,
+            inputs.HybridSample: self._on_target,
+            inputs.TrajectorySample: self._on_trajectory,
+            inputs.TimePassed: self._on_time,
+            inputs.EnableSignal: self._on_enable,
+            inputs.CommandLink: self._on_link,
+            inputs.CommandExpired: self._on_command_expired,
+            inputs.ClockJump: self._on_clock_jump,
+            inputs.StatePublishers: self._on_state_publishers,
+            inputs.ModeRequest: self._on_mode_request,
+            inputs.FailsafeArmed: self._on_failsafe_armed,
+            inputs.TakeOver: self._on_take_over,
+            inputs.HandoverInput: self._on_handover,
+            inputs.PayloadRequest: self._on_payload_request,
+            inputs.PayloadQuestion: self._on_payload_question,
+            inputs.CollisionReset: self._on_collision_reset,
+            inputs.CollisionCalibration: self._on_collision_calibration,
+            inputs.Description: self._on_description,
+            inputs.SettingsChange: self._on_settings_change,
+            # work that is done, by its kind
             RobotWork: self._on_robot_made,
             PayloadLinkWork: self._on_payload_link_made,
             TargetWork: self._on_target_made,
@@ -136,9 +108,11 @@ class ArmRuntime:
         if model is not None:
             self._install(RobotDynamics(model, self.settings), 0.0)
 
-    def step(self, given: Input, now: float) -> Update:
+    def step(self, given: inputs.Input, now: float) -> Update:
         """Take one input at a time, s, and return all that it leads to."""
-        return self._handlers[type(given)](given, now)
+        kind = type(given.work) if isinstance(given, WorkDone) else type(given)
+        update = self._handlers[kind](given, now)
+        return self._update() if update is None else update
 
     # ---- what services and diagnostics read
 
@@ -204,10 +178,10 @@ class ArmRuntime:
             MessageError: there is none yet.
         """
         if self._pipeline is None:
-            raise MessageError(field, "no robot yet", "no robot_description has been received")
+            raise no_robot(field)
         return self._pipeline.robot
 
-    def requested_state(self, sample: JointSample) -> MeasuredState:
+    def requested_state(self, sample: inputs.JointSample) -> MeasuredState:
         """Return the state that a request gives, or the newest measured one where it names no joints.
 
         Raises:
@@ -215,11 +189,7 @@ class ArmRuntime:
         """
         self.require_robot("state")
         assert self._pipeline is not None
-        if sample.names:
-            return self._pipeline.order.state(sample)
-        if self._pipeline.state is None:
-            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
-        return self._pipeline.state
+        return self._pipeline.requested_state(sample)
 
     def external_efforts(self) -> CollisionUpdate:
         """Return the newest external efforts.
@@ -228,7 +198,7 @@ class ArmRuntime:
             InputError: none are observed.
         """
         if self._pipeline is None:
-            raise InputError("detect_collisions", "there is no robot yet")
+            raise InputError("collision.enabled", "there is no robot yet")
         return self._pipeline.external_efforts()
 
     def model_difference(self, now: float) -> ModelDifference | None:
@@ -245,13 +215,11 @@ class ArmRuntime:
         Raises:
             MessageError: there is no robot yet.
         """
-        robot = self.require_robot("joint_names")
-        settings, payload = robot.settings, tuple(robot.payload.at(now))
-        return TrajectoryTask(robot.model, robot.payload.link, payload, settings.gravity, settings.command_effort)
+        return TrajectoryTask.of(self.require_robot("joint_names"), now)
 
     # ---- measured and desired states
 
-    def _on_joint_state(self, sample: JointSample, now: float) -> Update:
+    def _on_joint_state(self, sample: inputs.JointSample, now: float) -> Update:
         self._sources.note(sample.names, now)
         pipeline, modes = self._pipeline, self._modes
         if pipeline is None:
@@ -263,7 +231,7 @@ class ArmRuntime:
         intended = modes.intends_contact
         return self._decide(pipeline.on_joint_state(sample, now, commanded=modes.commands, contact_intended=intended))
 
-    def _on_desired(self, sample: DesiredSample, now: float) -> Update:
+    def _on_desired(self, sample: inputs.DesiredSample, now: float) -> Update:
         if self._pipeline is None:
             return self._update()
         intended = self._modes.intends_contact
@@ -280,97 +248,62 @@ class ArmRuntime:
         steps = tuple(Step(observed.state.measured, observed.terms, observed.seen) for observed in passed.observed)
         return self._update(*passed.events, steps=steps, command=command)
 
-    def _on_time(self, _: TimePassed, now: float) -> Update:
+    def _on_time(self, _: inputs.TimePassed, now: float) -> Update:
         command = self._modes.on_time(now)
-        replies = self._calibration.finish(self.settings.false_alarms_per_hour, now)
+        replies = self._calibration.finish(now)
         return self._update(command=command, replies=replies, work=self._payload_runs.finish(now))
 
-    def _on_command_expired(self, _: CommandExpired, now: float) -> Update:
+    def _on_command_expired(self, _: inputs.CommandExpired, now: float) -> None:
         self._modes.on_command_expired(now)
-        return self._update()
 
-    def _on_clock_jump(self, jump: ClockJump, now: float) -> Update:
+    def _on_clock_jump(self, jump: inputs.ClockJump, now: float) -> None:
         self._modes.stop("clock jumped", f": {jump.detail}")
-        return self._update()
 
-    def _on_state_publishers(self, publishers: StatePublishers, now: float) -> Update:
+    def _on_state_publishers(self, publishers: inputs.StatePublishers, now: float) -> None:
         if problem := self._sources.on_publishers(publishers.number, now):
             self._events.append(Event("two publishers", problem))
-        return self._update()
 
     # ---- modes
 
-    def _on_link(self, link: CommandLink, now: float) -> Update:
+    def _on_link(self, link: inputs.CommandLink, now: float) -> None:
         self._modes.on_link(link, now)
-        self._failsafe.on_link(link, self.commands, now)
-        return self._update()
+        self._requests.failsafe.on_link(link, self.commands, now)
 
-    def _on_enable(self, signal: EnableSignal, now: float) -> Update:
+    def _on_enable(self, signal: inputs.EnableSignal, now: float) -> None:
         self._modes.on_enable(signal.pressed, now)
-        return self._update()
 
-    def _on_target(self, sample: TargetSample, now: float) -> Update:
+    def _on_target(self, sample: TargetSample, now: float) -> Update | None:
         if self._pipeline is None:
-            return self._update()
+            return None
         try:
-            last, model = self._last_target(sample), self._pipeline.robot.model
-            target = take_target(sample, last, model, self.settings, now)
+            last = last_target(sample, self._modes.target, self._modes.target_pose)
+            target = take_target(sample, last, self._pipeline.robot.model, self.settings, now)
         except MessageError as error:
             return self._update(rejection(TARGET_TOPICS[type(sample)], error))
         if isinstance(target, TargetWork):
             return self._update(work=(target,))
         self._modes.on_target(target)
-        return self._update()
+        return None
 
-    def _on_target_made(self, done: WorkDone, now: float) -> Update:
+    def _on_target_made(self, done: WorkDone, now: float) -> None:
         work = done.work
         assert isinstance(work, TargetWork)
+        last = last_target(work.sample, self._modes.target, self._modes.target_pose)
         current = self._pipeline is not None and self._pipeline.robot.model is work.model
-        if current and done.error is None and not work.is_late(self._last_target(work.sample)):
+        if current and done.error is None and not work.is_late(last):
             self._modes.on_target(done.value)
-        return self._update()
 
-    def _last_target(self, sample: TargetSample) -> Target | None:
-        """Return the target that a message replaces."""
-        if isinstance(sample, WrenchSample):
-            return self._modes.target
-        pose = self._modes.target_pose
-        return pose if isinstance(sample, PoseSample) or isinstance(pose, TargetHybrid) else None
+    def _on_mode_request(self, asked: inputs.ModeRequest, now: float) -> Update:
+        return self._answer(self._requests.on_request(asked, now))
 
-    def _on_mode_request(self, asked: ModeRequest, now: float) -> Update:
-        if asked.mode == "monitor":
-            self._modes.leave(now)
-            return self._update(replies=(Reply(asked.request),))
-        if asked.mode not in ACTIVE_MODES:
-            error = InputError("mode", f"expected one of monitor, {', '.join(ACTIVE_MODES)}; got '{asked.mode}'")
-            return self._update(replies=(Reply(asked.request, error),))
-        try:
-            self._check_no_load(asked.mode)
-            if problem := self._sources.problem(now):
-                raise ModeRefused(asked.mode, problem)
-            self._modes.check_entry(asked.mode, now)
-        except ModeRefused as refused:
-            return self._update(replies=(Reply(asked.request, refused),))
-        config = self._modes.failsafe_config()
-        if config is not None and not self._failsafe.is_armed(config, self._modes.link):
-            self._failsafe.await_it(asked)
-            return self._update(failsafe=config)
-        return self._update(replies=(self._enter(asked.mode, asked.request, now),))
+    def _on_failsafe_armed(self, armed: inputs.FailsafeArmed, now: float) -> Update:
+        return self._answer(self._requests.on_failsafe_armed(armed, now))
 
-    def _on_failsafe_armed(self, armed: FailsafeArmed, now: float) -> Update:
-        waiting, problem = self._failsafe.on_armed(armed, now), armed.problem
-        if problem is None:
-            self._modes.on_failsafe_armed()
-        elif not waiting:  # it was for a robot that changed amid a mode
-            self._modes.stop("failsafe lost", f": {problem}")
-        if problem is None and armed.config != self._modes.failsafe_config():
-            problem = Ros2DynError("the robot or parameters changed meanwhile: ask again")
-        if problem is not None:
-            refused = (Reply(each.request, ModeRefused(each.mode, str(problem))) for each in waiting)
-            return self._update(replies=tuple(refused))
-        return self._update(replies=tuple(self._enter(each.mode, each.request, now) for each in waiting))
+    def _answer(self, asked: Asked) -> Update:
+        self._events += asked.events
+        return self._update(replies=asked.replies, failsafe=asked.failsafe)
 
-    def _on_take_over(self, taken: TakeOver, now: float) -> Update:
+    def _on_take_over(self, taken: inputs.TakeOver, now: float) -> Update:
         pipeline, history = self._pipeline, self._standby or ()
         assert pipeline is not None
         pipeline.robot.payload.change(taken.last.payload, 0.0, history[0][1] if history else now)
@@ -380,62 +313,35 @@ class ArmRuntime:
             self._events += self._decide(pipeline.observe_late(states, at)).events
         return self._update(command=self._modes.take_over(taken.last, taken.reason, now))
 
-    def _check_no_load(self, mode: str) -> None:
-        """Check that no robot is being made: a mode must not begin under parameters that are about to change."""
-        if self._loader.busy:
-            raise ModeRefused(mode, "another robot or other parameters are being prepared: ask again")
-
-    def _enter(self, mode: str, request: Hashable, now: float) -> Reply:
-        try:
-            self._check_no_load(mode)
-            self._events.append(Event("mode entered", self._modes.enter(cast(Mode, mode), now), "info"))
-        except ModeRefused as refused:
-            return Reply(request, refused)
-        return Reply(request)
-
-    def _on_handover(self, handover: HandoverInput, now: float) -> Update:
+    def _on_handover(self, handover: inputs.HandoverInput, now: float) -> None:
         self._modes.on_handover(handover.step, now)
-        return self._update()
 
     # ---- payload, trajectories, collisions
 
-    def _on_payload_request(self, asked: PayloadRequest, now: float) -> Update:
-        try:
-            robot = self.require_robot("link")
-            q = None if self.state is None else self.state.q
-            payload = checked_payload(robot, asked, q, self.mode if self.commands else "", now)
-        except Ros2DynError as error:
-            return self._update(replies=(Reply(asked.request, error),))
-        if payload.link != robot.payload.link:
-            return self._update(work=(PayloadLinkWork(robot, payload),))
-        robot.payload.change(payload.parameters, payload.ramp_time, now)
-        self._modes.on_payload_changed()
-        return self._update(replies=(Reply(asked.request),))
+    def _on_payload_request(self, asked: inputs.PayloadRequest, now: float) -> Update:
+        q, mode = None if self.state is None else self.state.q, self.mode if self.commands else ""
+        return self._use_payload(change_payload(self.robot, asked, q, mode, now), now)
 
     def _on_payload_link_made(self, done: WorkDone, now: float) -> Update:
-        work, pipeline, error = done.work, self._pipeline, done.error
-        assert isinstance(work, PayloadLinkWork)
-        if pipeline is None or pipeline.robot is not work.robot:
-            error = InputError("link", "the robot or parameters changed meanwhile: ask again")
-        if error is None:
-            assert pipeline is not None
-            made: RobotDynamics = done.value
-            made.payload.change(work.payload.parameters, work.payload.ramp_time, now)
-            pipeline.use_payload_link(made)
-            self._modes.use(made, now)
-            self._failsafe.on_robot_changed(self.commands)
-        return self._update(replies=(Reply(work.payload.request, error),))
+        return self._use_payload(finish_payload_change(done, self.robot, now), now)
 
-    def _on_payload_question(self, question: PayloadQuestion, now: float) -> Update:
-        try:
-            return self._update(replies=self._payload_runs.begin(question, self.require_robot("link"), now))
-        except Ros2DynError as error:
-            return self._update(replies=(Reply(question.request, error),))
+    def _use_payload(self, change: PayloadChange, now: float) -> Update:
+        if change.robot is not None:
+            assert self._pipeline is not None
+            self._pipeline.use_payload_link(change.robot)
+            self._modes.use(change.robot, now)
+            self._requests.failsafe.on_robot_changed(self.commands)
+        elif change.changed:
+            self._modes.on_payload_changed()
+        return self._update(replies=change.replies, work=change.work)
+
+    def _on_payload_question(self, question: inputs.PayloadQuestion, now: float) -> Update:
+        return self._update(replies=self._payload_runs.begin(question, self.robot, now))
 
     def _on_payload_estimated(self, done: WorkDone, now: float) -> Update:
         return self._update(replies=(self._payload_runs.on_work_done(done),))
 
-    def _on_trajectory(self, trajectory: TrajectorySample, now: float) -> Update:
+    def _on_trajectory(self, trajectory: inputs.TrajectorySample, now: float) -> Update:
         try:
             return self._update(work=(TrajectoryWork(self.trajectory_task(now), trajectory),))
         except MessageError as error:
@@ -445,7 +351,7 @@ class ArmRuntime:
         assert isinstance(done.work, TrajectoryWork)
         return self._update(replies=(Reply(done.work.trajectory.request, done.error, done.value),))
 
-    def _on_collision_reset(self, asked: CollisionReset, now: float) -> Update:
+    def _on_collision_reset(self, asked: inputs.CollisionReset, now: float) -> Update:
         try:
             self.external_efforts()
         except InputError as error:
@@ -455,56 +361,32 @@ class ArmRuntime:
         self._modes.forget_collision()
         return self._update(replies=(Reply(asked.request),))
 
-    def _on_collision_calibration(self, asked: CollisionCalibration, now: float) -> Update:
+    def _on_collision_calibration(self, asked: inputs.CollisionCalibration, now: float) -> Update:
         try:
             seen = self.external_efforts()
         except InputError as error:
             return self._update(replies=(Reply(asked.request, error),))
-        deadline = now + self.settings.calibration_time
+        deadline = now + self.settings.collision.calibration_time
         return self._update(replies=self._calibration.begin(seen, deadline, asked.request))
 
     # ---- the robot and the parameters
 
-    def _on_description(self, given: Description, now: float) -> Update:
-        self._description = given.description
+    def _on_description(self, given: inputs.Description, now: float) -> Update:
         payload = None if self._pipeline is None else self._pipeline.robot.payload
-        return self._update(work=(self._loader.load(given.description, self.settings, payload),))
+        return self._update(work=(self._loader.take(given.description, self.settings, payload),))
 
-    def _on_settings_change(self, change: SettingsChange, now: float) -> Update:
+    def _on_settings_change(self, change: inputs.SettingsChange, now: float) -> Update:
+        if change.settings == self.settings:
+            return self._update(replies=(Reply(change.request),))
         try:
-            replies, work = self._change_settings(change.settings, now)
+            if self.commands:
+                self.settings.check_unlocked(change.settings, self.mode)
+            loaded = self._loader.change_settings(change.settings, self.robot)
         except Ros2DynError as error:
             return self._update(replies=(Reply(change.request, error),))
-        return self._update(replies=(Reply(change.request), *replies), work=work)
-
-    def _change_settings(self, settings: Settings, now: float) -> tuple[tuple[Reply, ...], tuple[Work, ...]]:
-        """Take parameters; return replies to what they end, and the work that they need.
-
-        Raises:
-            Ros2DynError: they are refused.
-        """
-        if self.commands:
-            self.settings.check_unlocked(settings, self.mode)
-        pipeline = self._pipeline
-        if settings == self.settings:
-            return (), ()
-        if pipeline is None:
-            self.settings = settings
-            if self._description is None or self._loader.busy:
-                return (), ()
-            return (), (self._loader.load(self._description, settings, None),)  # it may fit these
-        robot = pipeline.robot
-        model = checked_model(robot.description, settings)
-        self.settings = settings
-        kernels_fit = model == robot.model and (settings.tip_link or model.default_tip) == robot.tip_link
-        if self._loader.busy:
-            return (), ()  # the robot that is being made is made again with these
-        if kernels_fit:
-            return self._install(RobotDynamics(robot.description, settings, robot.payload), now), ()
-        return (), (self._loader.load(robot.description, settings, robot.payload),)
-
-    def _on_work_done(self, done: WorkDone, now: float) -> Update:
-        return self._after_work[type(done.work)](done, now)
+        self.settings = change.settings
+        replies = () if loaded.robot is None else self._install(loaded.robot, now)
+        return self._update(replies=(Reply(change.request), *replies), work=loaded.work)
 
     def _on_robot_made(self, done: WorkDone, now: float) -> Update:
         loaded = self._loader.finish(done, self.robot, self.settings)
@@ -514,19 +396,11 @@ class ArmRuntime:
     def _install(self, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
         """Go on with a robot at a time, s; a calibration that ran is over where the observer is another."""
         before = self._pipeline
-        if before is not None and robot.payload is not before.robot.payload and any(before.robot.payload.target):
-            text = "the payload is gone: no joint moves the link that carried it any more"
-            self._events.append(Event("payload gone", text))
         self._pipeline = StatePipeline(robot, before)
-        another = before is None or before.robot.description is not robot.description
         self._modes.use(robot, now)
-        self._failsafe.on_robot_changed(self.commands)
+        self._requests.failsafe.on_robot_changed(self.commands)
         self.warnings = [str(each) for each in robot.findings if each.severity != "note"]
-        names, model = ", ".join(robot.model.joint_names), robot.model.name
-        text = f"using '{model}' with the joints {names}, tip link '{robot.tip_link}'"
-        self._events.append(Event("robot used", text, "info"))
-        if another:
-            self._events += [Event("robot description", f"robot description: {text}") for text in self.warnings]
+        self._events += robot_events(robot, None if before is None else before.robot, self.warnings)
         abandoned = self._payload_runs.on_robot_changed()
         same_monitor = before is not None and before.monitor is self._pipeline.monitor
         return abandoned if same_monitor else (*abandoned, *self._calibration.abandon())
@@ -545,26 +419,7 @@ class ArmRuntime:
         happened = (*self._events, *self._modes.take_events(), *events)
         self._events.clear()
         modes = self._modes
-        if failsafe is None:  # the failsafe process must know the robot that is commanded
-            failsafe = self._failsafe.take_due(modes.failsafe_config())
+        if failsafe is None:
+            failsafe = self._requests.take_due_failsafe()
         failed = any(event.kind == STOP_FAILED for event in happened)
         return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failed, failsafe)
-
-
-def run_work(runtime: ArmRuntime, update: Update, now: float) -> Update:
-    """Do all the work that an update asks for in this thread, and return the last update of it.
-
-    A failsafe process that is asked for counts as armed: where nothing can die, none is needed.
-
-    Raises:
-        Ros2DynError: a reply refuses the request.
-    """
-    while update.work or update.failsafe is not None:
-        if update.failsafe is not None:
-            update = runtime.step(FailsafeArmed(update.failsafe), now)
-        else:
-            update = runtime.step(update.work[0].run(), now)
-    for reply in update.replies:
-        if reply.error is not None:
-            raise reply.error
-    return update

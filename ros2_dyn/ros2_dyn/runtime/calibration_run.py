@@ -11,6 +11,8 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.update import Reply
 
+FALSE_ALARMS_PER_HOUR = 0.01
+"""False alarms that the thresholds allow, 1/h: one in four days."""
 MIN_EFFORT_FRACTION = 1e-3
 """No calibrated threshold is below this fraction of the joint's effort limit."""
 
@@ -36,7 +38,7 @@ class CalibrationRun:
         self._calibration.update(1e-9 * seen.state.stamp, list(seen.residual), seen.state.qd)
         self._restarted = self._restarted or seen.restarts != self._restarts
 
-    def thresholds(self, false_alarms_per_hour: float) -> list[float]:
+    def thresholds(self) -> list[float]:
         """Return the threshold of each joint, N m or N, with four digits.
 
         Raises:
@@ -48,7 +50,7 @@ class CalibrationRun:
             )
         limits = self._model.effort_limit
         lowest = [MIN_EFFORT_FRACTION * limit if limit < float("inf") else 0.0 for limit in limits]
-        return [float(f"{e:.4g}") for e in self._calibration.thresholds(false_alarms_per_hour, lowest)]
+        return [float(f"{e:.4g}") for e in self._calibration.thresholds(FALSE_ALARMS_PER_HOUR, lowest)]
 
 
 class CalibrationRuns:
@@ -74,14 +76,14 @@ class CalibrationRuns:
         if self._run is not None and seen is not None:
             self._run.update(seen)
 
-    def finish(self, false_alarms_per_hour: float, now: float) -> tuple[Reply, ...]:
+    def finish(self, now: float) -> tuple[Reply, ...]:
         """Return the reply to a run that is over at a time, s."""
         run = self._run
         if run is None or now < run.deadline:
             return ()
         self._run = None
         try:
-            return (Reply(run.request, None, run.thresholds(false_alarms_per_hour)),)
+            return (Reply(run.request, None, run.thresholds()),)
         except InputError as error:
             return (Reply(run.request, error),)
 

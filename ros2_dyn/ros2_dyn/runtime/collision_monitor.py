@@ -12,7 +12,6 @@ import numpy as np
 
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.collision import CollisionDetector, IntendedContact, Thresholds
-from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.model import RobotModel
@@ -23,20 +22,6 @@ from ros2_dyn.runtime.states import MeasuredState
 
 MAX_EFFORT = 1e6
 """Largest measured effort, N m or N. A greater one is no measurement, and would stay in the observer."""
-OWN_SETTINGS = (
-    "joints",
-    "measured_effort",
-    "effort_gain",
-    "acceleration_cutoff",
-    "observer",
-    "observer_bandwidth",
-    "collision_threshold",
-    "collision_threshold_velocity",
-    "collision_threshold_acceleration",
-    "collision_samples",
-    "collision_hysteresis",
-)
-"""Parameters that a monitor depends on."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +56,7 @@ class CollisionUpdate:
         if touched and robot.model.link_frame(touched).body != robot.model.link_frame(robot.tip_link).body:
             return TipWrench((), f"'{touched}' is touched, not the tip")
         J, pose = robot.kernels.tip(self.state.q)
-        found = tip_wrench(J, self.residual, settings.wrench_damping, settings.singularity_threshold)
+        found = tip_wrench(J, self.residual, min_singular_value=settings.outputs.singularity_threshold)
         if not found.wrench:
             return found
         f, m = np.reshape(found.wrench, (2, 3)) @ np.array(pose)[:3, :3]
@@ -91,20 +76,13 @@ class CollisionMonitor:
         """
         self._contact = IntendedContact()
         self._model, self._settings = model, settings
-        self._detector = CollisionDetector(
-            _thresholds(model, settings), settings.collision_samples, settings.collision_hysteresis
-        )
-        self._given = settings.measured_effort == "external"
-        direct = self._given or settings.observer == "direct"
-        bandwidth = settings.observer_bandwidth
+        self._detector = CollisionDetector(_thresholds(model, settings))
+        self._given = settings.states.measured_effort == "external"
+        bandwidth = settings.collision.bandwidth
         self._cutoff = cutoff = inf if self._given else effort_cutoff
-        self._observer = DirectObserver(bandwidth, cutoff) if direct else MomentumObserver(bandwidth, cutoff)
+        self._observer = DirectObserver(bandwidth, cutoff) if self._given else MomentumObserver(bandwidth, cutoff)
         self._last: tuple[MeasuredState, Sequence[float]] | None = None
         """Newest state that was observed, and the payload there."""
-        self._qdd: FilteredDerivative | None = None
-        """Where something depends on accelerations."""
-        if settings.observer == "direct" or self._detector.thresholds.per_acceleration:
-            self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
 
     @property
     def has_thresholds(self) -> bool:
@@ -122,8 +100,10 @@ class CollisionMonitor:
 
     def is_like(self, other: CollisionMonitor) -> bool:
         """Return whether another monitor observes and judges the same in the same way."""
-        same = (self._model, self._cutoff) == (other._model, other._cutoff)
-        return same and all(getattr(self._settings, name) == getattr(other._settings, name) for name in OWN_SETTINGS)
+        if (self._model, self._cutoff) != (other._model, other._cutoff):
+            return False
+        a, b = self._settings, other._settings
+        return (a.robot.joints, a.states, a.collision) == (b.robot.joints, b.states, b.collision)
 
     def reset(self) -> None:
         """Forget the collision."""
@@ -151,11 +131,10 @@ class CollisionMonitor:
         if any(abs(effort) > MAX_EFFORT for effort in state.effort):
             raise MessageError("effort", "too large", f"got {list(state.effort)}; collisions cannot be detected")
         t = 1e-9 * state.stamp
-        qdd = self._qdd.update(t, state.qd) if self._qdd is not None else None
-        if not self._observe(t, state, terms, qdd, robot, now):
+        if not self._observe(t, state, terms, robot, now):
             return None
         residual, detector = self._observer.value, self._detector
-        begins = detector.update(residual, state.qd, qdd)
+        begins = detector.update(residual, state.qd)
         if self._contact.excuses(contact_intended, any(detector.exceeded), now) and begins:
             detector.collision = begins = False
         exceeded = tuple(detector.exceeded)
@@ -170,15 +149,11 @@ class CollisionMonitor:
             self._observer.restarts,
         )
 
-    def _observe(
-        self, t: float, state: MeasuredState, terms: Terms, qdd: list[float] | None, robot: RobotDynamics, now: float
-    ) -> bool:
+    def _observe(self, t: float, state: MeasuredState, terms: Terms, robot: RobotDynamics, now: float) -> bool:
         observer, effort = self._observer, state.effort or []
-        if self._given and isinstance(observer, DirectObserver):
-            return observer.observe(t, [0.0] * len(effort), effort)
-        tau = total_effort(self._settings.measured_effort, effort, terms.inverse_dynamics, terms.gravity)
         if isinstance(observer, DirectObserver):
-            return observer.observe(t, tau, tau if qdd is None else robot.effort(state.q, state.qd, qdd, now))
+            return observer.observe(t, [0.0] * len(effort), effort)
+        tau = total_effort(self._settings.states.measured_effort, effort, terms.inverse_dynamics, terms.gravity)
         payload = robot.payload.at(now)
         if self._last is not None and self._last[1] != payload:
             self._change_payload(observer, self._last[0], robot, now)
@@ -189,7 +164,7 @@ class CollisionMonitor:
         self, observer: MomentumObserver, last: MeasuredState, robot: RobotDynamics, now: float
     ) -> None:
         """Take the newest state that was observed for one with the payload of now."""
-        terms, kind = robot.terms_at(last, now), self._settings.measured_effort
+        terms, kind = robot.terms_at(last, now), self._settings.states.measured_effort
         tau = total_effort(kind, last.effort or [], terms.inverse_dynamics, terms.gravity)
         observer.change_model(*_momentum_terms(tau, terms))
 
@@ -204,7 +179,6 @@ def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:
         return tuple(settings.in_order(numbers, model, default))
 
     return Thresholds(
-        in_order(settings.collision_threshold, np.inf),
-        in_order(settings.collision_threshold_velocity, 0.0) if settings.collision_threshold_velocity else (),
-        in_order(settings.collision_threshold_acceleration, 0.0) if settings.collision_threshold_acceleration else (),
+        in_order(settings.collision.threshold, np.inf),
+        in_order(settings.collision.threshold_velocity, 0.0) if settings.collision.threshold_velocity else (),
     )

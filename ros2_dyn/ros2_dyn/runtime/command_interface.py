@@ -28,15 +28,15 @@ class CommandConversion:
         Raises:
             InputError: the interface needs a number of each joint that is not set, or is zero.
         """
-        self._interface = settings.command_interface
+        self._interface = settings.commands.interface
         self._factor = np.ones(model.n)
         name = NUMBERS_NEEDED.get(self._interface)
         if name is not None:
-            numbers = np.array(settings.in_order(getattr(settings, name), model, 0.0))
+            numbers = np.array(settings.in_order(getattr(settings.commands, name), model, 0.0))
             for joint, number in zip(model.joint_names, numbers):
                 if number == 0:
-                    needs = f"command_interface '{self._interface}' needs it of each joint; '{joint}' has none"
-                    raise InputError(name, needs)
+                    needs = f"commands.interface '{self._interface}' needs it of each joint; '{joint}' has none"
+                    raise InputError(f"commands.{name}", needs)
             self._factor = 1 / numbers
 
     def data(self, effort: Array, q: Sequence[float] | None) -> Array | None:

@@ -12,6 +12,7 @@ from ros2_dyn.control.feed_forward import joint_pd
 from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
+from ros2_dyn.control.mode_settings import FeedForwardSettings, ForceSettings, GravitySettings, HandGuidingSettings
 from ros2_dyn.control.modes import Mode
 from ros2_dyn.control.sampled_stability import (
     limit_bandwidth_to_sampling,
@@ -96,33 +97,36 @@ class ControlLaws:
     def _gravity(self, seen: LawInput, dt: float) -> Array:
         wall, damping = walls(seen), np.zeros_like(seen.arm.q)
         if self.hold is not None:
-            rate = seen.limit(seen.settings.stop_damping)
+            rate = seen.limit(seen.settings.commands.stop_damping)
             spring, damping = self.hold.efforts(seen.arm, rate, seen.robot.effort_limit, seen.now)
             wall = wall + spring
         self.supply = seen.arm.gravity + wall
-        return gravity_compensation(seen.arm, seen.limit(seen.settings.gravity_damping)) + wall + damping
+        return gravity_compensation(seen.arm, seen.limit(seen.settings.mode(GravitySettings).damping)) + wall + damping
 
     def _feed_forward(self, seen: LawInput, dt: float) -> Array:
         robot, settings = seen.robot, seen.settings
         measured, desired = seen.state.measured, seen.state.desired
         assert desired is not None  # a condition of the mode
-        gains = robot.in_order(settings.tracking_stiffness), robot.in_order(settings.tracking_damping)
+        own_settings = settings.mode(FeedForwardSettings)
+        gains = robot.in_order(own_settings.stiffness), robot.in_order(own_settings.damping)
         q_d, qd_d = desired.q or measured.q, desired.qd or measured.qd
         correction = joint_pd(measured.q, measured.qd, q_d, qd_d, *self._bearable_gains(seen, *gains))
-        computed_torque = settings.tracking_law == "computed_torque"
+        computed_torque = own_settings.law == "computed_torque"
         own = np.zeros(len(q_d))
-        if robot_adds_friction(settings.command_effort):
+        if robot_adds_friction(settings.commands.command_effort):
             own = joint_friction(robot.model, measured.qd if computed_torque else qd_d, seen.arm.gravity)
         if computed_torque:
             qdd = (np.array(desired.qdd) + correction).tolist()
-            return settings.feed_forward_gain * (robot.effort(measured.q, measured.qd, qdd, seen.now) - own)
+            return settings.mode(FeedForwardSettings).gain * (
+                robot.effort(measured.q, measured.qd, qdd, seen.now) - own
+            )
         own = own + robot.presliding.tau  # a spring that is pushed away by what it is measured to be lets go of the arm
-        return settings.feed_forward_gain * (seen.terms.inverse_dynamics - own) + correction
+        return settings.mode(FeedForwardSettings).gain * (seen.terms.inverse_dynamics - own) + correction
 
     def _bearable_gains(self, seen: LawInput, stiffness: list[float], damping: list[float]) -> tuple[Array, Array]:
         """Return the gains of the tracking law, reduced to what the loop bears."""
         inverse = np.eye(len(stiffness))  # the gains of computed torque are those of a unit mass
-        if seen.settings.tracking_law == "joint_pd":
+        if seen.settings.mode(FeedForwardSettings).law == "joint_pd":
             inverse = np.linalg.inv(seen.arm.M)
         K, D = np.array(stiffness), np.array(damping)
         omega, rate = sqrt(_largest_eigenvalue(inverse, K)), _largest_eigenvalue(inverse, D)
@@ -136,7 +140,7 @@ class ControlLaws:
         settings, arm = seen.settings, seen.arm
         limits = *seen.walls, seen.robot.effort_limit
         hand = None
-        if seen.external_wrench and settings.guiding_assist_gain > 0:
+        if seen.external_wrench and settings.mode(HandGuidingSettings).assist_gain > 0:
             hand = (np.reshape(seen.external_wrench, (2, 3)) @ arm.pose[:3, :3].T).ravel()  # in base axes
         before, feel = self._anchor, guiding(settings, seen)
         tau, self._anchor = hand_guiding(arm, before, feel, *limits, hand)
@@ -153,14 +157,19 @@ class ControlLaws:
         bearable = self._bearable(target, mobility, seen, dt)
         self._approach(bearable, mobility, seen, dt)
         self.supply = seen.arm.gravity + self._wrench @ seen.arm.J
-        damping, posture_damping = seen.limit(settings.force_damping), seen.limit(settings.posture_damping)
-        self.contact.observe(seen.arm, self._wrench[:3], bearable[:3], damping, settings.max_tip_speed, seen.now)
+        damping, posture_damping = (
+            seen.limit(settings.mode(ForceSettings).damping),
+            seen.limit(settings.mode(ForceSettings).posture_damping),
+        )
+        self.contact.observe(
+            seen.arm, self._wrench[:3], bearable[:3], damping, settings.commands.max_tip_speed, seen.now
+        )
         return force_control(seen.arm, self._wrench, damping, posture_damping)
 
     def _impedance(self, seen: LawInput, dt: float) -> Array:
         target, mobility = np.zeros(6), tip_mobility(seen.arm)
         given = seen.target_wrench
-        if given is not None and seen.now - given.time.desired_at <= seen.settings.target_timeout:
+        if given is not None and seen.now - given.time.desired_at <= seen.settings.commands.target_timeout:
             target = given.in_base_axes(seen.state.measured.q)
         self._approach(self._bearable(target, mobility, seen, dt), mobility, seen, dt)
         tau, supply = self._impedance_law.effort(seen, self._wrench, dt)
@@ -176,14 +185,16 @@ class ControlLaws:
     def _approach(self, target: Array, mobility: Array, seen: LawInput, dt: float) -> None:
         """Change the wrench towards a target, more slowly where the tip already moves the way it pushes."""
         settings, arm = seen.settings, seen.arm
-        steps = settings.force_rate * dt, settings.moment_rate * dt
+        steps = settings.mode(ForceSettings).force_rate * dt, settings.mode(ForceSettings).moment_rate * dt
         pull = mobility @ target
         growth = mobility @ (rate_limited_wrench(self._wrench, target, *steps) - self._wrench)
         share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)
         if size > 0 and jerk > 0:
-            share = approach_rate(float(pull @ arm.tip_velocity[:3]) / size, settings.approach_speed)
+            share = approach_rate(
+                float(pull @ arm.tip_velocity[:3]) / size, settings.mode(ForceSettings).approach_speed
+            )
             added = speed_before_damping(jerk, seen.period, seen.delay) * longest_delay(seen.period, seen.delay)
-            share *= min(1.0, APPROACH_STABILITY * settings.approach_speed / added)
+            share *= min(1.0, APPROACH_STABILITY * settings.mode(ForceSettings).approach_speed / added)
         if share < 0:
             target, share = np.zeros(6), -share
         self._wrench = rate_limited_wrench(self._wrench, target, *(share * step for step in steps))
@@ -210,22 +221,24 @@ def least_free_speed(mobility: Array, wrench: Array, period: float, delay: float
 def walls(loop: LawInput) -> Array:
     """Return the efforts of the soft walls before the joint limits, N m or N, shape (n,)."""
     settings = loop.settings
-    bandwidth = loop.limit_bandwidth(settings.soft_limit_bandwidth)
-    return soft_limits(loop.arm, *loop.walls, loop.robot.effort_limit, settings.soft_limit_margin, bandwidth)
+    bandwidth = loop.limit_bandwidth(settings.commands.soft_limit_bandwidth)
+    return soft_limits(loop.arm, *loop.walls, loop.robot.effort_limit, settings.commands.soft_limit_margin, bandwidth)
 
 
 def guiding(settings: Settings, loop: LawInput) -> HandGuidingParameters:
     """Return how the guided arm feels in a loop."""
-    friction = settings.guiding_friction if settings.command_effort == "raw" else 0.0  # most robots add it themselves
-    tip = TipFriction(settings.guiding_hold_force, settings.guiding_hold_moment)
+    friction = (
+        settings.mode(HandGuidingSettings).friction if settings.commands.command_effort == "raw" else 0.0
+    )  # most robots add it themselves
+    tip = TipFriction(settings.mode(HandGuidingSettings).hold_force, settings.mode(HandGuidingSettings).hold_moment)
     return HandGuidingParameters(
-        loop.limit(settings.guiding_damping),
+        loop.limit(settings.mode(HandGuidingSettings).damping),
         friction,
         tip._replace(bandwidth=loop.limit_bandwidth(tip.bandwidth), sticking=loop.limit(tip.sticking)),
-        settings.guiding_assist_gain,
-        settings.guiding_deadband,
-        settings.soft_limit_margin,
-        loop.limit_bandwidth(settings.soft_limit_bandwidth),
-        settings.max_tip_speed,
+        settings.mode(HandGuidingSettings).assist_gain,
+        settings.mode(HandGuidingSettings).deadband,
+        settings.commands.soft_limit_margin,
+        loop.limit_bandwidth(settings.commands.soft_limit_bandwidth),
+        settings.commands.max_tip_speed,
         loop.limit(BRAKE_RATE),
     )

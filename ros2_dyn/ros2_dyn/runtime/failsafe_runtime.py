@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_dyn.control.stop import ArmMotion
-from ros2_dyn.runtime.arm_runtime import ArmRuntime, run_work
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.inputs import JointSample, ModeRequest, PayloadRequest, TakeOver, TimePassed
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
+from ros2_dyn.runtime.run_work import run_work
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update
 
 REST_TIME = 0.2
@@ -70,7 +71,7 @@ class FailsafeRuntime:
         self._runtime = ArmRuntime(config.description, config.settings, standby=True)
         payload = PayloadRequest(config.payload_link, NO_PAYLOAD)  # compiles what a payload on this link needs
         run_work(self._runtime, self._runtime.step(payload, 0.0), 0.0)
-        self._heart = Heartbeat(config.settings.state_timeout)
+        self._heart = Heartbeat(config.settings.states.timeout)
         self._heard_at = 0.0
         self._motion = ArmMotion(REST_TIME)
 

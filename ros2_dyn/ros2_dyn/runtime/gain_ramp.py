@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ros2_dyn.control.parameter import LISTS, Group
 from ros2_dyn.control.ramp import Ramp
-from ros2_dyn.runtime.settings import ABOUT, MODE_GROUP, TYPES, Settings
+from ros2_dyn.runtime.settings import Settings
 
 
 class GainRamp:
@@ -18,14 +19,12 @@ class GainRamp:
 
     def __init__(self) -> None:
         self._before: Settings | None = None
-        self._changed: list[str] = []
         self._ramp = Ramp()
 
     def change(self, before: Settings, settings: Settings, now: float) -> None:
         """Begin the ramp from what is in use to other settings, at a time, s."""
-        self._before = before
-        self._changed = [name for name in GAINS if getattr(before, name) != getattr(settings, name)]
-        self._ramp = Ramp(now, settings.ramp_time)
+        self._before = None if before.modes == settings.modes else before
+        self._ramp = Ramp(now, settings.commands.ramp_time)
 
     def at(self, settings: Settings, now: float) -> Settings:
         """Return the settings with the gains of a time, s."""
@@ -33,20 +32,22 @@ class GainRamp:
         if before is None or s == 1:
             self._before = None
             return settings
-        return replace(settings, **{name: _between(before, settings, name, s) for name in self._changed})
+        n = len(settings.robot.joints)
+        return replace(settings, modes=tuple(_between(*each, s, n) for each in zip(before.modes, settings.modes)))
 
 
-GAINS = tuple(
-    name
-    for name, about in ABOUT.items()
-    if about.group == MODE_GROUP and not about.locked and TYPES[name] in (float, tuple[float, ...])
-)
-"""The numbers that may change while a mode commands."""
+def gains(group: type[Group]) -> list[str]:
+    """Return the numbers of a mode that may change while it commands, by the names of their fields."""
+    return [key for key, each in group.parameters().items() if not each.locked and each.kind in (float, LISTS[1])]
 
 
-def _between(before: Settings, after: Settings, name: str, s: float) -> Any:
-    old, new = getattr(before, name), getattr(after, name)
-    if not isinstance(new, tuple):
-        return old + s * (new - old)
-    zeros = (0.0,) * len(after.joints)
-    return tuple(a + s * (b - a) for a, b in zip(old or zeros, new or zeros))
+def _between(before: Group, after: Group, s: float, n: int) -> Group:
+    """Return parameters of a mode at a share of the way; lists that are not set count as n zeros."""
+    changed: dict[str, Any] = {}
+    for key in gains(type(after)):
+        old, new = getattr(before, key), getattr(after, key)
+        if isinstance(new, tuple) and old != new:
+            changed[key] = tuple(a + s * (b - a) for a, b in zip(old or (0.0,) * n, new or (0.0,) * n))
+        elif old != new:
+            changed[key] = old + s * (new - old)
+    return replace(after, **changed) if changed else after

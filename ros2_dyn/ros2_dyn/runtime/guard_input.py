@@ -9,6 +9,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.mode_conditions import GuardInput
+from ros2_dyn.control.mode_settings import HandGuidingSettings
 from ros2_dyn.control.modes import WALLED_MODES, Mode
 from ros2_dyn.control.position_limits import limit_ahead, positions_beyond
 from ros2_dyn.control.sampled_stability import longest_delay
@@ -87,10 +88,12 @@ def guard_input(
 
 def _relies_on_detector(mode: Mode, settings: Settings) -> bool:
     """Return whether a mode needs external efforts: to stop at a collision, or to help a hand."""
-    if not settings.detect_collisions:
+    if not settings.collision.enabled:
         return False
-    assists = mode == "hand_guiding" and settings.guiding_assist_gain > 0
-    return assists or (mode in settings.collision_stop_modes and any(map(isfinite, settings.collision_threshold)))
+    assists = mode == "hand_guiding" and settings.mode(HandGuidingSettings).assist_gain > 0
+    return assists or (
+        mode in settings.commands.collision_stop_modes and any(map(isfinite, settings.collision.threshold))
+    )
 
 
 def state_age(observed: Observed, now: float) -> float:

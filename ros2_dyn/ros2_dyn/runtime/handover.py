@@ -13,6 +13,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controller, Controllers, Outcome, Refused
 
@@ -23,7 +24,7 @@ REST_TIME = 0.1
 REST_DISTANCE = 1e-3
 """Distance within which it stands still, rad or m."""
 SETTLED_DISTANCE = 1e-4
-"""Distance within which the hold has brought it to rest, rad or m, in the same time."""
+"""Distance within which the hold has brought it to rest, rad or m."""
 MAX_MOTION = 0.02
 """Motion after a switch, rad or m, from which on nobody holds the arm."""
 MAX_SETTLING = 3.0
@@ -78,7 +79,7 @@ async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
     view = await _watch(arm, before, lambda view, waited: view.probe is not None or not _goes_on(view, waited))
     if problem := _disobedience(view, before):
         return await _switch_back(problem, arm, controllers, others)
-    await _come_to_rest(arm)
+    await _rest(arm, SETTLED_DISTANCE, MAX_SETTLING)
     arm.step("release")
     return Outcome(True, _verified(view, others), NODE, _names(others))
 
@@ -113,7 +114,7 @@ async def give_back(arm: CommandedArm, controllers: Controllers, receivers: Sequ
             if each.takes_trajectories:
                 await controllers.connect(each)
         await _hold(arm)
-        await _come_to_rest(arm)
+        await _rest(arm, SETTLED_DISTANCE, MAX_SETTLING)
         view = await _at_rest(arm, "let go of it")
     except Refused as refused:
         arm.step("release")
@@ -202,7 +203,7 @@ def _fitting(known: Sequence[Controller], arm: CommandedArm) -> Controller:
     if controller.joints != tuple(joints):
         raise Refused(
             f"controller '{name}' commands {_text(controller.joints)}, the node {_text(joints)}: "
-            "set command_joints to its joints in its order"
+            "set commands.joints to its joints in its order"
         )
     return controller
 
@@ -243,25 +244,25 @@ def _of(controller: Controller, view: ArmView, values: Array | None) -> dict[str
 # ---- the arm
 
 
+async def _rest(arm: CommandedArm, distance: float, patience: float) -> tuple[ArmView, ArmMotion]:
+    """Return a view of the arm that has rested for `REST_TIME` within a distance, rad or m, or after a time, s."""
+    motion, view, waited = ArmMotion(REST_TIME), await arm.view(), 0.0
+    motion.observe(waited, view.q)
+    while not motion.at_rest(distance, REST_TIME) and waited < max(patience, REST_TIME):
+        view, waited = await arm.view(after=VIEW_PERIOD), waited + VIEW_PERIOD
+        motion.observe(waited, view.q)
+    return view, motion
+
+
 async def _at_rest(arm: CommandedArm, otherwise: str) -> ArmView:
     """Return a view of the arm that has been at rest for a while."""
-    view = before = await arm.view()
-    for k in range(1, 1 + round(REST_TIME / VIEW_PERIOD)):
-        view = await arm.view(after=VIEW_PERIOD)
-        if (moved := _motion(view, before.q)) == inf:
-            raise Refused("the robot is another one now")
-        if moved > REST_DISTANCE:
-            joint = view.joint_names[int(np.argmax(np.abs(view.q - before.q)))]
-            speed = f"{moved / (k * VIEW_PERIOD):.3g} rad/s or m/s"
-            raise Refused(f"the arm moves: '{joint}' with {speed}; {otherwise}")
-    return view
-
-
-async def _come_to_rest(arm: CommandedArm) -> None:
-    """Wait until the arm stands still, or for as long as it may take to settle."""
-    waited, before, view = 0.0, await arm.view(), await arm.view(after=REST_TIME)
-    while _motion(view, before.q) > SETTLED_DISTANCE and waited < MAX_SETTLING:
-        waited, before, view = waited + REST_TIME, view, await arm.view(after=REST_TIME)
+    view, motion = await _rest(arm, REST_DISTANCE, 0.0)
+    if motion.at_rest(REST_DISTANCE, REST_TIME):
+        return view
+    if (speed := motion.speed(REST_TIME)) is None:
+        raise Refused("the robot is another one now")
+    fastest = int(np.argmax(speed))
+    raise Refused(f"the arm moves: '{view.joint_names[fastest]}' with {speed[fastest]:.3g} rad/s or m/s; {otherwise}")
 
 
 async def _hold(arm: CommandedArm) -> ArmView:

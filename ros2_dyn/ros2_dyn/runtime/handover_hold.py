@@ -8,7 +8,7 @@ import numpy as np
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.controller_probe import ControllerProbe
 from ros2_dyn.control.ramp import Ramp
-from ros2_dyn.control.rest_effort import position_hold
+from ros2_dyn.control.stop import position_hold
 from ros2_dyn.model.spatial import Array
 
 MAX_SPRING = 0.2

@@ -18,6 +18,7 @@ from ros2_dyn.control.impedance import (
     posture_acceleration,
     stiffness_matrix,
 )
+from ros2_dyn.control.mode_settings import ForceSettings, ImpedanceSettings
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.stiffness_tank import StiffnessTank
 from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
@@ -86,28 +87,36 @@ class ImpedanceLaw:
         wanted = bounded_stiffness(arm, self._changed(task, seen), bandwidth)
         if self._tank is None:
             self._goal = self._rest = arm.pose
-            self._posture, self._tank = arm.q, StiffnessTank(wanted, settings.stiffness_energy)
+            self._posture, self._tank = arm.q, StiffnessTank(wanted, settings.mode(ImpedanceSettings).stiffness_energy)
             self._q, self._damper = arm.q, np.zeros_like(arm.q)
         self._move(seen, dt)
         at = displacement(arm.pose, self._rest)
         if not np.array_equal(self._tank.K, wanted):
             self._tank.advance(bounded_stiffness(arm, self._tank.K, bandwidth), at, 0.0)  # softer costs nothing
         K = self._tank.advance(wanted, at, float(self._damper @ (arm.q - self._q)))
-        ratios = stiffness_matrix(settings.impedance_damping_ratio, task.axes)
+        ratios = stiffness_matrix(settings.mode(ImpedanceSettings).damping_ratio, task.axes)
         least = seen.limit(LEAST_DAMPING)
         self._damper = damping_matrix(arm, ratios @ K @ ratios, least, seen.limit(MOST_DAMPING)) @ arm.qd
         self._q = arm.q
         self.spring = at.wrench(K)
         self.travel = self._free_travel(arm.pose, task)
-        posture = posture_acceleration(arm, self._posture, seen.limit_bandwidth(settings.posture_bandwidth))
-        still = max(0.0, seen.limit(settings.posture_damping) - least) * (arm.qd - tip_part(arm, arm.qd))
+        posture = posture_acceleration(
+            arm, self._posture, seen.limit_bandwidth(settings.mode(ImpedanceSettings).posture_bandwidth)
+        )
+        still = max(0.0, seen.limit(settings.mode(ForceSettings).posture_damping) - least) * (
+            arm.qd - tip_part(arm, arm.qd)
+        )
         supply = arm.gravity + (self.spring + wrench) @ arm.J + arm.M @ posture
-        brake = tip_speed_brake(arm, settings.max_tip_speed, seen.limit(BRAKE_RATE))
+        brake = tip_speed_brake(arm, settings.commands.max_tip_speed, seen.limit(BRAKE_RATE))
         return supply - self._damper - arm.M @ still + brake, supply
 
     def _task(self, seen: LawInput) -> Task:
         """Return the axes of the springs, and their stiffness: those of the parameters, or of a hybrid target."""
-        q, stiffness, target = seen.state.measured.q, seen.settings.impedance_stiffness, self._target(seen)
+        q, stiffness, target = (
+            seen.state.measured.q,
+            seen.settings.mode(ImpedanceSettings).stiffness,
+            self._target(seen),
+        )
         if not isinstance(target, TargetHybrid):
             return Task((), seen.robot.stiffness_frame.pose(q)[:3, :3], tuple(stiffness))
         free = target.force_axes
@@ -119,14 +128,18 @@ class ImpedanceLaw:
         if self._kind is None or self._tank is None:
             self._kind = task.kind
         elif self._kind != task.kind:
-            self._kind, self._before, self._ramp = task.kind, self._tank.K, Ramp(seen.now, seen.settings.ramp_time)
+            self._kind, self._before, self._ramp = (
+                task.kind,
+                self._tank.K,
+                Ramp(seen.now, seen.settings.commands.ramp_time),
+            )
         s = self._ramp.share(seen.now)
         return K if s == 1 else self._before + s * (K - self._before)
 
     def _target(self, seen: LawInput) -> TargetPose | None:
         """Return what was desired since the mode began."""
         target = seen.target_pose
-        known = target is not None and target.time.arrived_at >= self._began - seen.settings.target_timeout
+        known = target is not None and target.time.arrived_at >= self._began - seen.settings.commands.target_timeout
         return target if known else None
 
     def _move(self, seen: LawInput, dt: float) -> None:
@@ -136,7 +149,10 @@ class ImpedanceLaw:
         if target is not None:
             self._goal = target.in_base(seen.state.measured.q)
         limits = EquilibriumLimits(
-            settings.impedance_speed, settings.impedance_turn_rate, settings.max_force, settings.max_moment
+            settings.mode(ImpedanceSettings).speed,
+            settings.mode(ImpedanceSettings).turn_rate,
+            settings.commands.max_force,
+            settings.commands.max_moment,
         )
         self._rest = drag(approach(self._rest, self._goal, limits, dt), seen.arm.pose, self._tank.K, limits)
 

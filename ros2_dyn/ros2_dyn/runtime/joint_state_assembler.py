@@ -21,6 +21,10 @@ MAX_POSITION = 1e6
 """Largest position of a joint, rad or m. A greater one is no measurement, and would stay in filters."""
 
 
+VELOCITY_CUTOFF = 20.0
+"""Cut-off of the filter that estimates velocities, Hz."""
+
+
 @dataclass(frozen=True)
 class AssemblerOptions:
     """What is done about incomplete messages."""
@@ -29,8 +33,6 @@ class AssemblerOptions:
     """Maximum age, s, at which joints that a message lacks are taken from earlier messages."""
     estimate_velocity: bool = False
     """Whether a velocity that is missing or NaN is replaced by the filtered difference of the positions."""
-    velocity_cutoff: float = 20.0
-    """Cut-off of the velocity filter, Hz."""
     effort_gain: tuple[float, ...] = ()
     """Factor from the driver's unit to N m or N, in the model's order; empty: 1."""
 
@@ -57,7 +59,7 @@ class JointStateAssembler:
         self.joint_names = model.joint_names
         self.options = options
         wraps = [joint.type == "continuous" for joint in model.joints if joint.mimics is None]
-        self._differences = [FilteredDerivative(options.velocity_cutoff, [wrap]) for wrap in wraps]
+        self._differences = [FilteredDerivative(VELOCITY_CUTOFF, [wrap]) for wrap in wraps]
         self._names: Sequence[str] = ()
         self._indices: list[tuple[int, int]] = []
         self._forget()
@@ -147,7 +149,7 @@ class JointStateAssembler:
         if self.options.estimate_velocity:
             return velocities
         if not len(velocities):
-            raise MessageError("velocity", "empty", "expected velocities, or the parameter estimate_velocity")
+            raise MessageError("velocity", "empty", "expected velocities, or the parameter states.estimate: [velocity]")
         self._check_finite("velocity", velocities)
         return velocities
 

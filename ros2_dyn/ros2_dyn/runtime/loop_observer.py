@@ -79,8 +79,8 @@ class LoopObserver:
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""
-        self._delay.timeout, self._delay.declared = settings.state_timeout, settings.command_delay
-        self._budget = settings.energy_budget
+        self._delay.timeout, self._delay.declared = settings.states.timeout, settings.commands.delay
+        self._budget = settings.commands.energy_budget
 
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""

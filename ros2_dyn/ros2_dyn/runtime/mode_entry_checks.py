@@ -43,7 +43,7 @@ def check_limits(mode: Mode, model: RobotModel, command_joints: Sequence[str]) -
     for name in command_joints:
         if name not in model.joint_names:
             joints = list(model.joint_names)
-            raise ModeRefused(mode, f"command_joints names '{name}', which is none of the robot's joints: {joints}")
+            raise ModeRefused(mode, f"commands.joints names '{name}', which is none of the robot's joints: {joints}")
 
 
 def check_state_stream(mode: Mode, age: float, period: float, stamped: bool, state_timeout: float) -> None:
@@ -63,13 +63,13 @@ def check_state_stream(mode: Mode, age: float, period: float, stamped: bool, sta
         raise ModeRefused(mode, "only one state has come on joint_states yet")
     if not period * STATES_WITHIN_TIMEOUT <= timeout:
         needed = 1.05 * STATES_WITHIN_TIMEOUT * period / COMMAND_AGE_FRACTION  # it is rounded to two digits
-        raise ModeRefused(mode, f"joint_states come every {period:.3g} s: set state_timeout to {needed:.2g} s or more")
+        raise ModeRefused(mode, f"joint_states come every {period:.3g} s: set states.timeout to {needed:.2g} s or more")
     if not abs(age) <= timeout:
         side = "behind" if age > 0 else "ahead of"
         raise ModeRefused(
             mode,
             f"the newest of joint_states is {abs(age):.3f} s {side} this node's clock, "
-            f"state_timeout allows {timeout:.3g} s: does the driver run, do clocks and use_sim_time agree?",
+            f"states.timeout allows {timeout:.3g} s: does the driver run, do clocks and use_sim_time agree?",
         )
 
 
@@ -162,7 +162,7 @@ def check_margins(mode: Mode, limits: CommandLimits, qd: Array, applied: Array, 
             raise ModeRefused(mode, f"joint '{name}' moves with {qd[i]:.3g} rad/s or m/s, {allowed}")
         for what, effort in (("exerts", applied[i]), ("needs against gravity", gravity[i])):
             if not abs(effort) <= limits.effort[i]:
-                allowed = f"effort_scale allows {limits.effort[i]:.4g}"
+                allowed = f"commands.effort_scale allows {limits.effort[i]:.4g}"
                 raise ModeRefused(mode, f"joint '{name}' {what} {effort:.4g} N m or N, {allowed}")
 
 
@@ -180,9 +180,9 @@ def check_model(mode: Mode, found: ModelDifference | None) -> None:
     side = "more" if difference > 0 else "less"
     raise ModeRefused(
         mode,
-        f"joint '{joint}' exerts {abs(difference):.3g} N m or N {side} than the model expects, model_tolerance and "
-        f"friction allow {found.allowed[i]:.3g}: check the payload, the gravity vector, measured_effort, effort_gain "
-        "and the joint's sign; nothing may touch the arm",
+        f"joint '{joint}' exerts {abs(difference):.3g} N m or N {side} than the model expects, "
+        f"commands.model_tolerance and friction allow {found.allowed[i]:.3g}: check the payload, the gravity vector, "
+        "states.measured_effort, states.effort_gain and the joint's sign; nothing may touch the arm",
     )
 
 

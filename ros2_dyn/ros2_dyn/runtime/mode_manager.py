@@ -8,18 +8,17 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_supervisor import CommandSupervisor, StopHold
+from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.force_control import tip_mobility
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.mode_conditions import GuardInput
+from ros2_dyn.control.mode_settings import HandGuidingSettings
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import WALLED_MODES, Mode
 from ros2_dyn.control.position_limits import WallPlacement
-from ros2_dyn.control.rest_effort import position_hold
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
-from ros2_dyn.control.stop_handover import StopHandover
 from ros2_dyn.errors import InputError, ModeRefused
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.control_laws import ControlLaws, least_free_speed, walls
@@ -106,7 +105,7 @@ class ModeManager:
     def intends_contact(self) -> bool:
         """Whether a mode commands in which a contact is no collision."""
         supervisor = self._supervisor
-        if supervisor is None or not supervisor.modes.is_active:
+        if supervisor is None or not supervisor.is_active:
             return False
         return supervisor.mode not in supervisor.policy.conditions.collision_stop_modes
 
@@ -144,7 +143,7 @@ class ModeManager:
         limits = command_limits(model, settings)
         self._robot = robot
         self._monitor.use(robot)
-        names = settings.command_joints or model.joint_names
+        names = settings.commands.joints or model.joint_names
         self._order = [model.joint_names.index(name) for name in names if name in model.joint_names]
         another = before is None or before.description is not robot.description
         if another:
@@ -155,9 +154,8 @@ class ModeManager:
             self._loop = LoopObserver()
         self._loop.use(settings)
         if supervisor is None or not supervisor.commands:
-            self._supervisor = CommandSupervisor(limits, supervisor_policy(settings))
-            if supervisor is not None:
-                self._supervisor.modes.reason = supervisor.reason
+            reason = "" if supervisor is None else supervisor.reason
+            self._supervisor = CommandSupervisor(limits, supervisor_policy(settings), reason)
         elif before is None or another:
             supervisor.replace_limits(limits)
         else:
@@ -180,9 +178,9 @@ class ModeManager:
         settings = self._gains.at(robot.settings, now)
         arm = robot.arm_state(state.measured, observed.terms, now, loop.lead)
         times = loop.times
-        rate = limit_rate_to_sampling(settings.stop_damping, *times)
+        rate = limit_rate_to_sampling(settings.commands.stop_damping, *times)
         hold = self._as_commanded(arm.gravity, arm)
-        assist = settings.guiding_assist_gain > 0 and observed.seen is not None
+        assist = settings.mode(HandGuidingSettings).assist_gain > 0 and observed.seen is not None
         wrench = observed.seen.wrench.wrench if assist and observed.seen is not None else ()
         placed = self._place_walls(arm, settings, now)
         seen = LawInput(
@@ -206,17 +204,16 @@ class ModeManager:
                 self._laws.hold.on_effort(state.measured.measured_at, measured)
         doubt = self._monitor.check(supervisor.mode, observed, arm, self._laws.wrench)
         follows = measured is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW)
-        effort = supervisor.supervise(
-            self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt),
-            lambda mode: self._as_commanded(self._laws.effort(mode, seen), arm),
-            lambda: self._as_commanded(gravity_compensation(arm, rate) + walls(seen), arm),
-            hold,
-            StopHold(
-                lambda anchor: position_hold(arm, anchor, rate),
-                lambda: self._rest.effort(robot, arm, now),
-                follows or bool(self._link.other_publishers),
-            ),
-        )
+        guard = self._guard_input(supervisor.mode, observed, arm, now)._replace(doubt=doubt)
+        effort, accepted = None, supervisor.accept(guard)
+        if accepted and supervisor.is_active:
+            effort = supervisor.follow(self._as_commanded(self._laws.effort(supervisor.mode, seen), arm), hold, now)
+        if accepted and supervisor.stops:
+            obeyed = np.full(robot.model.n, bool(self._link.other_publishers))
+            if follows:
+                obeyed |= ~self._monitor.opposed(observed)
+            damped = self._as_commanded(gravity_compensation(arm, rate) + walls(seen), arm)
+            effort = supervisor.brake(guard, BrakeInput(arm, rate, hold, damped, obeyed))
         self._hold = self._hold if effort is None else supervisor.carried
         if effort is not None:
             self._observe_energy(observed, arm)
@@ -228,7 +225,7 @@ class ModeManager:
         dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
         acting = dt if self.mode in WALLED_MODES else None
         robot, stopped = self._robot, self.mode == "stopped"
-        return self._walls.place(arm.q, robot.lower, robot.upper, settings.soft_limit_margin, acting, stopped)
+        return self._walls.place(arm.q, robot.lower, robot.upper, settings.commands.soft_limit_margin, acting, stopped)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
@@ -268,7 +265,7 @@ class ModeManager:
         name = self._link.other_publishers[0]
         if now - self._rival_at >= YIELD_TIME:
             self._supervisor.abort("second commander", f": '{name}' publishes on {self._link.topic}, too")
-        elif self._supervisor.modes.is_active:
+        elif self._supervisor.is_active:
             self._supervisor.stop("second commander", f": '{name}' publishes on {self._link.topic}, too")
 
     def on_failsafe_armed(self) -> None:
@@ -335,7 +332,7 @@ class ModeManager:
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
-        if self._supervisor is not None and self._supervisor.modes.is_active:
+        if self._supervisor is not None and self._supervisor.is_active:
             self._supervisor.stop(kind, detail)
 
     def _command(self, effort: Array | None, now: float) -> Command | None:
@@ -354,13 +351,13 @@ class ModeManager:
         based_at = now if supervisor.stateless else supervisor.state_at
         expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
         payload = tuple(self._robot.payload.at(now))
-        stop = StopHandover(*supervisor.stop_found, *self._rest.known)
-        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, stop)
+        found = supervisor.found
+        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, found)
 
     def _as_commanded(self, effort: Array, arm: ArmState) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort."""
         assert self._robot is not None
-        return commanded_effort(self._robot.settings.command_effort, effort, arm.gravity)
+        return commanded_effort(self._robot.settings.commands.command_effort, effort, arm.gravity)
 
     def _guard_input(self, mode: Mode, observed: Observed, arm: ArmState, now: float) -> GuardInput:
         """Return what the conditions of a mode are about, at a state."""
@@ -386,7 +383,7 @@ class ModeManager:
     def leave(self, now: float) -> None:
         """Return to monitor."""
         if self._supervisor is not None:
-            self._supervisor.leave(now)
+            self._supervisor.leave()
 
     def failsafe_config(self) -> FailsafeConfig | None:
         """Return what a failsafe process has to be armed with before a mode commands; None: none is needed."""
@@ -412,15 +409,16 @@ class ModeManager:
         if latest is not None and not latest.state.measured.problem and abs(state_age(latest, now)) <= abs(age):
             arm = robot.arm_state(latest.state.measured, latest.terms, now)
             age = state_age(latest, now)
-            hold = hold if last.stop.stage else self._as_commanded(arm.gravity, arm)
+            hold = self._as_commanded(arm.gravity, arm) + (
+                0.0 if last.stop.correction is None else last.stop.correction
+            )
         limit = supervisor.limits.effort
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
         self._monitor.begin(applied, now)
         self._loop.begin(False)
         supervisor.enter("gravity", applied, age, now)
         supervisor.stop("takeover", f": {reason}")
-        supervisor.go_on_stopping(*last.stop[:3])
-        self._rest.learn(last.stop.rest_q, last.stop.rest_effort)
+        supervisor.go_on_stopping(last.stop)
         self._hold = hold
         return self._command(supervisor.last, now)
 
@@ -439,16 +437,16 @@ class ModeManager:
             raise ModeRefused(mode, "no robot_description has been received")
         settings = robot.settings
         check_description(mode, robot.findings)
-        check_limits(mode, robot.model, settings.command_joints)
+        check_limits(mode, robot.model, settings.commands.joints)
         if latest is None:
             raise ModeRefused(mode, "no usable state on joint_states yet")
         arm = robot.arm_state(latest.state.measured, latest.terms, now)
         seen = self._guard_input(mode, latest, arm, now)
-        check_state_stream(mode, seen.age, self._loop.period, latest.stamped, settings.state_timeout)
+        check_state_stream(mode, seen.age, self._loop.period, latest.stamped, settings.states.timeout)
         if problem := seen.problem or seen.velocity_problem:
             raise ModeRefused(mode, f"joint_states cannot be believed: {problem}")
         check_target(mode, seen, supervisor.policy.conditions)
-        check_positions(mode, position_limits(robot), latest.state.measured.q, settings.soft_limit_margin)
+        check_positions(mode, position_limits(robot), latest.state.measured.q, settings.commands.soft_limit_margin)
         check_motion(mode, seen, supervisor.policy.conditions)
         check_controller_connected(mode, self._link)
         if mode == "force" and self._target is not None:
@@ -494,9 +492,9 @@ class ModeManager:
         """Sum what the law has fed into the arm since the state before."""
         assert self._supervisor is not None
         assert self._robot is not None
-        supply = self._laws.supply if self._supervisor.modes.is_active and not self._supervisor.ramps else None
+        supply = self._laws.supply if self._supervisor.is_active and not self._supervisor.ramps else None
         if supply is not None:  # with gravity at the state itself, not where it is predicted
-            raw = self._robot.settings.command_effort == "raw"
+            raw = self._robot.settings.commands.command_effort == "raw"
             supply = supply - arm.gravity + (np.array(observed.terms.gravity) if raw else 0.0)
         self._loop.observe_energy(supply)
 
@@ -506,7 +504,9 @@ class ModeManager:
         measured, terms = observed.state.measured.effort, observed.terms
         if measured is None or not np.all(np.isfinite(measured)):
             return None
-        total = total_effort(self._robot.settings.measured_effort, measured, terms.inverse_dynamics, terms.gravity)
+        total = total_effort(
+            self._robot.settings.states.measured_effort, measured, terms.inverse_dynamics, terms.gravity
+        )
         return self._as_commanded(np.array(total), arm)
 
     def _applied(self, latest: Observed, arm: ArmState, now: float) -> Array:

@@ -77,12 +77,12 @@ class ModelMonitor:
         model, settings = robot.model, robot.settings
         drives = [joint.dynamics for joint in model.joints if joint.mimics is None]
         self._allowances = [
-            allowance(limit, drive.breakaway, drive.viscous, settings.model_tolerance)
+            allowance(limit, drive.breakaway, drive.viscous, settings.commands.model_tolerance)
             for limit, drive in zip(model.effort_limit.tolist(), drives)
         ]
         self._following_margin = [(1 - FOLLOWING_FRACTION) * each.tolerance for each in self._allowances]
-        self._gravity = np.array(settings.gravity)
-        self._expects_contact = {mode for mode in ACTIVE_MODES if mode not in settings.collision_stop_modes}
+        self._gravity = np.array(settings.robot.gravity)
+        self._expects_contact = {mode for mode in ACTIVE_MODES if mode not in settings.commands.collision_stop_modes}
         self.forget()
 
     def forget(self) -> None:
@@ -135,7 +135,7 @@ class ModelMonitor:
 
     def _measured(self, robot: RobotDynamics, observed: Observed) -> list[float] | None:
         """Return the whole effort of the joints, N m or N, shape (n,), where it is measured."""
-        effort, kind = observed.state.measured.effort, robot.settings.measured_effort
+        effort, kind = observed.state.measured.effort, robot.settings.states.measured_effort
         if effort is None or kind == "external" or not all(map(isfinite, effort)):
             return None
         return total_effort(kind, effort, observed.terms.inverse_dynamics, observed.terms.gravity)
@@ -146,7 +146,7 @@ class ModelMonitor:
 
     def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
         assert self._robot is not None
-        return contact_allowance(arm.J, self._robot.settings.contact_force, wrench)
+        return contact_allowance(arm.J, self._robot.settings.commands.contact_force, wrench)
 
     # ---- while commands leave
 
@@ -174,12 +174,24 @@ class ModelMonitor:
         effort, terms = self._measured(robot, observed), observed.terms
         if effort is None:
             return False
-        own = own_effort(robot.settings.command_effort, terms.gravity, terms.friction)
+        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
         limit = robot.model.effort_limit.tolist()
         if any(abs(tau - g) > INERT * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
             return False
         low, high = self._band.at(observed.state.measured.measured_at)
         return any(max(a, -b) > COMMANDED * most for a, b, most in zip(low, high, limit))
+
+    def opposed(self, observed: Observed) -> Array:
+        """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""
+        robot = self._robot
+        assert robot is not None
+        effort, terms = self._measured(robot, observed), observed.terms
+        if effort is None:
+            return np.zeros(robot.model.n, dtype=bool)
+        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
+        exerted = np.array(effort) - np.array(own or [0.0] * len(effort))
+        low, high = map(np.array, self._band.at(observed.state.measured.measured_at))
+        return (exerted * low < 0) & (exerted * high < 0)
 
     def check(self, mode: Mode, observed: Observed, arm: ArmState, wrench: Array) -> Violation | None:
         """Return what is doubted at a state while commands leave.
@@ -194,7 +206,7 @@ class ModelMonitor:
         assert robot is not None
         measured, terms = observed.state.measured, observed.terms
         t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
-        own = own_effort(robot.settings.command_effort, terms.gravity, terms.friction)
+        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
         low, high = self._band.at(measured.measured_at)
         applied, effort = self._band.last, self._measured(robot, observed)
         if effort is not None:
@@ -234,5 +246,5 @@ class ModelMonitor:
     def _not_followed(self, robot: RobotDynamics, i: int, exerted: float, low: float, high: float) -> Violation:
         """Return the doubt of the controller of a joint."""
         joint, commanded = robot.model.joint_names[i], f"{low:.4g} to {high:.4g} were commanded"
-        look = "is it active, and does command_joints have its order?"
+        look = "is it active, and does commands.joints have its order?"
         return Violation(CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}")

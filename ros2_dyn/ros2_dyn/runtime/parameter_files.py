@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.plain_yaml import read_yaml
-from ros2_dyn.runtime.settings import FRICTION, Settings
+from ros2_dyn.runtime.settings import OF_EACH_JOINT, Settings, flat
 
 NODE = "dynamics"
 """Name of the node whose parameters count."""
@@ -64,20 +64,25 @@ def read_parameter_file(path: str | Path) -> Settings:
             raise InputError("parameters", f"'{path}': expected those of one node `{NODE}`, got {found}")
     values: dict[str, Any] = {}
     for section in sections.values():
-        values |= dict(_flat(section, ""))
+        values |= flat(section)
     return Settings.from_values({name: value for name, value in values.items() if name not in OF_EVERY_NODE})
 
 
 def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: str) -> None:
-    """Write parameters for every node, with a comment of one line above them. Numbers have `DIGITS` digits.
+    """Write parameters by name for every node, nested, with a comment of one line above them.
+
+    Numbers have `DIGITS` digits.
 
     Raises:
         InputError: the file cannot be written.
     """
     import yaml  # here, because it takes 20 ms
 
-    section = {"ros__parameters": {name: _rounded(value) for name, value in values.items()}}
-    text = yaml.safe_dump({"/**": section}, default_flow_style=None, sort_keys=False, width=110)
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        group, _, key = name.rpartition(".")
+        (nested.setdefault(group, {}) if group else nested)[key] = _rounded(value)
+    text = yaml.safe_dump({"/**": {"ros__parameters": nested}}, default_flow_style=None, sort_keys=False, width=110)
     try:
         Path(path).write_text(f"# {comment}\n{text}", encoding="utf-8")
     except OSError as error:
@@ -87,22 +92,26 @@ def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: s
 def joint_parameters(model: RobotModel) -> dict[str, list[Any]]:
     """Return the parameters that give a robot of the same joints the friction and the rotors of this one.
 
-    `transition_velocity`, which is one for all joints, is not among them.
+    `friction.transition_velocity`, which is one for all joints, is not among them.
     """
     joints = [joint for joint in model.joints if joint.mimics is None and joint.dof == 1]
-    values: dict[str, list[Any]] = {"joints": [joint.name for joint in joints]}
-    for name, parameter in FRICTION.items():
-        numbers = [joint.dynamics.breakaway if name == "static" else getattr(joint.dynamics, name) for joint in joints]
-        values[parameter] = numbers
-    if all(joint.dynamics.static is None for joint in joints):
-        del values["static_friction"], values["stribeck_velocity"]
-    for parameter in ("load_friction", "friction_offset"):
-        if not any(values[parameter]):
-            del values[parameter]
-    elements = [dict(joint.dynamics.presliding) for joint in joints]
+    drives = [joint.dynamics for joint in joints]
+    values: dict[str, list[Any]] = {
+        "robot.joints": [joint.name for joint in joints],
+        "robot.armature": [drive.armature for drive in drives],
+    }
+    for key in OF_EACH_JOINT:
+        numbers = [drive.breakaway if key == "static" else getattr(drive, key) for drive in drives]
+        values[f"friction.{key}"] = numbers
+    if all(drive.static is None for drive in drives):
+        del values["friction.static"], values["friction.stribeck_velocity"]
+    for name in ("friction.load", "friction.offset"):
+        if not any(values[name]):
+            del values[name]
+    elements = [dict(drive.presliding) for drive in drives]
     if distances := sorted({distance for each in elements for distance in each}):
-        values["presliding_distance"] = distances
-        values["presliding_effort"] = [each.get(distance, 0.0) for each in elements for distance in distances]
+        efforts = [each.get(distance, 0.0) for each in elements for distance in distances]
+        values |= {"friction.presliding_distance": distances, "friction.presliding_effort": efforts}
     return values
 
 
@@ -121,12 +130,3 @@ def _sections(tree: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, branch
             else:
                 yield from _sections(branch, f"{name}/{key}".replace("//", "/"))
-
-
-def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Yield the values of nested parameters with their names, whose parts are joined by dots."""
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value

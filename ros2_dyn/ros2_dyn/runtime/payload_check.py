@@ -37,7 +37,7 @@ def check_payload(
     limits = robot.effort_limit
     rest = [0.0] * robot.model.n
     for posture in _postures(np.array(q), nearby):
-        (tau,) = robot.kernels.effort(posture.tolist(), rest, rest, robot.settings.gravity, parameters)
+        (tau,) = robot.kernels.effort(posture.tolist(), rest, rest, robot.settings.robot.gravity, parameters)
         needed = np.abs(tau)
         if not np.all(needed <= limits):
             i = int(np.argmax(~(needed <= limits)))
@@ -45,7 +45,7 @@ def check_payload(
             raise InputError(
                 "mass",
                 f"with a payload of {parameters[0]:.4g} kg joint '{robot.model.joint_names[i]}' would need "
-                f"{needed[i]:.4g} N m or N against gravity {where}, effort_scale allows {limits[i]:.4g}",
+                f"{needed[i]:.4g} N m or N against gravity {where}, commands.effort_scale allows {limits[i]:.4g}",
             )
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ros2_dyn.dynamics import gravity, rnea
-from ros2_dyn.errors import InputError
+from ros2_dyn.errors import InputError, Ros2DynError
 from ros2_dyn.estimation.payload import PayloadEstimate, estimate_payload
 from ros2_dyn.estimation.payload_equations import check_windows, friction_along_windows
 from ros2_dyn.estimation.state_windows import StateWindows, WindowAverager
 from ros2_dyn.runtime.inputs import PayloadQuestion
-from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics, no_robot
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import Reply, Work, WorkDone
 
@@ -66,10 +66,10 @@ class PayloadRun:
             raise InputError("effort", "joint_states does not give an effort of all joints")
         windows, model, settings = self._averager.windows(), self._robot.model, self._robot.settings
         check_windows(model, windows)
-        effort, weight = windows.effort, settings.gravity
-        if settings.measured_effort == "gravity_compensated":
+        effort, weight = windows.effort, settings.robot.gravity
+        if settings.states.measured_effort == "gravity_compensated":
             effort = effort + gravity(model, windows.q, weight)
-        elif settings.measured_effort == "external":
+        elif settings.states.measured_effort == "external":
             expected = rnea(model, windows.q, windows.qd, windows.qdd, weight)
             effort = expected + friction_along_windows(model, windows, weight) - effort
         return windows._replace(effort=effort)
@@ -81,7 +81,7 @@ class PayloadRun:
             InputError: as `estimate_payload`.
         """
         robot = self._robot
-        payload = estimate_payload(robot.model, windows, self._link, robot.settings.gravity, tare)
+        payload = estimate_payload(robot.model, windows, self._link, robot.settings.robot.gravity, tare)
         return EstimatedPayload(self._link, self._newest, payload)
 
 
@@ -110,15 +110,16 @@ class PayloadRuns:
         self._robots = 0
         """Number of robots and parameters so far: what was begun with one tells nothing of the next."""
 
-    def begin(self, question: PayloadQuestion, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
-        """Begin a run; return the reply to the one that it replaces.
-
-        Raises:
-            InputError: the link cannot carry a payload, or another one does; or the duration is wrong.
-        """
-        link = robot.check_payload_link(question.link, now)
-        if not 0 <= question.duration <= MAX_DURATION:
-            raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
+    def begin(self, question: PayloadQuestion, robot: RobotDynamics | None, now: float) -> tuple[Reply, ...]:
+        """Begin a run at a time, s; return the reply to the one that it replaces, or why it is refused."""
+        try:
+            if robot is None:
+                raise no_robot("link")
+            link = robot.check_payload_link(question.link, now)
+            if not 0 <= question.duration <= MAX_DURATION:
+                raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
+        except Ros2DynError as error:
+            return (Reply(question.request, error),)
         replies = self._end("another estimate was asked for meanwhile")
         deadline = now + (question.duration or USUAL_DURATION)
         self._run = PayloadRun(robot, link, question.tare, deadline, question.request)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What carries the arm after a stop that failed: the effort at rest, by the conventions of the robot."""
+"""The effort that held the arm when it last stood still, as it would be commanded."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import CommandSupervisor
-from ros2_dyn.control.rest_effort import RestEffort
+from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -15,26 +14,30 @@ from ros2_dyn.runtime.state_pipeline import Observed
 
 REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
 """Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
+STILL_DISTANCE = 1e-3
+"""Range of a joint that stands still, rad or m."""
+STILL_TIME = 0.1
+"""Time for which all joints have to stand still before their efforts are remembered, s."""
 HELD_DISTANCE = 0.01
 """Distance within which an effort that holds an arm holds it still, rad or m."""
+AVERAGING_TIME = 0.5
+"""Time constant of the average of the efforts, s."""
 
 
 class RestHolding:
-    """Remembers the effort at rest, as it would be commanded."""
+    """Remembers where the arm stood still, and the average of the efforts there."""
 
     def __init__(self) -> None:
-        self._rest = RestEffort()
+        self._motion = ArmMotion(STILL_TIME)
+        self._q: Array | None = None
+        self._effort: Array | None = None
+        self._at = 0.0
         self._load_changed = False
 
     @property
     def known(self) -> tuple[Array | None, Array | None]:
         """Where the arm last stood still, and the effort that held it there; None: nowhere yet."""
-        return self._rest.q, self._rest.effort
-
-    def learn(self, q: Array | None, effort: Array | None) -> None:
-        """Take what another process knows, if it knows anything: it has seen its own commands hold the arm."""
-        if q is not None and effort is not None:
-            self._rest.q, self._rest.effort = q, effort
+        return self._q, self._effort
 
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
@@ -42,38 +45,35 @@ class RestHolding:
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
-        at, effort = self.known
-        there = at is not None and bool(np.all(np.abs(q - at) <= HELD_DISTANCE))
-        return effort if there and not self._load_changed else None
+        there = self._q is not None and bool(np.all(np.abs(q - self._q) <= HELD_DISTANCE))
+        return self._effort if there and not self._load_changed else None
 
     def observe(self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor) -> None:
         """Take a state with the newest command, which has proved to hold the arm; without one the measured effort.
 
         Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
         """
-        measured, now = observed.state.measured, observed.now
-        if not self._rest.stands_still(now, measured.q) or supervisor.mode not in REST_MODES or supervisor.escalated:
+        measured = observed.state.measured
+        self._motion.observe(observed.now, measured.q)
+        if supervisor.mode not in REST_MODES or supervisor.escalated:
+            return
+        if not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return
         effort = supervisor.last
-        if effort is None and measured.effort is not None and (any(measured.effort) or self._rest.q is None):
+        if effort is None and measured.effort is not None and (any(measured.effort) or self._q is None):
             terms, settings = observed.terms, robot.settings
-            total = total_effort(settings.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity)
-            effort = commanded_effort(settings.command_effort, np.array(total), np.array(terms.gravity))
-        if effort is not None and self._rest.observe(now, np.array(measured.q), effort):
-            self._load_changed = False
+            total = total_effort(
+                settings.states.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity
+            )
+            effort = commanded_effort(settings.commands.command_effort, np.array(total), np.array(terms.gravity))
+        if effort is not None and np.isfinite(effort).all():
+            self._remember(observed.now, np.array(measured.q), effort)
 
-    def effort(self, robot: RobotDynamics, arm: ArmState, now: float) -> Array:
-        """Return the effort that carries the arm without trust in the model, as it would be commanded, N m or N, (n,).
-
-        Args:
-            robot: the robot.
-            arm: its state; if it has never stood still, the model's gravity there carries it.
-            now: time, s.
-        """
-        kind, q = robot.settings.command_effort, self._rest.q
-        hold = commanded_effort(kind, arm.gravity, arm.gravity)
-        if q is None:
-            return hold
-        zero = [0.0] * robot.model.n
-        gravity = np.array(robot.effort(q.tolist(), zero, zero, now))
-        return self._rest.holding(hold, commanded_effort(kind, gravity, gravity), robot.model.effort_limit)
+    def _remember(self, now: float, q: Array, effort: Array) -> None:
+        """Take positions and efforts of an arm that stands still at a time, s."""
+        known = self._effort
+        if known is None or self._q is None or not (np.abs(q - self._q) < STILL_DISTANCE).all():
+            self._q, self._effort = q, effort
+        else:
+            self._effort = known + min((now - self._at) / AVERAGING_TIME, 1.0) * (effort - known)
+        self._at, self._load_changed = now, False

@@ -11,6 +11,7 @@ import numpy as np
 
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.mode_settings import ImpedanceSettings
 from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
@@ -22,6 +23,8 @@ from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
+ACCELERATION_CUTOFF = 10.0
+"""Cut-off of the filter that estimates accelerations, Hz."""
 MAX_JOINTS = 64
 """Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
 MIN_PREDICTION, MAX_PREDICTION = 1e-4, 0.5
@@ -68,23 +71,23 @@ class RobotDynamics:
         """What is odd in the description."""
         self.lower, self.upper = model.lower, model.upper
         """Position limits, rad or m, shape (n,)."""
-        self.effort_gain = tuple(settings.in_order(settings.effort_gain, model, 1.0))
+        self.effort_gain = tuple(settings.in_order(settings.states.effort_gain, model, 1.0))
         """Factor from the driver's unit of effort to N m or N, shape (n,)."""
-        self.effort_cutoff = settings.effort_filter_cutoff or inf
+        self.effort_cutoff = settings.states.effort_filter_cutoff or inf
         """Cut-off of the driver's low-pass of efforts, Hz; infinite: none."""
-        self.effort_limit = settings.effort_scale * model.effort_limit
+        self.effort_limit = settings.commands.effort_scale * model.effort_limit
         """Largest efforts of commands, N m or N, shape (n,)."""
-        self.tip_link = settings.tip_link or model.default_tip
+        self.tip_link = settings.robot.tip_link or model.default_tip
         self.command_conversion = CommandConversion(model, settings)
         """From efforts to what the controller is sent."""
-        self.stiffness_frame = link_frame(model, settings.impedance_frame)
+        self.stiffness_frame = link_frame(model, settings.mode(ImpedanceSettings).frame)
         """The link along whose axes the stiffness of mode impedance acts."""
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
         self.presliding = Presliding(model)
         """Friction that depends on the motion before."""
         self._zero = [0.0] * model.n
-        self._qdd = FilteredDerivative(settings.acceleration_cutoff, [False] * model.n)
+        self._qdd = FilteredDerivative(ACCELERATION_CUTOFF, [False] * model.n)
 
     def compute(self, state: SynchronizedState, now: float) -> Terms:
         """Return the terms at a measured state; the inverse dynamics of the desired state, where there is one.
@@ -99,7 +102,7 @@ class RobotDynamics:
         q, qd, desired = state.measured.q, state.measured.qd, state.desired
         qdd, source = self._acceleration(state)
         try:
-            values = self.kernels.state(q, qd, qdd, self.settings.gravity, self.payload.at(now))
+            values = self.kernels.state(q, qd, qdd, self.settings.robot.gravity, self.payload.at(now))
             terms = Terms._make((*values, source))
             if desired is not None and not (desired.q is None and desired.qd is None):
                 tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
@@ -116,7 +119,7 @@ class RobotDynamics:
     def _acceleration(self, state: SynchronizedState) -> tuple[list[float], str]:
         """Return the acceleration of the inverse dynamics, and where it is from."""
         estimate = None
-        if self.settings.default_acceleration == "estimated":
+        if "acceleration" in self.settings.states.estimate:
             estimate = self._qdd.update(1e-9 * state.measured.stamp, state.measured.qd)
         if state.desired is not None:
             return state.desired.qdd, "desired"
@@ -124,12 +127,12 @@ class RobotDynamics:
 
     def effort(self, q: list[float], qd: list[float], qdd: list[float], now: float) -> tuple[float, ...]:
         """Return the whole joint effort of a motion, N m or N."""
-        (tau,) = self.kernels.effort(q, qd, qdd, self.settings.gravity, self.payload.at(now))
+        (tau,) = self.kernels.effort(q, qd, qdd, self.settings.robot.gravity, self.payload.at(now))
         return tau
 
     def terms_at(self, state: MeasuredState, now: float) -> Terms:
         """Return the terms at the last measured state without acceleration."""
-        values = self.kernels.state(state.q, state.qd, self._zero, self.settings.gravity, self.payload.at(now))
+        values = self.kernels.state(state.q, state.qd, self._zero, self.settings.robot.gravity, self.payload.at(now))
         return self._with_presliding(Terms(*values))
 
     def _with_presliding(self, terms: Terms) -> Terms:
@@ -142,7 +145,7 @@ class RobotDynamics:
     def all_terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
         """Return every term of the equation of motion at a state, by name: `ALL_TERMS`."""
         kernel = terms_kernel(self.model, self.payload.link)
-        values = kernel(state.q, state.qd, qdd, self.settings.gravity, self.payload.at(now))
+        values = kernel(state.q, state.qd, qdd, self.settings.robot.gravity, self.payload.at(now))
         return dict(zip(ALL_TERMS, values))
 
     def arm_state(self, state: MeasuredState, terms: Terms, now: float, lead: float = 0.0) -> ArmState:
@@ -203,3 +206,8 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
         if joint.dof > 1:
             raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")
     return model
+
+
+def no_robot(field: str) -> MessageError:
+    """Return the error of a request that comes before there is a robot."""
+    return MessageError(field, "no robot yet", "no robot_description has been received")

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
-from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from ros2_dyn.runtime.parameter import LISTS, About
-from ros2_dyn.runtime.settings import ABOUT, TYPES, Settings
+from ros2_dyn.control.parameter import LISTS, Parameter
+from ros2_dyn.runtime.settings import Settings
 
 WIDTH = 110
 """Maximum width of a comment, characters."""
@@ -28,7 +26,7 @@ parameters is taken as a whole or rejected as a whole. Generated: `python -m ros
 
 - *fixed*: set once, at the start of the node.
 - *locked*: cannot be changed while a mode commands.
-- *per joint*: one number for each joint in `joints`, in that order.
+- *per joint*: one number for each joint in `robot.joints`, in that order.
 """
 TYPE_NAMES = {
     str: "string",
@@ -43,54 +41,46 @@ TYPE_NAMES = {
 def parameter_file() -> str:
     """Return the text of `config/dynamics.yaml`."""
     blocks = []
-    for group, names in _groups():
-        blocks.append(f"    # ---- {group}\n")
-        blocks += [_yaml_entry(name) for name in names]
+    for group in Settings().groups():
+        indent = " " * (6 if group.NAME else 4)
+        opening = f"    {group.NAME}:\n" if group.NAME else ""
+        blocks.append(f"    # ---- {group.TITLE}\n{opening}")
+        blocks += [_yaml_entry(indent, key, each) for key, each in group.parameters().items()]
     return HEADER + "\n".join(blocks)
 
 
 def parameter_page() -> str:
     """Return the text of `docs/parameters.md`."""
     parts = [PAGE_HEADER]
-    for group, names in _groups():
+    for group in Settings().groups():
         rows = ["| name | type | default | range | meaning |", "| --- | --- | --- | --- | --- |"]
-        rows += [_row(name) for name in names]
-        parts.append(f"## {group}\n\n" + "\n".join(rows) + "\n")
+        rows += [_row(each) for each in group.parameters().values()]
+        parts.append(f"## {group.TITLE}\n\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)
 
 
-def _groups() -> list[tuple[str, list[str]]]:
-    """Return the headings, each with the names of its parameters, in the order of the settings."""
-    names = [each.name for each in fields(Settings)]
-    return [(group, list(members)) for group, members in groupby(names, lambda name: ABOUT[name].group)]
+def _yaml_entry(indent: str, key: str, each: Parameter) -> str:
+    notes = " Set once, at the start." if each.read_only else " Locked while a mode commands." if each.locked else ""
+    comment = "".join(f"{indent}# {line}\n" for line in wrap(each.text + notes, WIDTH - len(indent) - 2))
+    if each.is_list and not each.default:
+        return f"{comment}{indent}# {key}: {_value(each.example)}\n"
+    return f"{comment}{indent}{key}: {_value(each.default)}\n"
 
 
-def _yaml_entry(name: str) -> str:
-    about, default = ABOUT[name], getattr(Settings(), name)
-    comment = "".join(f"    # {line}\n" for line in wrap(about.text + _notes(about), WIDTH - 6))
-    if TYPES[name] in LISTS and not default:
-        return f"{comment}    # {name}: {_value(about.example)}\n"
-    return f"{comment}    {name}: {_value(default)}\n"
+def _row(each: Parameter) -> str:
+    shown = "not set" if each.is_list and not each.default else f"`{_value(each.default)}`"
+    flags = [("fixed", each.read_only), ("locked", each.locked), ("per joint", each.per_joint)]
+    meaning = each.text + "".join(f" *{flag}*" for flag, is_set in flags if is_set)
+    meaning = meaning.replace("|", chr(92) + "|")
+    return f"| `{each.name}` | {TYPE_NAMES[each.kind]} | {shown} | {_range(each)} | {meaning} |"
 
 
-def _notes(about: About) -> str:
-    return " Set once, at the start." if about.read_only else " Locked while a mode commands." if about.locked else ""
-
-
-def _row(name: str) -> str:
-    about, default = ABOUT[name], getattr(Settings(), name)
-    shown = "not set" if TYPES[name] in LISTS and not default else f"`{_value(default)}`"
-    flags = [("fixed", about.read_only), ("locked", about.locked), ("per joint", about.per_joint)]
-    meaning = about.text + "".join(f" *{flag}*" for flag, is_set in flags if is_set)
-    return (
-        f"| `{name}` | {TYPE_NAMES[TYPES[name]]} | {shown} | {_range(about)} | {meaning.replace('|', chr(92) + '|')} |"
-    )
-
-
-def _range(about: About) -> str:
-    if about.choices:
-        return ", ".join(f"`{choice}`" for choice in about.choices)
-    return "" if about.low is None else f"{about.low:g} to {about.high:g}"
+def _range(each: Parameter) -> str:
+    if each.choices:
+        return ", ".join(f"`{choice}`" for choice in each.choices)
+    if each.low is None:
+        return ""
+    return f"{each.low:g} or more" if each.high is None else f"{each.low:g} to {each.high:g}"
 
 
 def _value(value: Any) -> str:

@@ -15,7 +15,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionMonitor, CollisionUpdate
 from ros2_dyn.runtime.inputs import DesiredSample, JointSample
 from ros2_dyn.runtime.joint_order import JointOrder
-from ros2_dyn.runtime.joint_state_assembler import AssemblerOptions, JointStateAssembler
+from ros2_dyn.runtime.joint_state_assembler import VELOCITY_CUTOFF, AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
@@ -56,12 +56,12 @@ class StatePipeline:
         """Make the stages of a robot; those of the one before go on where nothing changes for them."""
         model, settings = robot.model, robot.settings
         options = AssemblerOptions(
-            settings.merge_timeout, settings.estimate_velocity, settings.velocity_cutoff, robot.effort_gain
+            settings.states.timeout, "velocity" in settings.states.estimate, effort_gain=robot.effort_gain
         )
         self.robot = robot
         self.order = JointOrder(model.joint_names)
-        self.synchronizer = StateSynchronizer(settings.desired_timeout)
-        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.detect_collisions else None
+        self.synchronizer = StateSynchronizer(settings.commands.target_timeout)
+        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.collision.enabled else None
         self.state: MeasuredState | None = None
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
@@ -107,6 +107,18 @@ class StatePipeline:
         """
         return self.observe(self.judge(sample, now, commanded), now, contact_intended)
 
+    def requested_state(self, sample: JointSample) -> MeasuredState:
+        """Return the state that a request gives, or the newest measured one where it names no joints.
+
+        Raises:
+            MessageError: there is none, or as `JointOrder.state`.
+        """
+        if sample.names:
+            return self.order.state(sample)
+        if self.state is None:
+            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
+        return self.state
+
     def use_payload_link(self, robot: RobotDynamics) -> None:
         """Go on with the same robot, whose payload is on another link."""
         self.robot = robot
@@ -128,7 +140,7 @@ class StatePipeline:
             InputError: none are observed.
         """
         if self.monitor is None:
-            raise InputError("detect_collisions", "this parameter is false")
+            raise InputError("collision.enabled", "this parameter is false")
         if self.collision is None:
             raise InputError("effort", "joint_states has not given an effort of all joints yet")
         return self.collision
@@ -146,7 +158,7 @@ class StatePipeline:
             self._events.append(Event("foreign", text, logged=self.state is None, topic="joint_states"))
             return []
         if assembled.restarted:
-            self.synchronizer = StateSynchronizer(self.robot.settings.desired_timeout)
+            self.synchronizer = StateSynchronizer(self.robot.settings.commands.target_timeout)
             self._plausibility.restart()
             self._events.append(Event("stamps went back", "the stamps of joint_states went back: starting afresh"))
         self.state, self._stamped = self._judged(assembled.state, now, commanded), assembled.stamped
@@ -213,7 +225,7 @@ class StatePipeline:
         seen = self._try_observe(self.monitor, state, terms, now, contact_intended)
         if seen is not None:
             self.collision, self.observed_at = seen, now
-        blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.state_timeout
+        blind = self.monitor.has_thresholds and now - self.observed_at > self.robot.settings.states.timeout
         if blind != self.blind:
             self.blind = blind
             text = "joint_states gives no usable effort: collisions are not detected"
@@ -252,8 +264,7 @@ def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLi
         tuple(model.lower.tolist()),
         tuple(model.upper.tolist()),
         tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
-        settings.position_tolerance,
-        settings.state_timeout,
-        settings.detect_frozen,
-        time_constant(settings.velocity_cutoff) if settings.estimate_velocity else 0.0,
+        timeout=settings.states.timeout,
+        detect_frozen=settings.states.detect_frozen,
+        velocity_lag=time_constant(VELOCITY_CUTOFF) if "velocity" in settings.states.estimate else 0.0,
     )

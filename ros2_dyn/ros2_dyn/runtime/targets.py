@@ -41,6 +41,13 @@ class TargetWork(Work):
         return last is not None and TargetTime.of(self.sample, self.now).is_older(last.time)
 
 
+def last_target(sample: TargetSample, wrench: Target | None, pose: TargetPose | None) -> Target | None:
+    """Return the target that a message replaces: the wrench or the pose; a hybrid one replaces hybrid ones only."""
+    if isinstance(sample, WrenchSample):
+        return wrench
+    return pose if isinstance(sample, PoseSample) or isinstance(pose, TargetHybrid) else None
+
+
 def take_target(
     sample: TargetSample, last: Target | None, model: RobotModel, settings: Settings, now: float
 ) -> Target | TargetWork:
@@ -81,7 +88,7 @@ def check_target(sample: TargetSample, model: RobotModel, settings: Settings) ->
     if isinstance(sample, PoseSample):
         check_pose(model, sample)
     elif isinstance(sample, HybridSample):
-        check_hybrid(model, sample, settings.max_force, settings.max_moment)
+        check_hybrid(model, sample, settings.commands.max_force, settings.commands.max_moment)
     else:
-        check_ceiling(sample, settings.max_force, settings.max_moment)
+        check_ceiling(sample, settings.commands.max_force, settings.commands.max_moment)
         check_wrench(model, sample)

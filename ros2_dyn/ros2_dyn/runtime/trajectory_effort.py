@@ -16,6 +16,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import CommandEffort, robot_adds_friction
 from ros2_dyn.runtime.inputs import TrajectorySample
 from ros2_dyn.runtime.joint_order import find_joints
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
 from ros2_dyn.runtime.update import Work
 
@@ -34,6 +35,12 @@ class TrajectoryTask(NamedTuple):
     """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
     kind: CommandEffort
     """Which part of the effort the robot adds itself."""
+
+    @classmethod
+    def of(cls, robot: RobotDynamics, now: float) -> TrajectoryTask:
+        """Return the task of a robot with what it carries at a time, s."""
+        settings, payload = robot.settings, tuple(robot.payload.at(now))
+        return cls(robot.model, robot.payload.link, payload, settings.robot.gravity, settings.commands.command_effort)
 
     def prepare(self) -> Kernel:
         """Compile the kernel, unless it is at hand."""

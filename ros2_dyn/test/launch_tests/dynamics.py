@@ -21,7 +21,8 @@ WAITING = b"waiting for the topic robot_description"
 PARAMETERS = """
 /**/dynamics:
   ros__parameters:
-    velocity_cutoff: 33.0
+    states:
+      timeout: 0.33
 """
 
 
@@ -96,8 +97,8 @@ class TestBesideADriver(unittest.TestCase):
 
     def test_parameters_are_those_of_the_file_and_of_the_arguments(self) -> None:
         """With a wildcard for the namespace."""
-        found = parameters_of(self.listener, "dynamics", "velocity_cutoff", "use_sim_time")
-        self.assertEqual(found, [33.0, True])
+        found = parameters_of(self.listener, "dynamics", "states.timeout", "use_sim_time")
+        self.assertEqual(found, [0.33, True])
 
 
 @launch_testing.post_shutdown_test()

@@ -26,13 +26,14 @@ AT_REST = """
 PARAMETERS = """
 /**:
   ros__parameters:
-    tip_link: wrist_3_link
+    robot.tip_link: wrist_3_link
 /*/dynamics:
   ros__parameters:
-    velocity_cutoff: 33.0
+    states:
+      timeout: 0.33
 /right/dynamics:
   ros__parameters:
-    gravity: [0.0, 0.0, -1.62]
+    robot: {gravity: [0.0, 0.0, -1.62]}
 """
 
 
@@ -55,10 +56,10 @@ class TestTwoArms(unittest.TestCase):
     def test_wildcards_reach_both_arms_and_a_full_name_only_its_own(self) -> None:
         """As the nodes themselves say."""
         for arm in ARMS:
-            tip, cutoff, gravity = parameters_of(
-                self.listener, f"{arm}/dynamics", "tip_link", "velocity_cutoff", "gravity"
+            tip, timeout, gravity = parameters_of(
+                self.listener, f"{arm}/dynamics", "robot.tip_link", "states.timeout", "robot.gravity"
             )
-            self.assertEqual((tip, cutoff), ("wrist_3_link", 33.0))
+            self.assertEqual((tip, timeout), ("wrist_3_link", 0.33))
             self.assertEqual(gravity, MOON if arm == "right" else EARTH)
 
     def test_each_arm_has_the_efforts_of_its_own_gravity(self) -> None:

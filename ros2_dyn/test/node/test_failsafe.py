@@ -44,7 +44,9 @@ def begin(listener) -> Iterator[Callable[..., Driver]]:
 
     def begin(**parameters: Any) -> Driver:
         arm = StandingArm(speed=0.0)
-        started.append(Driver.of(listener, arm, force_rate=1000.0, state_timeout=STATE_TIMEOUT, **parameters))
+        started.append(
+            Driver.of(listener, arm, **{"force.force_rate": 1000.0, "states.timeout": STATE_TIMEOUT}, **parameters)
+        )
         enter_force(started[-1])
         return started[-1]
 
@@ -121,7 +123,7 @@ def test_killed_node_is_replaced_as_long_as_states_come(begin):
 
 def test_killed_node_leaves_zero_effort(begin):
     """With stop_behaviour zero_effort; then the process ends."""
-    driver = begin(stop_behaviour="zero_effort", slew_rate=2.0)
+    driver = begin(**{"commands.stop_behaviour": "zero_effort", "commands.slew_rate": 2.0})
     driver.barrier()
     count = len(driver.commands)
     driver.process.kill()
@@ -287,9 +289,9 @@ def test_echo_is_no_controller(listener):
         driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
         assert driver.set_mode("monitor").success
         driver.play(60)
-        assert driver.set(controller_node="somebody").successful
+        assert driver.set(**{"commands.controller_node": "somebody"}).successful
         assert "there is no subscriber" in driver.set_mode("gravity").message
-        assert driver.set(controller_node="listener").successful
+        assert driver.set(**{"commands.controller_node": "listener"}).successful
         assert driver.set_mode("gravity").success
         echo.destroy_node()
     finally:

@@ -15,11 +15,8 @@ from robots import mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-import rclpy
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Vector3, WrenchStamped
-from rclpy.duration import Duration as DurationOf
-from rclpy.executors import SingleThreadedExecutor
 from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, SwitchController
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -27,7 +24,6 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.dynamics import forward_kinematics, friction, rnea, static_torque
-from ros2_dyn.ros.mock_arm_node import MockArmNode
 from ros2_dyn.simulation.perturbed import with_friction
 from ros_harness import PATIENCE, Listener, Process
 
@@ -273,29 +269,6 @@ def test_controllers_are_switched_and_the_effort_controller_takes_commands(start
     assert "command refused: effort_controller is not active, but demo_controller" in printed
     assert "command refused: expected 6 efforts, got 5" in printed
     assert arm.process.process.returncode == 0
-
-
-@pytest.fixture
-def default_context(own_domain) -> Iterator[None]:
-    """Initialise rclpy for nodes in this process; the listener has a context of its own."""
-    rclpy.init()
-    yield
-    rclpy.shutdown()
-
-
-@pytest.mark.usefixtures("default_context")
-def test_of_waiting_commands_the_newest_acts_at_the_next_tick(listener):
-    arm, executor = MockArmNode(), SingleThreadedExecutor()
-    arm.controllers.switch(SwitchController.Request.EFFORT)
-    command = listener.publisher(Float64MultiArray, "effort_controller/commands")
-    for effort in (1.0, 2.0, 3.0, 4.0):
-        command.publish(Float64MultiArray(data=[effort] * 6))
-    assert command.wait_for_all_acked(DurationOf(seconds=PATIENCE))
-    executor.add_node(arm)
-    executor.spin_once(PATIENCE)
-    assert_allclose(arm.arm.law.tau, [4.0] * 6)
-    executor.shutdown()
-    arm.destroy_node()
 
 
 def test_the_trajectory_controller_takes_joints_in_any_order_at_the_stamp_and_holds_the_end(start):

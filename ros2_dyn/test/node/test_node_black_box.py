@@ -24,7 +24,7 @@ from ros_harness import words
 def node(listener, tmp_path):
     """A node that writes into a folder."""
     folder = tmp_path / "boxes"
-    driver = Driver.of(listener, StandingArm(speed=0.0), black_box_dir=str(folder))
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"outputs.black_box": str(folder)})
     yield driver, folder
     driver.close()
 

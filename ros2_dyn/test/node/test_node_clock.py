@@ -22,7 +22,7 @@ from ros_harness import PATIENCE, Listener
 def driver() -> Iterator[Driver]:
     """A node that notices after two seconds that the clock stands still."""
     listener = Listener()
-    driver = Driver.of(listener, StandingArm(speed=0.0), clock_timeout=2.0, gravity_damping=0.0)
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.clock_timeout": 2.0, "gravity.damping": 0.0})
     yield driver
     driver.close()
     listener.close()

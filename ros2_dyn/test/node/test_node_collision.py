@@ -33,13 +33,13 @@ PERIOD = 0.002
 FORCE = np.array([10.0, -20.0, 15.0])
 DETECTOR: dict[str, Any] = {
     "urdf_file": str(MOCK_ARM),
-    "joints": NAMES,
-    "collision_threshold": THRESHOLD,
-    "observer_bandwidth": BANDWIDTH,
-    "collision_service": "/controller/stop",
-    "calibration_time": 1.0,
+    "robot.joints": NAMES,
+    "collision.threshold": THRESHOLD,
+    "collision.bandwidth": BANDWIDTH,
+    "collision.service": "/controller/stop",
+    "collision.calibration_time": 1.0,
     "use_sim_time": True,
-    "clock_timeout": 3600.0,
+    "commands.clock_timeout": 3600.0,
 }
 SETTLED = round(8 / BANDWIDTH / PERIOD)
 """Number of states in which the observer settles."""
@@ -195,11 +195,11 @@ def test_calibration_sets_the_thresholds_as_parameters(driver):
     driver.arm.push = lambda q: error * np.sin(25.0 * 1e-9 * driver.time)  # as of a model that is not right
     done = calibrate()
     assert done.success, done.message
-    assert 'joints: ["shoulder_pan_joint"' in done.message
+    assert 'robot.joints: ["shoulder_pan_joint"' in done.message
     thresholds = np.array(newest(driver, "dynamics/collision").threshold)
     assert np.all(thresholds > error / np.sqrt(2))  # what an observer of as many 1/s makes of it
     assert np.all(thresholds < 20 * error)
-    assert driver.set(collision_threshold=THRESHOLD).successful
+    assert driver.set(**{"collision.threshold": THRESHOLD}).successful
 
 
 def test_mock_arm_that_is_pushed_is_noticed(listener, start):
@@ -207,7 +207,7 @@ def test_mock_arm_that_is_pushed_is_noticed(listener, start):
     states = listener.listen("other/dynamics/collision", type=CollisionState)
     clock = words(publish_clock=True, pace=0.0, home=HOME.tolist())
     start("ros2_dyn.ros.mock_arm_node", "-r", "__ns:=/other", *clock)
-    parameters = {name: DETECTOR[name] for name in ("joints", "collision_threshold")}
+    parameters = {name: DETECTOR[name] for name in ("robot.joints", "collision.threshold")}
     start("ros2_dyn.ros.dynamics_node", "-r", "__ns:=/other", *words(use_sim_time=True, **parameters))
     listener.until(lambda: len(states) > 200, "no states of the detector")
     assert not any(state.collision for state in states)

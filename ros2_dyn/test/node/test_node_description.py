@@ -71,7 +71,7 @@ def test_xacro_file_is_expanded(listener, start, tmp_path):
 def test_part_of_a_robot(listener, start):
     """The other joints are locked."""
     arm = NAMES[:3]
-    start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM), joints=arm[::-1]))
+    start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM), **{"robot.joints": arm[::-1]}))
     state = JointState(name=arm, position=HOME[:3])
     answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=state)
     assert list(answer.joint_names) == arm

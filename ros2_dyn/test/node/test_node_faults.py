@@ -32,8 +32,8 @@ Fault = Callable[[Driver], None]
 def driver() -> Iterator[Driver]:
     """One node, which goes through all faults."""
     listener = Listener()
-    standing = {"model_tolerance": 10.0}  # this arm does not move, whatever it exerts
-    driver = Driver.of(listener, ObedientArm(), ramp_time=0.0, force_rate=10000.0, **standing)
+    standing = {"commands.model_tolerance": 10.0}  # this arm does not move, whatever it exerts
+    driver = Driver.of(listener, ObedientArm(), **{"commands.ramp_time": 0.0, "force.force_rate": 10000.0}, **standing)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
     yield driver

@@ -22,7 +22,11 @@ SMALL = 0.02
 
 def test_arm_passes_to_the_node_and_back(listener, start):
     start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
-    start("ros2_dyn.ros.dynamics_node", *words(controller_manager="mock_arm", state_timeout=1.0), *REMAP)
+    start(
+        "ros2_dyn.ros.dynamics_node",
+        *words(**{"commands.controller_manager": "mock_arm", "states.timeout": 1.0}),
+        *REMAP,
+    )
     states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
     listener.until(lambda: efforts, "no efforts")
     listener.until(lambda: len(states) > 200, "no states")  # the arm has sunk into its controller's springs
@@ -55,7 +59,7 @@ def test_what_cannot_be_handed_over_is_refused_with_what_to_do(listener, start):
     listener.until(lambda: efforts, "no efforts")
     refusal = listener.call(TakeOver, "dynamics/take_over")
     assert not refusal.success
-    assert "remap it to <controller>/commands, or set the parameter effort_controller" in refusal.message
+    assert "remap it to <controller>/commands, or set the parameter commands.effort_controller" in refusal.message
     node.stop()
 
     start("ros2_dyn.ros.dynamics_node", *REMAP)
@@ -68,7 +72,9 @@ def test_what_cannot_be_handed_over_is_refused_with_what_to_do(listener, start):
 
 def test_switch_that_is_refused_leaves_the_arm_with_its_controller(listener, start):
     start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
-    parameters = words(controller_manager="manager", handover_timeout=1.0, state_timeout=1.0)
+    parameters = words(
+        **{"commands.controller_manager": "manager", "commands.handover_timeout": 1.0, "states.timeout": 1.0}
+    )
     start("ros2_dyn.ros.dynamics_node", *parameters, *REMAP)
     states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
     names = [f"{each}_joint" for each in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]

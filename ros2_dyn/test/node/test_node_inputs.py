@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the node reads: messages of any layout and order, from any publisher, through the hot loop and without it."""
+"""What the node reads: messages of any layout and order, from any publisher, by either executor."""
 
 from itertools import cycle
 
@@ -22,7 +22,7 @@ from ros2_dyn.dynamics import gravity, rnea
 from ros_harness import words
 
 QDD = np.array([1.0, 2.0, -1.0, 0.5, -0.5, 3.0])
-HOT_LOOP = pytest.mark.parametrize("hot_loop", ["1", "0"], ids=["hot loop", "executor"])
+EXECUTORS = pytest.mark.parametrize("events", ["1", "0"], ids=["events", "ordinary"])
 LAYOUTS = {
     "frame": lambda m: {"header": Header(stamp=m.header.stamp, frame_id="a frame")},
     "reversed": lambda m: {f: getattr(m, f)[::-1] for f in ("name", "position", "velocity", "effort")},
@@ -40,10 +40,10 @@ LAYOUTS = {
 """Changes of a message; the first five leave another layout, order or size."""
 
 
-@HOT_LOOP
-def test_messages_of_other_layouts_amid_the_stream_are_read_right(listener, start, hot_loop):
+@EXECUTORS
+def test_messages_of_other_layouts_amid_the_stream_are_read_right(listener, start, events):
     """Of another frame, order, size, without efforts, and of the same size with other names."""
-    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=hot_loop)
+    process = start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_EVENTS_EXECUTOR=events)
     arm = StandingArm(speed=0.5)
     driver = Driver(listener, process, arm=arm)
     driver.begin()
@@ -113,16 +113,16 @@ def test_hybrid_targets_are_read_and_wrong_ones_named(listener, begin):
     assert sum("desired_hybrid" in entry.msg for entry in log) == 1
 
 
-def test_ordinary_executor_gives_the_same_outputs_as_the_hot_loop(listener, start):
+def test_ordinary_executor_gives_the_same_outputs(listener, start):
     """Bit by bit, with desired states and without."""
-    for name, value in (("hot", "1"), ("ordinary", "0")):
+    for name, value in (("events", "1"), ("ordinary", "0")):
         remaps = ("-r", f"__ns:=/{name}", "-r", "joint_states:=/joint_states")
         remaps += ("-r", "~/desired:=/dynamics/desired", "-r", "~/desired_wrench:=/dynamics/desired_wrench")
-        start("ros2_dyn.ros.dynamics_node", *remaps, *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_HOT_LOOP=value)
+        start("ros2_dyn.ros.dynamics_node", *remaps, *words(urdf_file=str(MOCK_ARM)), ROS2_DYN_EVENTS_EXECUTOR=value)
     topics = [f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis")]
     for topic in topics:
-        listener.listen(f"hot/{topic}", f"ordinary/{topic}")
-    driver = Driver(listener, arm=StandingArm(speed=0.5), answers="/hot/dynamics/gravity")
+        listener.listen(f"events/{topic}", f"ordinary/{topic}")
+    driver = Driver(listener, arm=StandingArm(speed=0.5), answers="/events/dynamics/gravity")
 
     def come(count: int):
         return lambda: min(map(len, listener.received.values())) >= count
@@ -132,8 +132,8 @@ def test_ordinary_executor_gives_the_same_outputs_as_the_hot_loop(listener, star
         driver.desired = desired
         for _ in range(20):
             state = driver.step()
-            rows = [newest(listener, state, f"hot/{topic}", f"ordinary/{topic}") for topic in topics]
-            assert all(hot == ordinary for hot, ordinary in rows)
+            rows = [newest(listener, state, f"events/{topic}", f"ordinary/{topic}") for topic in topics]
+            assert all(events == ordinary for events, ordinary in rows)
     tau = rnea(MODEL, state.position, state.velocity, QDD)
     assert_allclose(rows[0][0].effort, tau, rtol=0, atol=1e-10)
 

@@ -32,7 +32,7 @@ def node() -> Iterator[Driver]:
     listener = Listener()
     dampings = {f"{mode}_damping": 0.0 for mode in ("gravity", "guiding", "force")}
     brake = {"stop_service": "/controller/brake"}
-    driver = Driver.of(listener, StandingArm(speed=0.0), force_rate=1000.0, **brake, **dampings)
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"force.force_rate": 1000.0}, **brake, **dampings)
     driver.brakes = []
 
     def close_brakes(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -123,7 +123,7 @@ def test_rejected_modes_leave_the_arm_uncommanded(driver):
     assert "it follows ~/desired, and none is usable" in rejected("feed_forward")
     driver.arm.effort = np.full(6, 100.0)
     driver.play(5)
-    assert "joint 'wrist_1_joint' exerts 100 N m or N, effort_scale allows 22.4" in rejected("gravity")
+    assert "joint 'wrist_1_joint' exerts 100 N m or N, commands.effort_scale allows 22.4" in rejected("gravity")
 
 
 def test_a_second_publisher_of_commands_rejects_a_mode(driver):
@@ -159,13 +159,13 @@ def test_commands_end_when_the_controller_is_gone(driver):
 def test_commands_are_in_the_order_of_command_joints(driver):
     """Which may be some of the joints; the message changes its size."""
     try:
-        assert driver.set(command_joints=[NAMES[i] for i in (3, 2, 1)]).successful
+        assert driver.set(**{"commands.joints": [NAMES[i] for i in (3, 2, 1)]}).successful
         commands = driver.enter("gravity")
         assert_allclose(commands[-1], G[[3, 2, 1]], rtol=0, atol=1e-9)
         assert driver.set_mode("monitor").success
         driver.play(70)
     finally:
-        assert driver.set(command_joints=NAMES).successful
+        assert driver.set(**{"commands.joints": NAMES}).successful
     assert_allclose(driver.enter("gravity")[-1], G, rtol=0, atol=1e-9)
 
 

@@ -40,8 +40,13 @@ WRENCH, MARKERS = "dynamics/joint_wrench/elbow_joint", "dynamics/wrench_markers"
 def driver() -> Iterator[Driver]:
     """A node with friction, of which all outputs are subscribed to."""
     listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), joints=NAMES, viscous_friction=VISCOUS, coulomb_friction=[1.0] * 6)
-    process = Process("ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, clock_timeout=3600.0))
+    parameters = words(
+        urdf_file=str(MOCK_ARM),
+        **{"robot.joints": NAMES, "friction.viscous": VISCOUS, "friction.coulomb": [1.0] * 6},
+    )
+    process = Process(
+        "ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, **{"commands.clock_timeout": 3600.0})
+    )
     driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     listener.listen(WRENCH, type=WrenchStamped)

@@ -20,9 +20,9 @@ from ros_harness import Listener, Process, words
 STATES = 30
 """States for which each mode is to command at each pace."""
 FRICTION = {
-    "armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
-    "viscous_friction": [5.0, 5.0, 4.0, 1.0, 1.0, 1.0],
-    "coulomb_friction": [12.0, 12.0, 9.0, 2.4, 2.4, 2.4],
+    "robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
+    "friction.viscous": [5.0, 5.0, 4.0, 1.0, 1.0, 1.0],
+    "friction.coulomb": [12.0, 12.0, 9.0, 2.4, 2.4, 2.4],
 }
 
 
@@ -74,9 +74,17 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
     node = Process(
         "ros2_dyn.ros.dynamics_node",
         *("-r", "~/command:=/effort_controller/commands"),
-        *words(use_sim_time=True, clock_timeout=3600.0, joints=NAMES, ramp_time=0.02, transition_velocity=0.05),
-        *words(state_timeout=max(0.1, pace)),
-        *words(tracking_stiffness=[200.0] * 6, tracking_damping=[20.0] * 6, **FRICTION),
+        *words(
+            use_sim_time=True,
+            **{
+                "commands.clock_timeout": 3600.0,
+                "robot.joints": NAMES,
+                "commands.ramp_time": 0.02,
+                "friction.transition_velocity": 0.05,
+            },
+        ),
+        *words(**{"states.timeout": max(0.1, pace)}),
+        *words(**{"feed_forward.stiffness": [200.0] * 6, "feed_forward.damping": [20.0] * 6}, **FRICTION),
     )
     try:
         simulated = SimulatedController(listener)

@@ -19,7 +19,7 @@ from ros2_dyn_interfaces.srv import GetDynamics
 
 from driver import COMMANDED_NODE, HOME, MODEL, URDF, Driver, StandingArm
 from ros2_dyn.dynamics import gravity
-from ros2_dyn.runtime.settings import ABOUT, Settings
+from ros2_dyn.runtime.settings import declared
 from ros_harness import Listener, words
 
 CONFIG = Path(MOCK_ARM).with_name("dynamics.yaml")
@@ -28,7 +28,7 @@ CONFIG = Path(MOCK_ARM).with_name("dynamics.yaml")
 @pytest.fixture
 def driver(listener) -> Iterator[Driver]:
     """A node that commands nothing yet."""
-    driver = Driver.of(listener, StandingArm(speed=0.0), gravity_damping=0.0)
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"gravity.damping": 0.0})
     yield driver
     driver.close()
 
@@ -36,7 +36,7 @@ def driver(listener) -> Iterator[Driver]:
 def values(listener: Listener) -> dict[str, object]:
     """Return the parameters of the node; an empty list for one that is not set, of which ROS 2 gives no value."""
     found: dict[str, object] = {}
-    for name in ABOUT:
+    for name in declared():
         answer = listener.call(GetParameters, "dynamics/get_parameters", names=[name])
         found[name] = parameter_value_to_python(answer.values[0]) if answer.values else []
     return found
@@ -52,30 +52,32 @@ def test_declared_parameters_are_those_of_the_settings(listener, start):
     start("ros2_dyn.ros.dynamics_node", "--params-file", str(CONFIG))
     listed = set(listener.call(ListParameters, "dynamics/list_parameters").result.names)
     of_ros = {name for name in listed if name == "use_sim_time" or name.startswith(("qos_", "start_type"))}
-    assert listed - of_ros == set(ABOUT)
-    defaults = Settings()
-    assert values(listener) == {name: as_declared(getattr(defaults, name)) for name in ABOUT}
-    answer = listener.call(DescribeParameters, "dynamics/describe_parameters", names=list(ABOUT))
-    for descriptor, (name, about) in zip(answer.descriptors, ABOUT.items()):
-        assert (descriptor.name, descriptor.description, descriptor.read_only) == (name, about.text, about.read_only)
+    assert listed - of_ros == declared().keys()
+    assert values(listener) == {name: as_declared(each.default) for name, each in declared().items()}
+    answer = listener.call(DescribeParameters, "dynamics/describe_parameters", names=list(declared()))
+    for descriptor, each in zip(answer.descriptors, declared().values()):
+        assert (descriptor.name, descriptor.description, descriptor.read_only) == (each.name, each.text, each.read_only)
         ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
-        assert [(r.from_value, r.to_value) for r in ranges] == ([] if about.high is None else [(about.low, about.high)])
+        assert [(r.from_value, r.to_value) for r in ranges] == ([] if each.high is None else [(each.low, each.high)])
 
 
 def test_parameters_change_as_a_whole_or_not_at_all(driver):
     """What is rejected gives the reason and leaves the efforts as before."""
     upside_down = gravity(MODEL, HOME, (0, 0, 9.81))
-    assert driver.set(gravity=[0.0, 0.0, 9.81]).successful
+    assert driver.set(**{"robot.gravity": [0.0, 0.0, 9.81]}).successful
     kept = driver.listener.call(GetDynamics, "dynamics/get_dynamics")  # at the measured state, which is still known
     assert_allclose(kept.gravity, upside_down, rtol=0, atol=1e-10)
     before = values(driver.listener)
-    assert list(before["gravity"]) == [0.0, 0.0, 9.81]
+    assert list(before["robot.gravity"]) == [0.0, 0.0, 9.81]
     for changes, reason in (
-        ({"gravity": [0.0, 0.0, -1.0], "tip_link": "hand"}, "no link 'hand'"),
-        ({"gravity": [1.0]}, "gravity: expected 3 numbers"),
-        ({"default_acceleration": "guessed"}, "default_acceleration: expected one of zero, estimated; got 'guessed'"),
-        ({"joints": ["elbow_joint", "nose"]}, "no joint 'nose'"),
-        ({"armature": [1.0, 2.0]}, "armature: expected 0 numbers as `joints` has, got 2"),
+        ({"robot.gravity": [0.0, 0.0, -1.0], "robot.tip_link": "hand"}, "no link 'hand'"),
+        ({"robot.gravity": [1.0]}, "gravity: expected 3 numbers"),
+        (
+            {"states.estimate": ["position"]},
+            "states.estimate: expected some of velocity, acceleration; got 'position'",
+        ),
+        ({"robot.joints": ["elbow_joint", "nose"]}, "no joint 'nose'"),
+        ({"robot.armature": [1.0, 2.0]}, "armature: expected 0 numbers as `robot.joints` has, got 2"),
         ({"urdf_file": "/other.urdf"}, "read"),
     ):
         result = driver.set(**changes)
@@ -84,23 +86,27 @@ def test_parameters_change_as_a_whole_or_not_at_all(driver):
         assert values(driver.listener) == before
     driver.step()
     assert_allclose(driver.answers[-1].effort, upside_down, rtol=0, atol=1e-10)
-    assert driver.set(gravity=[0.0, 0.0, -9.80665]).successful
+    assert driver.set(**{"robot.gravity": [0.0, 0.0, -9.80665]}).successful
 
 
 def test_limits_stay_and_gains_change_while_a_mode_commands(driver):
     """A locked parameter is rejected until monitor is entered; commands go on meanwhile."""
     driver.enter("gravity")
-    for change in ({"effort_scale": 0.9}, {"gravity": [0.0, 0.0, 9.81]}, {"tip_link": "forearm_link"}):
+    for change in (
+        {"commands.effort_scale": 0.9},
+        {"robot.gravity": [0.0, 0.0, 9.81]},
+        {"robot.tip_link": "forearm_link"},
+    ):
         result = driver.set(**change)
         assert not result.successful
         assert "cannot be changed while mode gravity commands: enter monitor first" in result.reason
         assert len(driver.play(2)) == 2
-    assert driver.set(gravity_damping=2.0).successful
+    assert driver.set(**{"gravity.damping": 2.0}).successful
     assert len(driver.play(10)) == 10
     assert driver.set_mode("monitor").success
     driver.play(90)
-    assert driver.set(effort_scale=0.9).successful
-    assert driver.set(effort_scale=0.8, gravity_damping=0.0).successful
+    assert driver.set(**{"commands.effort_scale": 0.9}).successful
+    assert driver.set(**{"commands.effort_scale": 0.8, "gravity.damping": 0.0}).successful
 
 
 def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
@@ -136,10 +142,13 @@ def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
     [
         (["-p", "urdf_file:=/nowhere.urdf"], "file '/nowhere.urdf': cannot be read"),
         (["-p", "robot_description:=<robot/>"], "robot: it has no root link"),
-        (["-p", f"urdf_file:={MOCK_ARM}", "-p", "tip_link:=hand"], "link: the robot 'mock_arm' has no link 'hand'"),
-        (["-p", "gravity:=[0.0, 9.81]"], "gravity: expected 3 numbers, got [0.0, 9.81]"),
-        (["-p", "desired_timeout:=-1.0"], "desired_timeout"),
-        (["-p", "desired_timeout:=soon"], "desired_timeout"),
+        (
+            ["-p", f"urdf_file:={MOCK_ARM}", "-p", "robot.tip_link:=hand"],
+            "link: the robot 'mock_arm' has no link 'hand'",
+        ),
+        (["-p", "robot.gravity:=[0.0, 9.81]"], "robot.gravity: expected 3 numbers, got [0.0, 9.81]"),
+        (["-p", "commands.target_timeout:=-1.0"], "commands.target_timeout"),
+        (["-p", "commands.target_timeout:=soon"], "commands.target_timeout"),
         (["--params-file", "/nowhere.yaml"], "/nowhere.yaml"),
     ],
 )

@@ -43,7 +43,7 @@ def driver() -> Iterator[SystemDriver]:
 
     listener = Listener()
     driver = SystemDriver.of(
-        listener, StandingArm(speed=0.0), use_sim_time=False, state_timeout=TIMEOUT, gravity_damping=0.0
+        listener, StandingArm(speed=0.0), use_sim_time=False, **{"states.timeout": TIMEOUT, "gravity.damping": 0.0}
     )
     yield driver
     driver.close()

@@ -38,7 +38,7 @@ def test_a_push_is_found_after_calibration_and_the_efforts_of_the_model_improve_
     arm = words(urdf_file=str(PANDA), publish_clock=True, pace=2.0, max_step=5e-3)
     start("ros2_dyn.ros.mock_arm_node", *files("mock_arm"), *arm)
     topic = "~/trajectory_with_effort:=/trajectory_controller/joint_trajectory"
-    node = words(urdf_file=str(PANDA), use_sim_time=True, calibration_time=3.0)
+    node = words(urdf_file=str(PANDA), use_sim_time=True, **{"collision.calibration_time": 3.0})
     start("ros2_dyn.ros.dynamics_node", *files("dynamics"), *node, "-r", topic)
 
     found = run("collision.py")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ros2_dyn.control.stop_handover import NOTHING_FOUND, StopHandover
+from ros2_dyn.control.stop import NOTHING_FOUND, StopHandover
 from ros2_dyn.ros.shared_command import SharedCommand
 from ros2_dyn.runtime.update import LastCommand
 
 N = 3
-FAILED = StopHandover(2, np.array([0.1, 0.2, 0.3]), np.array([True, False, False]), np.arange(3.0), np.full(3, 7.0))
+FAILED = StopHandover("released", np.array([0.1, 0.2, 0.3]), np.full(3, 7.0), np.array([True, False, False]))
 
 
 @pytest.fixture
@@ -22,12 +22,17 @@ def both() -> Iterator[tuple[SharedCommand, SharedCommand]]:
         yield SharedCommand(shared.fileno(), N), SharedCommand(shared.fileno(), N)
 
 
+HELD = StopHandover("holding", np.zeros(3))
+
+
 def last(value: float, stop: StopHandover = NOTHING_FOUND) -> LastCommand:
     """Return a command that a number tells from others."""
     return LastCommand(value, np.full(N, value), np.full(N, 2 * value), tuple([value] * 10), stop)
 
 
-@pytest.mark.parametrize("stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover(1, np.zeros(3))])
+@pytest.mark.parametrize(
+    "stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover("holding", np.zeros(3))]
+)
 def test_failsafe_process_reads_the_newest_command_of_the_node(both, stop):
     node, failsafe = both
     assert failsafe.read() is None

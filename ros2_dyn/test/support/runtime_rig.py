@@ -42,13 +42,19 @@ NAMES = mock_arm().joint_names[:3]
 """The joints of the small arm: the others are locked."""
 HOME = np.array([0.3, -1.2, 1.4])
 DRIVES = {
-    "viscous_friction": (5.0, 5.0, 4.0),
-    "coulomb_friction": (12.0, 12.0, 9.0),
-    "armature": (0.5, 0.5, 0.4),
-    "transition_velocity": 0.05,
+    "friction.viscous": (5.0, 5.0, 4.0),
+    "friction.coulomb": (12.0, 12.0, 9.0),
+    "robot.armature": (0.5, 0.5, 0.4),
+    "friction.transition_velocity": 0.05,
 }
-SETTINGS = Settings(
-    joints=NAMES, ramp_time=0.05, tracking_stiffness=(200.0,) * 3, tracking_damping=(40.0,) * 3, **DRIVES
+SETTINGS = Settings.from_values(
+    {
+        "robot.joints": NAMES,
+        "commands.ramp_time": 0.05,
+        "feed_forward.stiffness": (200.0,) * 3,
+        "feed_forward.damping": (40.0,) * 3,
+        **DRIVES,
+    }
 )
 
 
@@ -125,7 +131,7 @@ class RuntimeRig:
         self._requests = 0
         self._failsafe: FailsafeConfig | None = None
         self._history: deque[str] = deque(maxlen=6)
-        self._descent = DescentJudge(command_limits(SMALL_ARM, settings), settings.stop_behaviour)
+        self._descent = DescentJudge(command_limits(SMALL_ARM, settings), settings.commands.stop_behaviour)
         self._phase = self.rng.uniform(-np.pi, np.pi, 3)
         self.start()
 
@@ -255,18 +261,18 @@ class RuntimeRig:
     def _judge(self, effort: np.ndarray, at: float, by_failsafe: bool = False) -> None:
         stopped = by_failsafe or self.modes[-1] not in ACTIVE_MODES
         self.commanded += 1
-        order = [NAMES.index(name) for name in self.settings.command_joints or self.settings.joints]
-        limit = self.settings.effort_scale * SMALL_ARM.effort_limit[order]
+        order = [NAMES.index(name) for name in self.settings.commands.joints or self.settings.robot.joints]
+        limit = self.settings.commands.effort_scale * SMALL_ARM.effort_limit[order]
         age = at - self.valid_at
         self._history.append(f"{at:.4f} s, state {1e3 * age:.1f} ms old, {self.modes[-1]}: {np.round(effort, 3)}")
-        if age <= self.settings.state_timeout:
+        if age <= self.settings.states.timeout:
             self._descent.end()
         descends = self._descent.allows(effort.tolist(), self.held[order].tolist(), at, stopped)
-        steps = np.abs(effort - self.held[order]) / (self.settings.slew_rate * limit * MAX_SLEW_STEP)
+        steps = np.abs(effort - self.held[order]) / (self.settings.commands.slew_rate * limit * MAX_SLEW_STEP)
         for kind, violated in (
             ("not finite", not np.all(np.isfinite(effort))),
             ("above the limit", bool(np.any(np.abs(effort) > limit * (1 + 1e-12)))),
-            ("on a stale state", not (age <= self.settings.state_timeout or descends)),
+            ("on a stale state", not (age <= self.settings.states.timeout or descends)),
             ("step above the slew limit", bool(np.any(steps > 1 + 1e-9))),
         ):
             if violated:

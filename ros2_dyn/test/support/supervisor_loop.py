@@ -7,7 +7,13 @@ from collections import Counter
 
 import numpy as np
 
-from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD, CommandSupervisor, StopHold, SupervisorPolicy
+from control_states import made_up
+from ros2_dyn.control.command_supervisor import (
+    RAMP_DOWN_PERIOD,
+    BrakeInput,
+    CommandSupervisor,
+    SupervisorPolicy,
+)
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
@@ -28,7 +34,10 @@ class SupervisorLoop:
         self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(conditions=CONDITIONS, **policy))
         self.now = 100.0
         self.effort = np.array([2.0, 1.0])
-        self.stop_hold: StopHold | None = None
+        self.M = np.zeros((2, 2))
+        """Mass matrix of the arm, which springs are proportional to, kg m^2."""
+        self.obeyed = np.zeros(2, dtype=bool)
+        """Which joints are known to obey."""
         self.q = np.zeros(2)
         """Positions in the newest state, rad."""
         self.sent: list[np.ndarray] = []
@@ -52,9 +61,13 @@ class SupervisorLoop:
             q = np.array([0.01 * np.sin(self.now), 0.3])
             given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.005, 0.0])} | seen
             self.q = given["q"]
-            command = self.supervisor.supervise(
-                GuardInput(**given), lambda mode: self.effort, lambda: SAFE, HOLD, self.stop_hold
-            )
+            command, seen_now = None, GuardInput(**given)
+            accepted = self.supervisor.accept(seen_now)
+            if accepted and self.supervisor.is_active:
+                command = self.supervisor.follow(self.effort, HOLD, self.now)
+            if accepted and self.supervisor.stops:
+                arm = made_up(self.M, self.q, given["qd"])
+                command = self.supervisor.brake(seen_now, BrakeInput(arm, 15.0, HOLD, SAFE, self.obeyed))
             if command is not None:
                 self.sent.append(command)
         return command

@@ -38,11 +38,11 @@ from ros_harness import PATIENCE, Listener, Process, words
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
-ARM = {"armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "coulomb_friction": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
+ARM = {"robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "friction.coulomb": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
 """What arm and node know: friction of 2 % of the effort limits, less than recordings of real arms show."""
 GAINS = {
-    "tracking_stiffness": [460.0, 640.0, 250.0, 26.0, 23.0, 22.0],
-    "tracking_damping": [61.0, 85.0, 33.0, 3.5, 3.1, 3.0],
+    "feed_forward.stiffness": [460.0, 640.0, 250.0, 26.0, 23.0, 22.0],
+    "feed_forward.damping": [61.0, 85.0, 33.0, 3.5, 3.1, 3.0],
 }
 COMMANDS = "/effort_controller/commands"
 ATTEMPTS = 10
@@ -80,7 +80,15 @@ class Rig:
         os.environ["ROS_DOMAIN_ID"] = random_domain()
         self.listener = Listener()
         arm = words(home=HOME, controller="trajectory_controller", publish_rate=250.0, **ARM)
-        node = words(joints=NAMES, state_timeout=STATE_TIMEOUT, target_timeout=0.5, desired_timeout=0.2, **ARM, **GAINS)
+        node = words(
+            **{
+                "robot.joints": NAMES,
+                "states.timeout": STATE_TIMEOUT,
+                "commands.target_timeout": 0.5,
+            },
+            **ARM,
+            **GAINS,
+        )
         self.arm = Process("ros2_dyn.ros.mock_arm_node", *arm)
         self.node = Process("ros2_dyn.ros.dynamics_node", *node, "-r", f"~/command:={COMMANDS}")
         self.states: list[tuple[float, np.ndarray, np.ndarray]] = []

@@ -332,36 +332,38 @@ def _settings(
     if rng.random() < 0.3:
         order = [order[i] for i in rng.permutation(model.n)]
     interface = _interface(rng, model)
-    servos = interface["command_interface"] == "position_offset"
+    servos = interface["commands.interface"] == "position_offset"
     lowest, highest = np.log10(family.slew_rates)
-    return Settings(
-        joints=model.joint_names,
-        transition_velocity=0.05,
-        merge_timeout=float(rng.choice([0.02, 0.1])),
-        estimate_velocity=bool(rng.random() < 0.3) and family.free,
-        measured_effort="gravity_compensated" if rng.random() < 0.2 else "raw",
-        effort_gain=(effort_unit,) * model.n,
-        detect_collisions=threshold < np.inf,
-        collision_threshold=(min(threshold, 1.0) * model.effort_limit).tolist(),
-        default_acceleration=str(rng.choice(["zero", "estimated"])),
-        command_effort="gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
-        command_joints=tuple(order),
-        effort_scale=float(rng.uniform(0.6, 1.0)),
-        slew_rate=float(10 ** rng.uniform(lowest, highest)),
-        velocity_scale=float(rng.uniform(*family.velocity_scales)),
-        ramp_time=float(rng.choice([0.0, 0.1, 0.3])),
-        state_timeout=float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
-        target_timeout=float(rng.choice([0.05, 0.1])),
-        stop_behaviour=STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))] if family.free else "hold_gravity",
-        stop_damping=float(rng.uniform(10, 20)),
-        gravity_damping=float(rng.uniform(0, 2)),
-        tracking_law="computed_torque" if computed_torque else "joint_pd",
-        tracking_stiffness=(bandwidth**2 * scale).tolist(),
-        tracking_damping=(2 * bandwidth * scale).tolist(),
-        guiding_assist_gain=float(rng.choice([0.0, 0.5])),
-        force_damping=float(rng.uniform(50, 200)),
-        **random_spring(rng),
-        **interface,
+    return Settings.from_values(
+        {
+            "robot.joints": model.joint_names,
+            "friction.transition_velocity": 0.05,
+            "states.estimate": [name for name in ("velocity", "acceleration") if family.free and rng.random() < 0.4],
+            "states.measured_effort": "gravity_compensated" if rng.random() < 0.2 else "raw",
+            "states.effort_gain": (effort_unit,) * model.n,
+            "collision.enabled": threshold < np.inf,
+            "collision.threshold": (min(threshold, 1.0) * model.effort_limit).tolist(),
+            "commands.command_effort": "gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
+            "commands.joints": tuple(order),
+            "commands.effort_scale": float(rng.uniform(0.6, 1.0)),
+            "commands.slew_rate": float(10 ** rng.uniform(lowest, highest)),
+            "commands.velocity_scale": float(rng.uniform(*family.velocity_scales)),
+            "commands.ramp_time": float(rng.choice([0.0, 0.1, 0.3])),
+            "states.timeout": float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
+            "commands.target_timeout": float(rng.choice([0.05, 0.1])),
+            "commands.stop_behaviour": (
+                STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))] if family.free else "hold_gravity"
+            ),
+            "commands.stop_damping": float(rng.uniform(10, 20)),
+            "gravity.damping": float(rng.uniform(0, 2)),
+            "feed_forward.law": "computed_torque" if computed_torque else "joint_pd",
+            "feed_forward.stiffness": (bandwidth**2 * scale).tolist(),
+            "feed_forward.damping": (2 * bandwidth * scale).tolist(),
+            "hand_guiding.assist_gain": float(rng.choice([0.0, 0.5])),
+            "force.damping": float(rng.uniform(50, 200)),
+            **random_spring(rng),
+            **interface,
+        }
     )
 
 
@@ -369,7 +371,7 @@ def _interface(rng: np.random.Generator, model: RobotModel) -> dict[str, Any]:
     """Return what the controller takes, with the numbers of its motors: servos sag by 0.1 to 0.4 rad or m at most."""
     sag, constant = rng.uniform(0.1, 0.4, model.n), 10 ** rng.uniform(-1.0, 0.5, model.n)
     return {
-        "command_interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
-        "servo_stiffness": (model.effort_limit / sag).tolist(),
-        "torque_constant": constant.tolist(),
+        "commands.interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
+        "commands.servo_stiffness": (model.effort_limit / sag).tolist(),
+        "commands.torque_constant": constant.tolist(),
     }

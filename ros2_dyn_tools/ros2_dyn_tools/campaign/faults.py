@@ -271,37 +271,37 @@ def payload_changed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
 
 
-def _changed(world: World, **changes: Any) -> Fault:
+def _changed(world: World, changes: dict[str, Any]) -> Fault:
     """Return a fault during which parameters have other values, where the node takes them."""
-    original = world.options.settings
-    before = {name: getattr(original, name) for name in changes}
+    original = world.options.settings.values()
+    before = {name: original[name] for name in changes}
     return Fault(lambda: world.tell_settings(**changes), lambda: world.tell_settings(**before))
 
 
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change damping and gains."""
     changes: dict[str, Any] = (
-        {"gravity_damping": float(rng.uniform(0, 50)), "stop_damping": float(rng.uniform(5, 50))},
-        {"guiding_damping": float(rng.uniform(0, 50)), "force_damping": float(rng.uniform(0, 500))},
-        {"feed_forward_gain": 0.0, "guiding_hold_force": 100.0},
+        {"gravity.damping": float(rng.uniform(0, 50)), "commands.stop_damping": float(rng.uniform(5, 50))},
+        {"hand_guiding.damping": float(rng.uniform(0, 50)), "force.damping": float(rng.uniform(0, 500))},
+        {"feed_forward.gain": 0.0, "hand_guiding.hold_force": 100.0},
     )[int(rng.integers(3))]
-    return _changed(world, **changes)
+    return _changed(world, changes)
 
 
 def gravity_tilted(world: World, rng: np.random.Generator) -> Fault:
     """Tell the node that the base is tilted by up to 20 degrees."""
     x, y = rng.uniform(-0.3, 0.3, 2).tolist()
-    return _changed(world, gravity=(9.81 * x, 9.81 * y, -9.81))
+    return _changed(world, {"robot.gravity": (9.81 * x, 9.81 * y, -9.81)})
 
 
 def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
     """Tell the node that the arm hangs from the ceiling, which it does not."""
-    return _changed(world, gravity=tuple(-x for x in world.options.settings.gravity))
+    return _changed(world, {"robot.gravity": tuple(-x for x in world.options.settings.robot.gravity)})
 
 
 def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change stiffness and damping of mode impedance again and again; then tell the right ones."""
-    original = _changed(world, **random_spring(rng))
+    original = _changed(world, random_spring(rng))
     return _repeated(world, STIFFNESS_PERIOD, lambda: world.tell_settings(**random_spring(rng)), original.end)
 
 
@@ -309,8 +309,8 @@ def random_spring(rng: np.random.Generator) -> dict[str, Any]:
     """Return parameters of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
     stiffness = 10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
     return {
-        "impedance_stiffness": stiffness.tolist(),
-        "impedance_damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
+        "impedance.stiffness": stiffness.tolist(),
+        "impedance.damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
     }
 
 

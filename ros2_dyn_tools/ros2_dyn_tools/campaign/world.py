@@ -7,7 +7,6 @@ All chance comes from one seed, and nothing depends on a clock: equal seeds give
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -113,7 +112,7 @@ class World:
         self._make_arm(arm, contacts)
         self._make_network()
         settings = self.options.settings
-        controlled = settings.command_joints or self.description.joint_names
+        controlled = settings.commands.joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
@@ -141,17 +140,16 @@ class World:
         weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
         step = self.options.step
         self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts, integrator="leapfrog")
-        stiffness, constant = (
-            settings.in_order(each, arm, 0.0) for each in (settings.servo_stiffness, settings.torque_constant)
-        )
-        drive = drive_of(settings.command_interface, stiffness, constant, arm.effort_limit)
+        motors = settings.commands.servo_stiffness, settings.commands.torque_constant
+        stiffness, constant = (settings.in_order(each, arm, 0.0) for each in motors)
+        drive = drive_of(settings.commands.interface, stiffness, constant, arm.effort_limit)
         self._own_gravity = OwnGravity(self.description, arm.joint_names)
-        own_gravity = None if settings.command_effort == "raw" else self._own_gravity
+        own_gravity = None if settings.commands.command_effort == "raw" else self._own_gravity
         self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
         self.controllers.switch(EFFORT)
 
     def _make_network(self) -> None:
-        options, tip = self.options, self.options.settings.tip_link or self.description.default_tip
+        options, tip = self.options, self.options.settings.robot.tip_link or self.description.default_tip
         driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(self.seed).spawn(3))
         self.driver = Driver(self.arm_model.joint_names, options.driver, driver)
         self.state_channel = _channel(states, options.states)
@@ -162,7 +160,7 @@ class World:
     def _declared(self) -> Declared:
         settings, arm = self.options.settings, self.arm_model
         limits = command_limits(self.description, settings)
-        threshold = settings.in_order(settings.collision_threshold, arm, inf)
+        threshold = settings.in_order(settings.collision.threshold, arm, inf)
         return Declared(
             arm.joint_names,
             limits.effort[self._to_arm],
@@ -170,9 +168,9 @@ class World:
             arm.velocity_limit,
             arm.lower,
             arm.upper,
-            np.array(threshold) if settings.detect_collisions else np.full(arm.n, inf),
-            settings.state_timeout,
-            settings.max_tip_speed,
+            np.array(threshold) if settings.collision.enabled else np.full(arm.n, inf),
+            settings.states.timeout,
+            settings.commands.max_tip_speed,
         )
 
     # ---- time
@@ -286,7 +284,7 @@ class World:
         self._advance()
         law, settings = self.arm.law, self.options.settings
         effort = law.tau if type(law) is HeldEffort else self.arm.motion().tau
-        if settings.measured_effort == "gravity_compensated":
+        if settings.states.measured_effort == "gravity_compensated":
             effort = effort - self._own_gravity(self.arm.q)
         for sample in self.driver.measure(self.arm.q, self.arm.qd, effort, self._stamp()):
             self.send_state(sample)
@@ -314,12 +312,12 @@ class World:
 
     def way_to_pose(self) -> Array:
         """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
-        tip = self.options.settings.tip_link or None
+        tip = self.options.settings.robot.tip_link or None
         return self.targets.way_to_pose(self.now, forward_kinematics(self.arm_model, self.arm.q, tip))
 
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
-        at, tip = self.in_description_order(q), self.options.settings.tip_link or None
+        at, tip = self.in_description_order(q), self.options.settings.robot.tip_link or None
         self.targets.move_to(at, self.now, forward_kinematics(self.description, at, tip))
 
     def _send_targets(self, stamp: int) -> None:
@@ -385,9 +383,9 @@ class World:
         self.node.input(request)
 
     def tell_settings(self, **values: Any) -> None:
-        """Set parameters; the node may refuse them."""
+        """Set parameters, by their names with dots; the node may refuse them."""
         if self.node.runtime is not None:
-            self.node.input(SettingsChange(replace(self.node.runtime.settings, **values)))
+            self.node.input(SettingsChange(self.node.runtime.settings.with_values(values)))
 
     # ---- modes
 

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     arm = read_arm(arguments.urdf, arguments.parameters)
     model, names = _arm(arm.model, arguments)
     recording = read_recording(arguments.recording, names, arguments.topic, partial=True)
-    report = diagnose(model, recording, arm.settings.in_order(arm.settings.effort_gain, model, 1.0))
+    report = diagnose(model, recording, arm.settings.in_order(arm.settings.states.effort_gain, model, 1.0))
     if arguments.json:
         print(json.dumps(as_json(report), indent=2))
     else:

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     options = Options(
         cutoff=arguments.cutoff,
         band=arguments.band,
-        gravity=tuple(arguments.gravity or arm.settings.gravity),
+        gravity=tuple(arguments.gravity or arm.settings.robot.gravity),
         split=SPLITS[arguments.test],
         tilt=not arguments.no_tilt,
     )
@@ -110,12 +110,12 @@ def run(arguments: argparse.Namespace) -> None:
 def _other_parameters(found: Identification, given: Settings) -> dict[str, Any]:
     """Return what was found or given besides friction and rotors; a filter without delay is none of a driver."""
     values: dict[str, Any] = {}
-    if given.effort_gain:
-        values["effort_gain"] = given.in_order(given.effort_gain, found.model, 1.0)
+    if given.states.effort_gain:
+        values["states.effort_gain"] = given.in_order(given.states.effort_gain, found.model, 1.0)
     if found.settings.effort_filter.kind == "first_order":
-        values["effort_filter_cutoff"] = found.settings.effort_filter.cutoff
+        values["states.effort_filter_cutoff"] = found.settings.effort_filter.cutoff
     if tuple(found.gravity) != STANDARD_GRAVITY:
-        values["gravity"] = found.gravity.tolist()
+        values["robot.gravity"] = found.gravity.tolist()
     return values
 
 

@@ -67,7 +67,7 @@ def read_motion(arm: Arm, arguments: argparse.Namespace) -> Recording:
 
 def in_newtons(arm: Arm, recording: Recording) -> Recording:
     """Return a recording with its efforts times `effort_gain`."""
-    gain = arm.settings.in_order(arm.settings.effort_gain, arm.model, 1.0)
+    gain = arm.settings.in_order(arm.settings.states.effort_gain, arm.model, 1.0)
     return recording._replace(effort=recording.effort * gain)
 
 
@@ -98,12 +98,12 @@ def conditions_of(settings: Settings, zero_phase: float | None = None) -> Condit
     """
     if zero_phase is not None and not zero_phase > 0:
         raise InputError("zero-phase", f"expected a positive frequency, got {zero_phase}")
-    cutoff, effort_filter = settings.effort_filter_cutoff, NO_FILTER
+    cutoff, effort_filter = settings.states.effort_filter_cutoff, NO_FILTER
     if zero_phase is not None:
         effort_filter = EffortFilter("zero_phase", zero_phase)
     elif cutoff > 0:
         effort_filter = EffortFilter("first_order", cutoff)
-    return Conditions(settings.gravity, effort_filter)
+    return Conditions(settings.robot.gravity, effort_filter)
 
 
 def recording_began(path: Path) -> datetime | None:

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     bounds = _bounds(arguments, model)
     trajectory = read_trajectory(arguments.trajectory)
     started = time.perf_counter()
-    timed = retime(model, trajectory, bounds, arguments.gravity or arm.settings.gravity, arguments.rate)
+    timed = retime(model, trajectory, bounds, arguments.gravity or arm.settings.robot.gravity, arguments.rate)
     elapsed = time.perf_counter() - started
     console.print(
         f"duration: {timed.duration_before:.3f} s given, {timed.duration:.3f} s now; "

@@ -29,7 +29,7 @@ RATE = 250.0
 """Rate of the joint states, Hz."""
 LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
 """Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
-TIMEOUTS = {"state_timeout": 0.5, "target_timeout": 2.0, "enable_timeout": 2.0}
+TIMEOUTS = {"states.timeout": 0.5, "commands.target_timeout": 2.0, "commands.enable_timeout": 2.0}
 """Longer than by default, s: the arm waits for the node, but not before the first command, and never for the demo."""
 COMMANDS = "/effort_controller/commands"
 RELEASE = "dynamics_failsafe/release"
@@ -230,8 +230,12 @@ class ArmDemo(Demo):
         time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
         # The arm holds its position at the start: nothing moves until the node commands.
         arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
-        node = {"use_sim_time": True, "clock_timeout": CLOCK_TIMEOUT, "joints": self.arm.model.joint_names}
-        node |= {"armature": ARMATURE, **TIMEOUTS}
+        node = {
+            "use_sim_time": True,
+            "commands.clock_timeout": CLOCK_TIMEOUT,
+            "robot.joints": self.arm.model.joint_names,
+        }
+        node |= {"robot.armature": ARMATURE, **TIMEOUTS}
         remap = ["-r", f"~/command:={COMMANDS}"]
         return {
             "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(node | self.node_parameters)],

@@ -41,8 +41,8 @@ class CollisionDemo(ArmDemo):
 
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that of the motion."""
-        node = {"tracking_stiffness": STIFFNESS, "tracking_damping": DAMPING, "stop_behaviour": "hold_gravity"}
-        super().__init__(duration, pace, node=node | {"collision_threshold": THRESHOLD})
+        node = {"feed_forward.stiffness": STIFFNESS, "feed_forward.damping": DAMPING, "stop_behaviour": "hold_gravity"}
+        super().__init__(duration, pace, node=node | {"collision.threshold": THRESHOLD})
         self._newest: CollisionState | None = None
         self._detected: CollisionState | None = None
         """The first message with a collision after the push."""

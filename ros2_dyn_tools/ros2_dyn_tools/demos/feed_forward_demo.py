@@ -36,7 +36,7 @@ class FeedForwardDemo(ArmDemo):
 
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that of a lap."""
-        gains = {"tracking_stiffness": STIFFNESS, "tracking_damping": DAMPING, "feed_forward_gain": 0.0}
+        gains = {"feed_forward.stiffness": STIFFNESS, "feed_forward.damping": DAMPING, "feed_forward.gain": 0.0}
         super().__init__(duration, pace, {"inertia_error": INERTIA_ERROR}, gains)
         self._errors: dict[str, list[Array]] = {"pd": [], "feed_forward": []}
         self._lap: tuple[str, Lap] | None = None
@@ -47,7 +47,7 @@ class FeedForwardDemo(ArmDemo):
         home = self.arm.state.q
         self._follow(home, "pd", "A joint PD alone follows: it sags under the weight, and lags behind.")
         self.status = "Now with the model's efforts: feed_forward_gain is set to 1."
-        parameter = Parameter("feed_forward_gain", value=1.0).to_parameter_msg()
+        parameter = Parameter("feed_forward.gain", value=1.0).to_parameter_msg()
         service = "dynamics/set_parameters_atomically"
         response = self.runner.call(SetParametersAtomically, service, parameters=[parameter])
         if not response.result.successful:

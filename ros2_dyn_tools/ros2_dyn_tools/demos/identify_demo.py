@@ -225,7 +225,7 @@ class IdentifyDemo(Demo):
 def _node(name: str = "dynamics", parameter_file: Path | None = None, **parameters: object) -> list[str]:
     """Return the command of a node that takes accelerations from the simulation: what remains is the model's error."""
     files = ["--params-file", str(parameter_file)] if parameter_file else []
-    parameters |= {"use_sim_time": True, "clock_timeout": CLOCK_TIMEOUT}
+    parameters |= {"use_sim_time": True, "commands.clock_timeout": CLOCK_TIMEOUT}
     remap = ["-r", f"__node:={name}", "-r", "~/desired:=/mock_arm/reference"]
     return ["ros2_dyn.ros.dynamics_node", "--ros-args", *files, *remap, *arguments(parameters)]
 

@@ -50,7 +50,7 @@ class ImpedanceDemo(ArmDemo):
 
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that of the return after each push."""
-        node = {"impedance_stiffness": (STIFF, SOFT, STIFF, TURN, TURN, TURN)}
+        node = {"impedance.stiffness": (STIFF, SOFT, STIFF, TURN, TURN, TURN)}
         super().__init__(duration, pace, {"inertia_error": INERTIA_ERROR}, node)
         self._start = np.zeros(3)
         self._pushes: dict[str, Push] = {}

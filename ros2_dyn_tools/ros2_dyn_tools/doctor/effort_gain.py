@@ -109,7 +109,7 @@ def too_small(hypothesis: Hypothesis) -> Hypothesis:
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:
     """Return what is wrong with signs and gains."""
     scales = hypothesis.scales(judge.model)
-    lines = f"effort_gain: {numbers(scales * judge.effort_gain)}"
+    lines = f"states.effort_gain: {numbers(scales * judge.effort_gain)}"
     found = _told(
         None,
         hypothesis.common_gain,

@@ -25,11 +25,11 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
         return []
     speaks = evidence[replace(hypothesis, compensated=False)]
     told = f"without the weight of the robot the model fits better (evidence {speaks:.0f})"
-    remedy = "measured_effort: gravity_compensated"
+    remedy = "states.measured_effort: gravity_compensated"
     return [Diagnosis("gravity_compensated", None, "gravity_compensated", confidence(speaks), told, remedy)]
 
 
 def external_only(evidence: float) -> Diagnosis:
     """Return the diagnosis that efforts have nothing to do with the motion."""
     told = f"neither inertia, weight nor friction of the moving robot is in the efforts (evidence {evidence:.0f})"
-    return Diagnosis("external_only", None, "external", confidence(evidence), told, "measured_effort: external")
+    return Diagnosis("external_only", None, "external", confidence(evidence), told, "states.measured_effort: external")

@@ -41,7 +41,7 @@ def write_arm(
         path.write_text(identified_urdf(xml, told, found), encoding="utf-8")
     except OSError as error:
         raise InputError("output", f"'{path}' cannot be written: {os.strerror(error.errno or 0)}") from error
-    values = joint_parameters(found) | {"transition_velocity": found.joints[0].dynamics.transition_velocity}
+    values = joint_parameters(found) | {"friction.transition_velocity": found.joints[0].dynamics.transition_velocity}
     comment = comment or f"What {path.name} cannot hold."
     write_parameter_file(path.with_suffix(".yaml"), values | dict(others or {}), comment)
 

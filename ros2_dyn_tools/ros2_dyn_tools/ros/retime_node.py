@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from builtin_interfaces.msg import Duration
-from rclpy.node import Node
 from ros2_dyn_interfaces.srv import RetimeTrajectory, SetPayload
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
@@ -23,6 +22,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.messages import payload_request, trajectory_sample
 from ros2_dyn.ros.node_base import LATCHED, declare, run_node
 from ros2_dyn.ros.services import respond
@@ -40,7 +40,7 @@ NICENESS = 5
 """Of the process: a timing takes the processor from nobody who commands."""
 
 
-class RetimeNode(Node):
+class RetimeNode(ServedNode):
     """Offers `~/retime_trajectory`, and `~/set_payload` for what the arm carries along it."""
 
     def __init__(self) -> None:
@@ -72,11 +72,11 @@ class RetimeNode(Node):
         settings = self._settings
         if settings is None:
             return
-        text = settings.robot_description or ("" if settings.urdf_file else self._description)
-        if not text and not settings.urdf_file:
+        text = settings.description.robot_description or ("" if settings.description.urdf_file else self._description)
+        if not text and not settings.description.urdf_file:
             return
         try:
-            model = RobotModel.from_urdf(text) if text else load_file(settings.urdf_file)
+            model = RobotModel.from_urdf(text) if text else load_file(settings.description.urdf_file)
             self._model = checked_model(model, settings)
         except Ros2DynError as error:
             self.get_logger().warning(str(error))
@@ -90,8 +90,10 @@ class RetimeNode(Node):
         model, settings = self._model, self._settings
         if model is None or settings is None:
             raise MessageError("trajectory", "no robot yet", "the node `dynamics` has not been found, or has no robot")
-        link = self._link or settings.tip_link or model.default_tip
-        return TrajectoryTask(model, link, self._payload, settings.gravity, settings.command_effort), settings
+        link = self._link or settings.robot.tip_link or model.default_tip
+        return TrajectoryTask(
+            model, link, self._payload, settings.robot.gravity, settings.commands.command_effort
+        ), settings
 
     # ---- services
 
@@ -109,7 +111,7 @@ class RetimeNode(Node):
     ) -> RetimeTrajectory.Response:
         def act() -> None:
             task, settings = self._task()
-            fill_timing(request, response, task, settings.effort_scale)
+            fill_timing(request, response, task, settings.commands.effort_scale)
 
         return respond(self, response, act)
 

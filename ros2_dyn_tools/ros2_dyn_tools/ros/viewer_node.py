@@ -217,11 +217,11 @@ class ViewerNode(Node):
 
     def _found(self, settings: Settings) -> ShownRobot | None:
         """Return the robot that the node uses; None: there is none yet."""
-        if settings.robot_description:
-            return _described(settings.robot_description)
-        if settings.urdf_file:
+        if settings.description.robot_description:
+            return _described(settings.description.robot_description)
+        if settings.description.urdf_file:
             try:
-                return _read(settings.urdf_file)
+                return _read(settings.description.urdf_file)
             except Ros2DynError as error:  # a path of another machine
                 self.get_logger().warning(f"{error}: robot_description is used")
         return _described(self._description) if self._description else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.arm_runtime import run_work
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.inputs import CollisionReset
+from ros2_dyn.runtime.run_work import run_work
 from ros2_dyn.runtime.update import Step
 from ros2_dyn_tools.viewer.history import History
 from ros2_dyn_tools.viewer.picture import (
@@ -53,7 +52,9 @@ class LiveArm:
             ModelError: a joint is planar or floating.
             InputError: the robot has not what the settings name.
         """
-        self._runtime = ArmRuntime(robot.model, replace(settings, default_acceleration="estimated"))
+        self._runtime = ArmRuntime(
+            robot.model, settings.with_values({"states.estimate": (*settings.states.estimate, "acceleration")})
+        )
         found = self._runtime.robot
         assert found is not None  # it was made with a model
         self._robot = robot._replace(model=found.model)
@@ -137,7 +138,7 @@ def step_efforts(step: Step, settings: Settings) -> Array:
     efforts = unknown_efforts(n)
     efforts[MEASURED + 1 : EXTERNAL] = terms[:4]
     if step.state.effort is not None:
-        kind = settings.measured_effort
+        kind = settings.states.measured_effort
         efforts[MEASURED] = total_effort(kind, step.state.effort, terms.inverse_dynamics, terms.gravity)
     if step.collision is not None:
         efforts[EXTERNAL], efforts[THRESHOLD] = step.collision.residual, step.collision.threshold

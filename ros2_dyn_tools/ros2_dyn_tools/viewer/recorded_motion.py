@@ -37,7 +37,7 @@ USUAL = Conditions()
 TERMS = ("effort", "gravity", "coriolis", "friction")
 ROWS = (INVERSE_DYNAMICS, GRAVITY, CORIOLIS, FRICTION)
 """Rows of the efforts that they fill."""
-BANDWIDTH = Settings.observer_bandwidth
+BANDWIDTH = Settings().collision.bandwidth
 """Bandwidth of the momentum observer, 1/s: the default of the node."""
 CUTOFF = 10.0
 """Cut-off of the filter of accelerations, which has no delay, Hz."""

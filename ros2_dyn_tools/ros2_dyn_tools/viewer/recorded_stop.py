@@ -84,7 +84,7 @@ def timeline_of(recording: Recording, source: str, shown: ShownRobot | None = No
         qd,
         accelerations(t, qd),
         np.array([step_efforts(step, robot.settings) for step in steps]),
-        np.asarray(robot.settings.gravity, dtype=float),
+        np.asarray(robot.settings.robot.gravity, dtype=float),
         robot.tip_link,
         source,
         np.array(found.latched[: len(steps)]),

@@ -33,7 +33,7 @@ SCALE = 0.5
 def driver() -> Iterator[Driver]:
     """A node, and the one that times for it once it has its robot."""
     listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), effort_scale=SCALE)
+    parameters = words(urdf_file=str(MOCK_ARM), **{"commands.effort_scale": SCALE})
     driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *parameters))
     retiming = Process("ros2_dyn_tools.ros.retime_node")
     wait_until(lambda: "no robot yet" not in listener.call(RetimeTrajectory, NAME).message, listener)
@@ -127,7 +127,7 @@ def test_parameters_of_the_other_node_are_followed(driver):
         return driver.listener.call(RetimeTrajectory, NAME, trajectory=path())
 
     def set_scale(scale: float) -> None:
-        parameter = Parameter("effort_scale", value=scale).to_parameter_msg()
+        parameter = Parameter("commands.effort_scale", value=scale).to_parameter_msg()
         result = driver.listener.call(SetParameters, "dynamics/set_parameters", parameters=[parameter])
         assert result.results[0].successful, result.results[0].reason
 

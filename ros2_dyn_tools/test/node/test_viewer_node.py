@@ -40,8 +40,8 @@ class FakeNode:
     def __init__(self) -> None:
         self.listener = Listener()
         overrides = [
-            Parameter("joints", value=list(MODEL.joint_names)),
-            Parameter("collision_threshold", value=THRESHOLDS),
+            Parameter("robot.joints", value=list(MODEL.joint_names)),
+            Parameter("collision.threshold", value=THRESHOLDS),
         ]
         self.node = rclpy.create_node("dynamics", context=self.listener._context, parameter_overrides=overrides)
         declare_settings(self.node)
@@ -135,7 +135,7 @@ def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
     assert status.diagnostics[0].level == 1
 
     changed = [12.0, 11.0, 5.0, 4.0, 3.0, 9.0]
-    fake.node.set_parameters([Parameter("collision_threshold", value=changed)])
+    fake.node.set_parameters([Parameter("collision.threshold", value=changed)])
     fake.until_shown(node, lambda shown: np.allclose(shown.efforts[THRESHOLD], changed), "no changed thresholds")
     costly = [*EFFORT_TOPICS, "external_effort", "collision", "external_wrench", "wrench_markers", "command"]
     costly += [f"joint_wrench/{name}" for name in MODEL.joint_names]

@@ -23,12 +23,12 @@ ARM = with_armature(
 )
 FRICTIONLESS = with_armature(mock_arm(), [0.5, 0.5, 0.4, 0.1, 0.1, 0.1])
 SETTINGS = {
-    "joints": ARM.joint_names,
-    "tracking_stiffness": [200.0] * 3 + [50.0] * 3,
-    "tracking_damping": [40.0] * 3 + [5.0] * 3,
-    "transition_velocity": 0.05,
-    "ramp_time": 0.2,
-    "detect_collisions": False,
+    "robot.joints": ARM.joint_names,
+    "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3,
+    "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
+    "friction.transition_velocity": 0.05,
+    "commands.ramp_time": 0.2,
+    "collision.enabled": False,
 }
 
 
@@ -38,7 +38,7 @@ class ArmWorld(World):
     def __init__(
         self, seed=1, *, arm=ARM, home=HOME, contacts=(), rate=125.0, targets=None, known=None, **settings
     ) -> None:
-        chosen = Settings(**(SETTINGS | settings))
+        chosen = Settings.from_values(SETTINGS | settings)
         options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
         super().__init__(seed, arm, home, options, known, contacts)
 

@@ -119,7 +119,7 @@ def play(
         contacts.append(Wall(arm.default_tip, tip - [0, 0, gap], (0, 0, 1), stiffness=stiffness))
     elif push:
         contacts.append(AppliedForce(arm.default_tip, (push, push, 0.0), start=BEGIN + 1.0, duration=0.2))
-    chosen = Settings(joints=arm.joint_names, **settings)  # type: ignore[arg-type]
+    chosen = Settings.from_values({"robot.joints": arm.joint_names, **settings})  # type: ignore[arg-type]
     options = WorldOptions(
         chosen,
         DriverQuality(loop.rate),

@@ -46,9 +46,15 @@ def arm_settings(**changes: Any) -> Settings:
     """Return settings that fit the arm of this package."""
     model = nominal_arm(OWN_ARM)
     stiffness, damping = (400.0, 400.0, 300.0, 40.0, 30.0, 20.0), (40.0, 40.0, 30.0, 4.0, 3.0, 2.0)
-    given: dict[str, Any] = {"joints": model.joint_names, "transition_velocity": 0.05, "ramp_time": 0.1}
-    given |= {"target_timeout": 0.2, "max_tip_speed": 10.0}  # what is tested here is the doubt
-    return Settings(**{**given, "tracking_stiffness": stiffness, "tracking_damping": damping, **changes})
+    given: dict[str, Any] = {
+        "robot.joints": model.joint_names,
+        "friction.transition_velocity": 0.05,
+        "commands.ramp_time": 0.1,
+    }
+    given |= {"commands.target_timeout": 0.2, "commands.max_tip_speed": 10.0}  # what is tested here is the doubt
+    return Settings.from_values(
+        {**given, "feed_forward.stiffness": stiffness, "feed_forward.damping": damping, **changes}
+    )
 
 
 def make_world(

@@ -65,7 +65,7 @@ class Held:
         """
         self.arm = light(name)
         options = WorldOptions(
-            Settings(joints=self.arm.joint_names, **settings),  # type: ignore[arg-type]
+            Settings.from_values({"robot.joints": self.arm.joint_names, **settings}),  # type: ignore[arg-type]
             DriverQuality(rate),
             node=NodeQuality(compile_time=0.0, failsafe_start=0.0),
             step=1e-3,

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 
 from ros2_dyn.control import command_supervisor
-from ros2_dyn.control.command_supervisor import CommandSupervisor
+from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
@@ -64,22 +64,23 @@ def limit_of_ten_times() -> AbstractContextManager[None]:
     return _wrapped(EffortLimiter, "saturate", lambda _: saturate)
 
 
-def stop_that_does_not_brake() -> AbstractContextManager[None]:
-    """Let a stop compensate gravity only."""
+def _braking(change: Callable[[BrakeInput], BrakeInput]) -> AbstractContextManager[None]:
+    """Let a stop be given something else that brakes and holds the arm."""
 
     def wrap(brake: Any) -> Callable[..., Any]:
-        return lambda self, seen, safe, hold, stop_hold: brake(self, seen, lambda: hold, hold, None)
+        return lambda self, seen, given: brake(self, seen, change(given))
 
-    return _wrapped(CommandSupervisor, "_brake", wrap)
+    return _wrapped(CommandSupervisor, "brake", wrap)
+
+
+def stop_that_does_not_brake() -> AbstractContextManager[None]:
+    """Let a stop compensate gravity only."""
+    return _braking(lambda given: given._replace(damped=given.gravity, rate=0.0))
 
 
 def sign_of_gravity_after_a_stop() -> AbstractContextManager[None]:
     """Let a stop carry the arm with the wrong sign."""
-
-    def wrap(brake: Any) -> Callable[..., Any]:
-        return lambda self, seen, safe, hold, stop_hold: brake(self, seen, lambda: safe() - 2 * hold, -hold, None)
-
-    return _wrapped(CommandSupervisor, "_brake", wrap)
+    return _braking(lambda given: given._replace(gravity=-given.gravity, damped=given.damped - 2 * given.gravity))
 
 
 def mode_without_enabling_signal() -> AbstractContextManager[None]:

@@ -42,7 +42,9 @@ class SteppedArm:
 
     def __init__(self) -> None:
         robot = read_robot(MOCK_ARM)
-        self.live = LiveArm(robot, Settings(joints=robot.model.joint_names, collision_threshold=THRESHOLDS))
+        self.live = LiveArm(
+            robot, Settings.from_values({"robot.joints": robot.model.joint_names, "collision.threshold": THRESHOLDS})
+        )
         self.model, self.robot, self.t = robot.model, self.live.robot, 1.0
         self.step(0.1)
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state diagrams of the documents have the modes, transitions, functions and constants of the code."""
+"""The state diagrams of the documents have the phases, transitions, functions and constants of the code."""
 
 import ast
 import hashlib
 import html
+import os
 import re
+import runpy
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import pytest
 
-from ros2_dyn.control.mode_state_machine import ModeStateMachine
-from ros2_dyn.control.modes import ACTIVE_MODES, Mode
+from ros2_dyn.control.stop.phases import PHASES
+from ros2_dyn.control.stop.phases import TRANSITIONS as PHASE_TRANSITIONS
 
 PACKAGE = Path(__file__).parents[3] / "ros2_dyn" / "ros2_dyn"
 DOCS = Path(__file__).parents[3] / "docs"
@@ -36,21 +38,13 @@ def attributes(text: str) -> dict[str, str]:
     return dict(re.findall(r'(\w+)="([^"]*)"', text))
 
 
-def nodes(name: str) -> dict[str, dict[str, str]]:
-    """Return the attributes of each state of a diagram; the point where it begins is none."""
-    text = (DOCS / f"{name}.dot").read_text()
-    found = re.findall(r"^  (\w+) \[(.*)\];$", text, re.MULTILINE)
-    return {state: attributes(rest) for state, rest in found if state not in ("graph", "node", "edge", "start")}
-
-
 def edges(name: str) -> list[Edge]:
     text = (DOCS / f"{name}.dot").read_text()
     found = re.findall(r"^  (\w+) -> (\w+)(?: \[(.*)\])?;$", text, re.MULTILINE)
     return [Edge(tail, head, attributes(rest)) for tail, head, rest in found]
 
 
-MODES = nodes("modes") if DOCS.is_dir() else {}
-TRANSITIONS = [(name, edge) for name in DIAGRAMS if DOCS.is_dir() for edge in edges(name) if edge.tail != "start"]
+TRANSITIONS = [edge for edge in (edges("supervision") if DOCS.is_dir() else []) if edge.tail != "start"]
 
 
 def definition(place: str) -> ast.AST | None:
@@ -69,55 +63,23 @@ def _assigned(statement: ast.AST) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def test_diagram_of_modes_has_every_mode_and_no_other():
-    assert tuple(MODES["active"]["label"].split("\\n")) == ACTIVE_MODES
-    others = {each["mode"] for each in MODES.values()} - {"active"}
-    assert others | set(ACTIVE_MODES) == set(get_args(Mode))
-    assert all(each["label"].split("\\n")[0] == each["mode"] for each in MODES.values() if each["mode"] != "active")
+def test_page_and_drawing_have_the_phases_of_the_code():
+    """If this fails: `python scripts/stop_table.py && make diagrams`."""
+    made = runpy.run_path(os.fspath(DOCS.parent / "scripts" / "stop_table.py"))
+    assert made["tables"]() in (DOCS / "safety.md").read_text()
+    assert made["drawing"]() == (DOCS / "modes.dot").read_text()
 
 
-def machine(state: str, mode: str) -> ModeStateMachine:
-    """Return a state machine in a state of the diagram."""
-    found = ModeStateMachine()
-    if mode != "monitor" or state == "leaving":
-        found.enter(ACTIVE_MODES[0])
-    if state == "leaving":
-        found.leave()
-    if mode == "stopped":
-        found.stop("for a test")
-    return found
+def test_every_phase_is_reached_and_every_phase_that_commands_can_be_left():
+    found = {(each.before, each.signal): each.after for each in PHASE_TRANSITIONS}
+    assert len(found) == len(PHASE_TRANSITIONS)
+    assert {each.after for each in PHASE_TRANSITIONS} == set(PHASES)
+    for phase in set(PHASES) - {"silent"}:
+        assert found[phase, "entered"] == "active"
+        assert phase in ("leaving", "ending") or found[phase, "left"] == "leaving"
 
 
-def seen(found: ModeStateMachine) -> tuple[str, bool]:
-    return "active" if found.is_active else found.mode, found.leaving
-
-
-@pytest.mark.parametrize(
-    "edge", [each for name, each in TRANSITIONS if name == "modes"], ids=lambda edge: f"{edge.tail} to {edge.head}"
-)
-def test_transition_of_the_diagram_is_that_of_the_state_machine(edge):
-    """One without an event changes what is commanded, and no mode."""
-    moved = machine(edge.tail, MODES[edge.tail]["mode"])
-    event = edge.attributes.get("event")
-    arguments = {"enter": [ACTIVE_MODES[-1]], "stop": ["for a test"], "abort": ["for a test"]}
-    if event is not None:
-        getattr(moved, event)(*arguments.get(event, []))
-    assert seen(moved) == (MODES[edge.head]["mode"], edge.head == "leaving")
-
-
-def test_every_event_of_the_state_machine_is_in_the_diagram():
-    events = {name for name, each in vars(ModeStateMachine).items() if callable(each) and not name.startswith("_")}
-    assert {edge.attributes["event"] for edge in edges("modes") if "event" in edge.attributes} == events
-
-
-@pytest.mark.parametrize("mode", [mode for mode, each in MODES.items() if each["mode"] != "monitor"])
-def test_each_state_that_commands_can_be_left_and_all_but_the_active_are_reached(mode):
-    found = edges("modes")
-    assert any(edge.tail == mode and edge.attributes.get("event") == "leave" for edge in found)
-    assert any(edge.head == mode and edge.tail != mode for edge in found)
-
-
-@pytest.mark.parametrize("edge", [each for _, each in TRANSITIONS], ids=lambda edge: f"{edge.tail} to {edge.head}")
+@pytest.mark.parametrize("edge", TRANSITIONS, ids=lambda edge: f"{edge.tail} to {edge.head}")
 def test_transition_names_code_that_exists_and_its_constants(edge):
     assert definition(edge.attributes["by"]) is not None, edge.attributes["by"]
     seconds = re.findall(r"([\d.]+) s\b", edge.label)

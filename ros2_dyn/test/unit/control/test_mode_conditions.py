@@ -36,7 +36,7 @@ TOO_FAST = {"qd": np.array([0.0, -2.1])}
         (
             "hand_guiding",
             {"fed_energy": 0.021, "delay": 0.04},
-            "energy: commands that come 40 ms late fed 0.021 J into the arm, energy_budget allows 0.02 J",
+            "energy: commands that come 40 ms late fed 0.021 J into the arm, commands.energy_budget allows 0.02 J",
         ),
         ("force", {"reduced_for": 1.01, "delay": 0.04}, "delay: 40 ms allow less than the desired wrench"),
     ],

@@ -183,6 +183,25 @@ def test_cache_that_cannot_be_used_is_named(monkeypatch, tmp_path, spoil):
 
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+@pytest.mark.parametrize("spoil", ["folder for all", "file for all", "folder of another", "file of another"])
+def test_cache_that_others_may_have_written_is_not_loaded(monkeypatch, tmp_path, spoil):
+    """A file in it is code, and its name can be computed by anybody who has the robot description."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("ROS2_DYN_CACHE", str(cache))
+    compile_kernel(mock_arm(), ("gravity",), "c")
+    (library,) = cache.iterdir()
+    spoilt = cache if spoil.startswith("folder") else library
+    if spoil.endswith("all"):
+        spoilt.chmod(0o777)
+    else:
+        if os.geteuid() != 0:
+            pytest.skip("files of another user can be made by root only")
+        os.chown(spoilt, 12345, 12345)
+    with pytest.raises(InputError, match="belongs to another user, or all may write it"):
+        compile_kernel(mock_arm(), ("gravity",), "c")
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
 def test_four_processes_on_an_empty_cache_agree_and_a_fifth_compiles_nothing(tmp_path):
     """The four start at once; the cache does not change when the fifth runs."""
     code = (

@@ -101,7 +101,7 @@ def test_largest_robot_is_loaded_and_the_runtime_asks_for_the_joints_of_its_arm(
     runtime = ArmRuntime()
     update = run_work(runtime, runtime.step(Description(xml), 0.0), 0.0)
     assert f"999 joints move, expected at most {MAX_JOINTS}; name those of the arm" in update.events[0].text
-    runtime = ArmRuntime(settings=Settings(joints=("j3", "j700")))
+    runtime = ArmRuntime(settings=Settings.from_values({"robot.joints": ("j3", "j700")}))
     run_work(runtime, runtime.step(Description(xml), 0.0), 0.0)
     assert runtime.robot is not None
     assert runtime.robot.model.n == 2

@@ -39,7 +39,7 @@ def runtime() -> ArmRuntime:
 
 
 def with_settings(**changes) -> Settings:
-    return Settings(**{"joints": NAMES, **DRIVES, **changes})
+    return Settings.from_values({"robot.joints": NAMES, **DRIVES, **changes})
 
 
 def state(stamp=1, q=Q, qd=QD, names=NAMES) -> JointSample:
@@ -92,7 +92,7 @@ def test_inverse_dynamics_is_that_of_the_desired_state_and_the_other_terms_of_th
 
 
 def test_accelerations_are_estimated_from_velocities_without_a_desired_state():
-    runtime = ArmRuntime(description(), with_settings(default_acceleration="estimated"))
+    runtime = ArmRuntime(description(), with_settings(**{"states.estimate": ["acceleration"]}))
     for i in range(1, 400):
         t = 0.002 * i
         update = runtime.step(state(round(1e9 * t), qd=np.multiply(QDD, t).tolist()), NOW)
@@ -250,7 +250,7 @@ def test_the_newest_description_is_used_whichever_is_ready_first(runtime):
 @pytest.mark.parametrize("xml", [HEAVIER, "<robot"], ids=["good", "broken"])
 def test_settings_that_change_while_a_description_is_being_loaded_apply_to_what_is_used(runtime, xml):
     (work,) = runtime.step(Description(xml), NOW).work
-    other = with_settings(gravity=(0.0, 0.0, 9.81), tip_link="forearm_link")
+    other = with_settings(**{"robot.gravity": (0.0, 0.0, 9.81), "robot.tip_link": "forearm_link"})
     assert runtime.step(SettingsChange(other), NOW).work == ()
     run_work(runtime, runtime.step(work.run(), NOW), NOW)
     used = description(HEAVIER if xml == HEAVIER else URDF)
@@ -280,14 +280,18 @@ def test_a_payload_whose_kernels_are_ready_after_another_robot_is_refused(runtim
 def test_settings_change_all_or_none(runtime):
     runtime.step(state(1), NOW)
     run_work(
-        runtime, runtime.step(SettingsChange(with_settings(gravity=(0, 0, 9.81), tip_link="forearm_link")), NOW), NOW
+        runtime,
+        runtime.step(
+            SettingsChange(with_settings(**{"robot.gravity": (0, 0, 9.81), "robot.tip_link": "forearm_link"})), NOW
+        ),
+        NOW,
     )
     assert runtime.state.q == Q
     expected = gravity(SMALL_ARM, Q, (0, 0, 9.81))
     assert_allclose(weight(runtime, 2), expected, rtol=0, atol=1e-10)
     for changes, problem in (
-        ({"gravity": (0, 0, -1.0), "tip_link": "hand"}, "no link 'hand'"),
-        ({"joints": (*NAMES[:2], "nose"), "gravity": (0, 0, -1.0)}, "no joint 'nose'"),
+        ({"robot.gravity": (0, 0, -1.0), "robot.tip_link": "hand"}, "no link 'hand'"),
+        ({"robot.joints": (*NAMES[:2], "nose"), "robot.gravity": (0, 0, -1.0)}, "no joint 'nose'"),
     ):
         with pytest.raises(Ros2DynError, match=problem):
             run_work(runtime, runtime.step(SettingsChange(with_settings(**changes)), NOW), NOW)
@@ -296,7 +300,7 @@ def test_settings_change_all_or_none(runtime):
 
 
 def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
-    runtime = ArmRuntime(None, Settings(joints=["nose"]))
+    runtime = ArmRuntime(None, Settings.from_values({"robot.joints": ["nose"]}))
     update = run_work(runtime, runtime.step(Description(URDF), NOW), NOW)
     assert [event.kind for event in update.events] == ["robot rejected"]
     run_work(runtime, runtime.step(SettingsChange(SETTINGS), NOW), NOW)
@@ -304,8 +308,8 @@ def test_a_description_that_was_rejected_is_used_once_the_settings_fit_it():
 
 
 def test_friction_and_rotors_change_the_inverse_dynamics(runtime):
-    bare = dict.fromkeys(("viscous_friction", "coulomb_friction"), (0.0,) * 3)
-    other = with_settings(**bare, armature=(10.0, 20.0, 30.0))
+    bare = dict.fromkeys(("friction.viscous", "friction.coulomb"), (0.0,) * 3)
+    other = with_settings(**bare, **{"robot.armature": (10.0, 20.0, 30.0)})
     run_work(runtime, runtime.step(SettingsChange(other), NOW), NOW)
     runtime.step(desired(1), NOW)
     found = runtime.step(state(1), NOW).terms
@@ -357,7 +361,7 @@ def test_velocities_that_a_trajectory_leaves_out_are_those_of_a_clamped_spline(r
 
 
 def test_efforts_of_a_robot_that_compensates_gravity_are_without_it():
-    runtime = ArmRuntime(description(), with_settings(command_effort="gravity_compensated"))
+    runtime = ArmRuntime(description(), with_settings(**{"commands.command_effort": "gravity_compensated"}))
     raw = efforts(ArmRuntime(description(), SETTINGS), trajectory())
     assert_allclose(efforts(runtime, trajectory()), raw - gravity(SMALL_ARM, ROWS), rtol=0, atol=1e-9)
 
@@ -381,4 +385,4 @@ def test_a_trajectory_that_cannot_be_used_is_refused(runtime, changes, problem):
 
 def test_an_unknown_robot_is_an_error_at_once():
     with pytest.raises(InputError, match="no link 'hand'"):
-        ArmRuntime(description(), with_settings(tip_link="hand"))
+        ArmRuntime(description(), with_settings(**{"robot.tip_link": "hand"}))

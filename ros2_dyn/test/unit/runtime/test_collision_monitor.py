@@ -31,7 +31,7 @@ class PushedArm:
     """Plays the states of an arm in motion, which is pushed."""
 
     def __init__(self, **changes) -> None:
-        settings = Settings(**{"joints": NAMES, "observer_bandwidth": K, **DRIVES, **changes})
+        settings = Settings.from_values({"robot.joints": NAMES, "collision.bandwidth": K, **DRIVES, **changes})
         self.runtime = ArmRuntime(description(), settings)
         self.i = 500_000
         self.model: RobotModel = SMALL_ARM
@@ -85,14 +85,14 @@ def tip_push(q: np.ndarray) -> np.ndarray:
 
 
 def test_a_free_motion_has_no_external_effort():
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.play()
     assert_allclose(arm.seen.residual, 0, atol=0.05)
     assert not arm.seen.collision
 
 
 def test_a_push_is_a_collision_that_begins_once_and_stays_until_it_is_reset():
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.play()
     arm.push = tip_push
     q = arm.play()
@@ -123,7 +123,7 @@ def test_the_wrench_of_a_push_at_the_tip_is_in_the_axes_of_the_tip():
 
 
 def test_the_touched_link_is_named_and_the_tip_has_no_wrench():
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.push = lambda q: jacobian(SMALL_ARM, q, "upper_arm_link", [-0.3, 0.0, 0.0])[:3].T @ np.array([30.0, 80.0, 50.0])
     arm.play()
     assert arm.seen.contact.link == "upper_arm_link"
@@ -150,12 +150,11 @@ def test_a_step_of_the_external_effort_is_seen_through_a_low_pass_of_the_bandwid
     ("changes", "measured"),
     [
         ({}, lambda tau, q, e: tau),
-        ({"measured_effort": "gravity_compensated"}, lambda tau, q, e: tau - gravity(SMALL_ARM, q)),
-        ({"measured_effort": "external"}, lambda tau, q, e: e),
-        ({"effort_gain": (10.0, 10.0, 5.0)}, lambda tau, q, e: tau / [10, 10, 5]),
-        ({"observer": "direct", "acceleration_cutoff": 200.0}, lambda tau, q, e: tau),
+        ({"states.measured_effort": "gravity_compensated"}, lambda tau, q, e: tau - gravity(SMALL_ARM, q)),
+        ({"states.measured_effort": "external"}, lambda tau, q, e: e),
+        ({"states.effort_gain": (10.0, 10.0, 5.0)}, lambda tau, q, e: tau / [10, 10, 5]),
     ],
-    ids=["raw", "gravity compensated", "external", "motor currents", "direct"],
+    ids=["raw", "gravity compensated", "external", "motor currents"],
 )
 def test_the_external_effort_is_the_same_by_every_convention(changes, measured):
     arm = PushedArm(**changes)
@@ -182,7 +181,7 @@ def test_a_known_payload_is_no_collision():
 @pytest.mark.parametrize("kind", ["raw", "gravity_compensated"])
 def test_a_payload_that_changes_amid_a_motion_is_no_external_effort(ramp_time, kind):
     """The momentum by the model steps with its mass, and the arm does not."""
-    arm, places = PushedArm(measured_effort=kind), ((0.0, 0.0, 0.05), np.zeros((3, 3)))
+    arm, places = PushedArm(**{"states.measured_effort": kind}), ((0.0, 0.0, 0.05), np.zeros((3, 3)))
     if kind != "raw":
         arm.measured = lambda tau, q, e: tau - gravity(arm.model, q)
     arm.play()
@@ -210,7 +209,7 @@ def test_a_huge_effort_is_rejected_and_leaves_nothing_in_the_observer(effort):
 
 
 def test_a_detector_that_has_lost_its_input_says_so_once():
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.play(100)
     assert not arm.runtime.detector_blind
     arm.measured = lambda tau, q, e: []
@@ -224,7 +223,7 @@ def test_a_detector_that_has_lost_its_input_says_so_once():
 
 @pytest.mark.parametrize("measured", [lambda tau, q, e: [], lambda tau, q, e: tau * np.nan], ids=["missing", "NaN"])
 def test_states_without_a_usable_effort_are_computed_and_not_observed(measured):
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.play(50)
     arm.measured = measured
     arm.play(50)
@@ -237,32 +236,34 @@ def test_states_without_a_usable_effort_are_computed_and_not_observed(measured):
 
 
 def test_nothing_is_observed_where_collisions_are_not_detected():
-    arm = PushedArm(detect_collisions=False)
+    arm = PushedArm(**{"collision.enabled": False})
     arm.play(10)
     assert arm.updates[-1].collision is None
     (reply,) = arm.runtime.step(CollisionReset(), arm.now).replies
-    assert "detect_collisions" in str(reply.error)
+    assert "collision.enabled" in str(reply.error)
 
 
 # --- parameters
 
 
 def test_a_latched_collision_survives_another_observer():
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.push = tip_push
     arm.play()
-    other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, "collision_threshold": THRESHOLD, **DRIVES})
+    other = Settings.from_values(
+        {"robot.joints": NAMES, "collision.bandwidth": 10.0, "collision.threshold": THRESHOLD, **DRIVES}
+    )
     arm.runtime.step(SettingsChange(other), arm.now)
     assert arm.runtime.collision_latched
 
 
 def test_an_observer_goes_on_where_other_parameters_change():
-    arm = PushedArm(collision_threshold=THRESHOLD)
+    arm = PushedArm(**{"collision.threshold": THRESHOLD})
     arm.push = lambda q: np.array([3.0, 0, 0])
     arm.play()
     before = arm.seen.residual[0]
-    same = {"joints": NAMES, "observer_bandwidth": K, "collision_threshold": THRESHOLD, **DRIVES}
-    arm.runtime.step(SettingsChange(Settings(**same, marker_rate=5.0)), arm.now)
+    same = {"robot.joints": NAMES, "collision.bandwidth": K, "collision.threshold": THRESHOLD, **DRIVES}
+    arm.runtime.step(SettingsChange(Settings.from_values({**same, "commands.effort_controller": "other_5"})), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)
 
@@ -282,7 +283,7 @@ def calibrated(arm: PushedArm, moving: bool = True) -> tuple[str, list[float] | 
 
 
 def test_calibrated_thresholds_are_above_all_that_a_free_motion_shows():
-    arm = PushedArm(calibration_time=2.0)
+    arm = PushedArm(**{"collision.calibration_time": 2.0})
     error = np.array([2.0, 3.0, 1.0])
     arm.push = lambda q: error * np.sin(0.05 * arm.i)  # as of a model that is not right
     arm.play(200)
@@ -294,7 +295,7 @@ def test_calibrated_thresholds_are_above_all_that_a_free_motion_shows():
 
 
 def test_a_calibration_of_an_arm_at_rest_is_refused():
-    arm = PushedArm(calibration_time=2.0)
+    arm = PushedArm(**{"collision.calibration_time": 2.0})
     arm.play(20, moving=False)
     problem, thresholds = calibrated(arm, moving=False)
     assert thresholds is None
@@ -309,7 +310,7 @@ def test_a_calibration_without_efforts_is_refused_at_once():
 
 
 def test_a_calibration_with_a_gap_in_the_states_is_refused():
-    arm = PushedArm(calibration_time=2.0)
+    arm = PushedArm(**{"collision.calibration_time": 2.0})
     arm.play(200)
     arm.runtime.step(CollisionCalibration(), arm.now)
     arm.play(100)
@@ -320,10 +321,10 @@ def test_a_calibration_with_a_gap_in_the_states_is_refused():
 
 
 def test_a_calibration_ends_when_the_observer_changes():
-    arm = PushedArm(calibration_time=2.0)
+    arm = PushedArm(**{"collision.calibration_time": 2.0})
     arm.play(20)
     arm.runtime.step(CollisionCalibration("calibration"), arm.now)
-    other = Settings(**{"joints": NAMES, "observer_bandwidth": 10.0, **DRIVES})
+    other = Settings.from_values({"robot.joints": NAMES, "collision.bandwidth": 10.0, **DRIVES})
     _, reply = arm.runtime.step(SettingsChange(other), arm.now).replies
     assert reply.request == "calibration"
     assert "the robot or parameters changed during the calibration: repeat it" in str(reply.error)

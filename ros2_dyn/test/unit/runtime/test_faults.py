@@ -15,9 +15,9 @@ import pytest
 from robots import joint, link, robot
 from ros2_dyn.dynamics import coriolis, friction, gravity, rnea
 from ros2_dyn.errors import Ros2DynError
-from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Step, Update
-from ros2_dyn.runtime.arm_runtime import run_work
+from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, Settings, Step, Update
 from ros2_dyn.runtime.inputs import Description, SettingsChange
+from ros2_dyn.runtime.run_work import run_work
 from runtime_rig import NAMES, SETTINGS, SMALL_ARM, URDF, description
 
 REPEATS = 100
@@ -174,9 +174,12 @@ def descriptions(driver: Driver) -> None:
 
 def parameters(driver: Driver) -> None:
     """Parameters come that do not fit the robot."""
-    for changes in ({"tip_link": "hand"}, {"joints": ("nose",), "viscous_friction": (), "coulomb_friction": ()}):
-        values = {name: getattr(SETTINGS, name) for name in ("joints", "transition_velocity")} | changes
-        change = SettingsChange(type(SETTINGS)(**values))
+    for changes in (
+        {"robot.tip_link": "hand"},
+        {"robot.joints": ("nose",), "friction.viscous": (), "friction.coulomb": ()},
+    ):
+        values = {"robot.joints": NAMES, "friction.transition_velocity": 0.05} | changes
+        change = SettingsChange(Settings.from_values(values))
         with pytest.raises(Ros2DynError):
             run_work(driver.runtime, driver.runtime.step(change, driver.now), driver.now)
         driver.step()

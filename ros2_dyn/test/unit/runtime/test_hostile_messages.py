@@ -63,5 +63,5 @@ def test_names_of_megabytes_are_shortened_in_events():
 
 def test_error_of_a_setting_with_a_name_of_megabytes_is_short():
     with pytest.raises(Exception, match="no joint") as refused:
-        ArmRuntime(description(), Settings(joints=("x" * 3_000_000,)))
+        ArmRuntime(description(), Settings.from_values({"robot.joints": ("x" * 3_000_000,)}))
     assert len(str(refused.value)) < 3000

@@ -61,7 +61,7 @@ def test_messages_without_any_joint_of_the_robot_are_passed_over():
         (message(position=(1.0, 2.0)), "position: wrong length: expected 3 .* got 2"),
         (message(position=()), "position: wrong length: expected 3 .* got 0"),
         (message(velocity=(1.0,) * 4), "velocity: wrong length: expected 3 .* got 4"),
-        (message(velocity=()), "velocity: empty: expected velocities, or the parameter estimate_velocity"),
+        (message(velocity=()), "velocity: empty: expected velocities, or the parameter states.estimate"),
         (message(position=(1.0, np.nan, 3.0)), "position: not finite: joint 'b' has nan"),
         (message(velocity=(1.0, 2.0, -np.inf)), "velocity: not finite: joint 'c' has -inf"),
         (message("ab", (1.0, 2.0), (3.0, 4.0)), "name: joint missing: 'c' is not in it, and was never seen"),
@@ -197,7 +197,7 @@ def test_a_state_is_as_old_at_its_arrival_as_its_stamp_is_behind_the_clock():
 
 
 def test_velocities_are_estimated_where_they_are_missing_and_that_is_allowed():
-    taker = assembler(estimate_velocity=True, velocity_cutoff=50.0)
+    taker = assembler(estimate_velocity=True)
     rejected(taker, message(velocity=(), stamp=1.0), "velocity: not known yet")
     for i in range(1, 200):
         t = 1 + 0.004 * i

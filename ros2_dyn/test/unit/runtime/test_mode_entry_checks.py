@@ -57,9 +57,9 @@ def refusal(check, mode, *arguments) -> str:
             (),
             "joint 'a' has no effort limit in the robot description (its value is inf)",
         ),
-        (XML, ("a", "nose"), "command_joints names 'nose', which is none of the robot's joints: ['a']"),
+        (XML, ("a", "nose"), "commands.joints names 'nose', which is none of the robot's joints: ['a']"),
     ],
-    ids=["effort", "velocity", "no limits", "command_joints"],
+    ids=["effort", "velocity", "no limits", "commands.joints"],
 )
 def test_a_robot_without_limits_or_without_a_commanded_joint_is_refused(xml, joints, problem):
     assert refusal(check_limits, "gravity", RobotModel.from_urdf(xml), joints) == problem
@@ -86,13 +86,13 @@ def test_a_description_with_an_error_is_refused_and_one_with_warnings_is_not():
     ("age", "period", "stamped", "problem"),
     [
         (0.0, 0.01, False, "joint_states has no stamps, so that the age of a state is not known"),
-        (0.0, 0.021, True, "joint_states come every 0.021 s: set state_timeout to 0.11 s or more"),
+        (0.0, 0.021, True, "joint_states come every 0.021 s: set states.timeout to 0.11 s or more"),
         (0.0, inf, True, "only one state has come on joint_states yet"),
         (
             0.081,
             0.01,
             True,
-            "the newest of joint_states is 0.081 s behind this node's clock, state_timeout allows 0.08 s",
+            "the newest of joint_states is 0.081 s behind this node's clock, states.timeout allows 0.08 s",
         ),
         (-3.0, 0.01, True, "the newest of joint_states is 3.000 s ahead of this node's clock, "),
         (nan, 0.01, True, "the newest of joint_states is nan s ahead of this node's clock, "),
@@ -147,9 +147,12 @@ FREE = {"qd": np.zeros(2), "applied": np.zeros(2), "gravity": np.zeros(2)}
     ("changes", "problem"),
     [
         ({"qd": np.array([0.0, -2.1])}, "joint 'b' moves with -2.1 rad/s or m/s, 2 are allowed"),
-        ({"applied": np.array([10.1, 0.0])}, "joint 'a' exerts 10.1 N m or N, effort_scale allows 10"),
-        ({"applied": np.array([nan, 0.0])}, "joint 'a' exerts nan N m or N, effort_scale allows 10"),
-        ({"gravity": np.array([0.0, -5.0])}, "joint 'b' needs against gravity -5 N m or N, effort_scale allows 4"),
+        ({"applied": np.array([10.1, 0.0])}, "joint 'a' exerts 10.1 N m or N, commands.effort_scale allows 10"),
+        ({"applied": np.array([nan, 0.0])}, "joint 'a' exerts nan N m or N, commands.effort_scale allows 10"),
+        (
+            {"gravity": np.array([0.0, -5.0])},
+            "joint 'b' needs against gravity -5 N m or N, commands.effort_scale allows 4",
+        ),
     ],
 )
 def test_a_joint_beyond_its_limits_is_refused(changes, problem):

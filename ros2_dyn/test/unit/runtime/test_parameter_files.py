@@ -35,7 +35,12 @@ def test_friction_and_rotors_go_through_a_file(path):
 
 def test_plain_friction_needs_few_parameters():
     plain = MODEL.with_joint_dynamics(dict.fromkeys(MODEL.joint_names, PLAIN))
-    assert list(joint_parameters(plain)) == ["joints", "viscous_friction", "coulomb_friction", "armature"]
+    assert list(joint_parameters(plain)) == [
+        "robot.joints",
+        "robot.armature",
+        "friction.viscous",
+        "friction.coulomb",
+    ]
 
 
 def test_node_computes_with_all_friction_of_its_parameters():
@@ -50,17 +55,17 @@ def test_node_computes_with_all_friction_of_its_parameters():
 
 def test_sections_of_the_node_and_of_every_node_count_and_later_ones_replace_earlier_ones(path):
     path.write_text(
-        "/**: {ros__parameters: {state_timeout: 0.2, slew_rate: 3, use_sim_time: true}}\n"
+        "/**: {ros__parameters: {states: {timeout: 0.2}, commands: {slew_rate: 3}, use_sim_time: true}}\n"
         "mock_arm: {ros__parameters: {publish_rate: 100.0}}\n"
-        "left: {dynamics: {ros__parameters: {state_timeout: 3e-1}}}\n"
+        "left: {dynamics: {ros__parameters: {states.timeout: 3e-1}}}\n"
     )
     settings = read_parameter_file(path)
-    assert (settings.state_timeout, settings.slew_rate) == (0.3, 3.0)
+    assert (settings.states.timeout, settings.commands.slew_rate) == (0.3, 3.0)
 
 
 def test_one_section_counts_whatever_its_node_is_called(path):
-    path.write_text("/left/left_dynamics: {ros__parameters: {state_timeout: 0.2}}\n")
-    assert read_parameter_file(path).state_timeout == 0.2
+    path.write_text("/left/left_dynamics: {ros__parameters: {states: {timeout: 0.2}}}\n")
+    assert read_parameter_file(path).states.timeout == 0.2
 
 
 @pytest.mark.parametrize(
@@ -72,12 +77,13 @@ def test_one_section_counts_whatever_its_node_is_called(path):
         ("a: &a {ros__parameters: {}}\nb: *a", "it uses an alias"),
         ("a: {ros__parameters: {joints: [], joints: []}}", "the key 'joints' is given twice"),
         ("a: {ros__parameters: {nose: 1}}", "nose: there is no such parameter"),
-        ("a: {ros__parameters: {state_timeout: soon}}", "state_timeout: expected float"),
+        ("a: {ros__parameters: {states: {timeout: soon}}}", "states.timeout: expected float"),
         ("a: {ros__parameters: {}}\nb: {ros__parameters: {}}", "expected those of one node `dynamics`, got /a, /b"),
         ("/a/dynamics: {ros__parameters: {}}\n/b/dynamics: {ros__parameters: {}}", "got /a/dynamics, /b/dynamics"),
         (
-            "a: {ros__parameters: {joints: [x, y], presliding_distance: [0.1], presliding_effort: [1.0]}}",
-            "expected 2 numbers, as many as `joints` times `presliding_distance`, got 1",
+            "a: {ros__parameters: {robot: {joints: [x, y]}, "
+            "friction: {presliding_distance: [0.1], presliding_effort: [1.0]}}}",
+            "expected 2 numbers, as many as `robot.joints` times `friction.presliding_distance`, got 1",
         ),
     ],
 )

@@ -163,7 +163,7 @@ def test_record_that_begins_before_the_mode_decides_the_same_after_parameters_ch
     monkeypatch.setattr(black_box, "SPAN", 4.0)
     arm = Arm()
     arm.play(0.5)
-    change = SettingsChange(SETTINGS.from_values({"joints": NAMES, "effort_scale": 0.9}))
+    change = SettingsChange(SETTINGS.from_values({"robot.joints": NAMES, "commands.effort_scale": 0.9}))
     run_work(arm.runtime, arm.runtime.step(change, arm.now), arm.now)
     arm.play(4.0)
     arm.enter("gravity")
@@ -261,7 +261,7 @@ def test_file_holds_json_in_order_of_time_with_parameters(recording, tmp_path):
     assert set(read["/input/joint_state"][0]["given"]["names"]) == set(NAMES)
     assert any(len(decision["effort"] or ()) == 3 for decision in read["/decision"])
     assert any(event["kind"] == "state stale" for event in read["/event"])
-    assert tuple(read["/begin"][0]["settings"]["joints"]) == SETTINGS.joints
+    assert tuple(read["/begin"][0]["settings"]["robot.joints"]) == SETTINGS.robot.joints
 
 
 def test_file_that_is_cut_off_or_changed_or_something_else_is_an_input_error(recording, tmp_path):
@@ -372,9 +372,14 @@ def test_forged_file_without_harm_is_read(tmp_path):
         ({"topic": "/input/description", "given": {"description": SHAPELESS}}, "arrays of other shapes"),
         ({"decision": DECISION | {"effort": "0.0"}}, "expected a list"),
         ({"begin": BEGIN | {"mode": ["monitor"]}}, "expected str"),
-        ({"begin": BEGIN | {"settings": {"joints": ["a"]}}}, "it has no field"),
-        ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"ramp_time": "nan"}}}, "ramp_time"),
-        ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"robot_description": 3}}}, "expected str"),
+        ({"begin": BEGIN | {"settings": {"nose": ["a"]}}}, "there is no such parameter"),
+        ({"begin": BEGIN | {"settings": {"robot.joints": 3}}}, "another type than its parameter"),
+        ({"begin": BEGIN | {"settings": {"robot.joints": [3]}}}, "robot.joints"),
+        ({"begin": BEGIN | {"settings": {"robot.gravity": "abc"}}}, "robot.gravity"),
+        ({"begin": BEGIN | {"settings": {"robot.gravity": [[0.0]] * 3}}}, "robot.gravity"),
+        ({"begin": BEGIN | {"settings": [1]}}, "settings"),
+        ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"commands.ramp_time": "nan"}}}, "ramp_time"),
+        ({"begin": BEGIN | {"settings": BEGIN["settings"] | {"outputs.black_box": 3}}}, "outputs.black_box"),
         ({"begin": BEGIN | {"description": "<robot"}}, "not well-formed"),
         ({"begin": {"now": 0.0}}, "expected an object with"),
     ],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.effort_limiter import EffortLimiter
+from ros2_dyn.control.mode_settings import FeedForwardSettings
 from ros2_dyn.dynamics import gravity, jacobian, singular_values
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.campaign import runner
@@ -117,8 +118,10 @@ def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
     settings, rates, interfaces, frames, hybrid = set(), set(), set(), set(), set()
     for seed in range(40):
         world = world_of(FAMILIES["unpremised"], seed, 1)
-        settings.add((world.options.settings.stop_behaviour, world.options.settings.tracking_law))
-        interfaces.add(world.options.settings.command_interface)
+        settings.add(
+            (world.options.settings.commands.stop_behaviour, world.options.settings.mode(FeedForwardSettings).law)
+        )
+        interfaces.add(world.options.settings.commands.interface)
         frames.add(world.options.targets.pose_in_base)
         hybrid.add(bool(world.options.targets.pressed_axes))
         rates.add(world.options.driver.rate)

@@ -5,32 +5,26 @@ import numpy as np
 import pytest
 
 from arm_world import ARM, SETTINGS, ArmWorld
+from ros2_dyn.control.mode_settings import FeedForwardSettings, GravitySettings, HandGuidingSettings
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import PayloadRequest, Settings
-from ros2_dyn.runtime.gain_ramp import GAINS, GainRamp
+from ros2_dyn.runtime.gain_ramp import GainRamp, gains
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 LOCKED = {
-    "tip_link": "forearm_link",
-    "gravity": (0.0, 0.0, 9.81),
-    "viscous_friction": (9.0,) * 6,
-    "coulomb_friction": (50.0,) * 6,
-    "armature": (3.0,) * 6,
-    "transition_velocity": 0.001,
-    "merge_timeout": 5.0,
-    "estimate_velocity": True,
-    "velocity_cutoff": 1.0,
-    "measured_effort": "external",
-    "effort_gain": (10.0,) * 6,
-    "desired_timeout": 5.0,
-    "default_acceleration": "estimated",
-    "acceleration_cutoff": 1.0,
-    "detect_collisions": True,
-    "observer": "direct",
-    "observer_bandwidth": 1.0,
-    "wrench_damping": 1.0,
-    "clock_timeout": 100.0,
-    "tracking_law": "computed_torque",
+    "robot.tip_link": "forearm_link",
+    "robot.gravity": (0.0, 0.0, 9.81),
+    "friction.viscous": (9.0,) * 6,
+    "friction.coulomb": (50.0,) * 6,
+    "robot.armature": (3.0,) * 6,
+    "friction.transition_velocity": 0.001,
+    "states.estimate": ("velocity",),
+    "states.measured_effort": "external",
+    "states.effort_gain": (10.0,) * 6,
+    "collision.enabled": True,
+    "collision.bandwidth": 1.0,
+    "commands.clock_timeout": 100.0,
+    "feed_forward.law": "computed_torque",
 }
 
 
@@ -47,15 +41,15 @@ def carry(world: ArmWorld, mass: float, ramp_time: float = 0.0) -> None:
 
 @pytest.mark.parametrize("name", LOCKED)
 def test_a_parameter_that_the_model_or_the_states_depend_on_is_locked_while_a_mode_commands(name):
-    before = Settings(**SETTINGS)
-    changed = Settings(**(SETTINGS | {name: LOCKED[name]}))
+    before = Settings.from_values(SETTINGS)
+    changed = Settings.from_values(SETTINGS | {name: LOCKED[name]})
     with pytest.raises(InputError, match=f"{name}: cannot be changed while mode gravity commands"):
         before.check_unlocked(changed, "gravity")
 
 
 def test_gravity_turned_over_amid_a_mode_is_refused_and_the_arm_stays():
     world = ArmWorld()
-    world.at(1.0, lambda: world.set(gravity=(0.0, 0.0, 9.81)))
+    world.at(1.0, lambda: world.set(**{"robot.gravity": (0.0, 0.0, 9.81)}))
     world.play("gravity", 2.0)
     assert world.modes() == ["monitor", "gravity"]
     assert any("gravity: cannot be changed" in text for (text,) in world.details("refused"))
@@ -75,7 +69,7 @@ def test_a_payload_that_the_limits_cannot_carry_is_refused_amid_a_mode_and_the_a
 
 def test_a_payload_amid_a_mode_is_ramped_even_where_no_ramp_is_asked_for():
     """The arm lacks the payload that is declared: its command rises over half a second, not at once."""
-    world = ArmWorld(slew_rate=100.0)
+    world = ArmWorld(**{"commands.slew_rate": 100.0})
     world.at(1.0, lambda: carry(world, 3.0))
     world.play("gravity", 1.1)
     before = np.array(next(r[2:] for r in world.records if r[1] == "command" and r[0] > 0.9e9))
@@ -105,15 +99,15 @@ def test_gains_changed_amid_feed_forward_do_not_stop_it():
     world = ArmWorld(targets=TargetQuality(period=0.09))
     for i in range(20):
         damping = tuple(float(x) for x in (45.0 + i) * np.ones(6))
-        world.at(1.0 + 0.047 * i, lambda damping=damping: world.set(tracking_damping=damping))
+        world.at(1.0 + 0.047 * i, lambda damping=damping: world.set(**{"feed_forward.damping": damping}))
     world.play("feed_forward", 2.5)
     assert world.modes() == ["monitor", "feed_forward"]
 
 
 def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
     """Half of the weight, some 20 N m, is taken from the shoulder within the ramp of 0.2 s."""
-    world = ArmWorld(slew_rate=100.0)
-    world.at(1.0, lambda: world.set(feed_forward_gain=0.5))
+    world = ArmWorld(**{"commands.slew_rate": 100.0})
+    world.at(1.0, lambda: world.set(**{"feed_forward.gain": 0.5}))
     world.play("feed_forward", 1.4)
     sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
     assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
@@ -121,16 +115,23 @@ def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
 
 
 def test_gains_are_ramped_linearly_and_a_list_that_is_not_set_counts_as_zeros():
-    before, after = Settings(**SETTINGS), Settings(**(SETTINGS | {"guiding_hold_force": 100.0, "tracking_damping": ()}))
+    before, after = (
+        Settings.from_values(SETTINGS),
+        Settings.from_values(SETTINGS | {"hand_guiding.hold_force": 100.0, "feed_forward.damping": ()}),
+    )
     ramp = GainRamp()
     ramp.change(before, after, 10.0)
     halfway = ramp.at(after, 10.1)
-    assert halfway.guiding_hold_force == pytest.approx((before.guiding_hold_force + 100.0) / 2)
-    assert halfway.tracking_damping == pytest.approx([0.5 * x for x in before.tracking_damping])
+    assert halfway.mode(HandGuidingSettings).hold_force == pytest.approx(
+        (before.mode(HandGuidingSettings).hold_force + 100.0) / 2
+    )
+    assert halfway.mode(FeedForwardSettings).damping == pytest.approx(
+        [0.5 * x for x in before.mode(FeedForwardSettings).damping]
+    )
     assert ramp.at(after, 10.2) is after
 
 
 def test_the_gains_are_the_numbers_of_the_modes():
-    assert {"gravity_damping", "tracking_stiffness", "guiding_hold_force", "force_damping"} <= set(GAINS)
-    assert not {"tracking_law", "tracking_tolerance", "gravity"} & set(GAINS)
+    assert gains(GravitySettings) == ["damping"]
+    assert gains(FeedForwardSettings) == ["gain", "stiffness", "damping"]
     assert ARM.n == 6

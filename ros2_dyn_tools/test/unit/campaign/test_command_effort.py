@@ -29,10 +29,12 @@ def test_a_robot_that_compensates_its_friction_does_not_drive_itself_in_hand_gui
         known=ARM,
         rate=250.0,
         contacts=[push],
-        command_effort=kind,
-        guiding_hold_force=0.0,
-        guiding_hold_moment=0.0,
-        max_tip_speed=5.0,
+        **{
+            "commands.command_effort": kind,
+            "hand_guiding.hold_force": 0.0,
+            "hand_guiding.hold_moment": 0.0,
+            "commands.max_tip_speed": 5.0,
+        },
     )
     if kind == KINDS[1]:
         world.driver.faults.append(with_own_friction)
@@ -45,7 +47,9 @@ def test_a_robot_that_compensates_its_friction_does_not_drive_itself_in_hand_gui
 @pytest.mark.parametrize(("kind", "without"), [("raw", ""), (KINDS[0], "g"), (KINDS[1], "gf")])
 def test_efforts_of_a_trajectory_leave_out_what_the_robot_adds(kind, without):
     q, qd, qdd = (np.random.default_rng(1).uniform(-1, 1, (3, 6))).tolist()
-    runtime = ArmRuntime(ARM, Settings(command_effort=kind, transition_velocity=0.05))
+    runtime = ArmRuntime(
+        ARM, Settings.from_values({"commands.command_effort": kind, "friction.transition_velocity": 0.05})
+    )
     model = runtime.robot.model
     trajectory = TrajectorySample(ARM.joint_names, [0.0], [q], [qd], [qdd])
     update = run_work(runtime, runtime.step(trajectory._replace(request="it"), 0.0), 0.0)
@@ -62,10 +66,12 @@ def test_feed_forward_follows_with_a_robot_that_compensates_its_friction(law):
         arm=FRICTIONLESS,
         known=ARM,
         rate=250.0,
-        command_effort=KINDS[1],
-        tracking_law=law,
-        tracking_stiffness=[200.0] * 3 + [50.0] * 3 if pd else [100.0] * 6,
-        tracking_damping=[40.0] * 3 + [5.0] * 3 if pd else [20.0] * 6,
+        **{
+            "commands.command_effort": KINDS[1],
+            "feed_forward.law": law,
+            "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3 if pd else [100.0] * 6,
+            "feed_forward.damping": [40.0] * 3 + [5.0] * 3 if pd else [20.0] * 6,
+        },
     )
     world.play("feed_forward", 3.0)
     assert world.modes() == ["monitor", "feed_forward"]

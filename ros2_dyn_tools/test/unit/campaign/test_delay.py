@@ -99,7 +99,7 @@ def test_force_is_refused_where_the_delay_allows_no_such_force():
 
 
 def test_the_command_delay_that_is_declared_counts_before_efforts_show_it():
-    outcome = play(*light_arm("mock_arm"), "force", Loop(500.0, commands=0.05), command_delay=0.05)
+    outcome = play(*light_arm("mock_arm"), "force", Loop(500.0, commands=0.05), **{"commands.delay": 0.05})
     assert "allows no force of 20 N" in outcome.refused
 
 
@@ -112,7 +112,7 @@ def test_a_loop_without_delay_presses_as_before():
 def test_late_gravity_compensation_does_not_drive_an_upright_arm():
     """Undamped, so that nothing hides what the delay feeds in."""
     prompt, late = (
-        play(*arm("z1"), "gravity", Loop(250.0, states), gap=None, push=1.0, seconds=4.5, gravity_damping=0.0)
+        play(*arm("z1"), "gravity", Loop(250.0, states), gap=None, push=1.0, seconds=4.5, **{"gravity.damping": 0.0})
         for states in (0.0, 0.07)
     )
     assert prompt.ended == late.ended == ""
@@ -122,7 +122,9 @@ def test_late_gravity_compensation_does_not_drive_an_upright_arm():
 def test_an_arm_that_late_damping_bounces_on_a_wall_is_damped_less_and_calms_down():
     """Ten newton are allowed at this delay; the observer with a budget beyond reach shows what happens without it."""
     calm, bouncing = (
-        play(*light_arm("mock_arm"), "force", Loop(250.0, states=0.02), force=12.0, energy_budget=budget)
+        play(
+            *light_arm("mock_arm"), "force", Loop(250.0, states=0.02), force=12.0, **{"commands.energy_budget": budget}
+        )
         for budget in (0.02, 1e9)
     )
     assert bouncing.last_speed > 0.1

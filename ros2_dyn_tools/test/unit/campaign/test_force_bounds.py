@@ -17,7 +17,7 @@ from ros2_dyn.simulation.wall import Wall
 
 def pressing(force, rate=250.0, distance=None, **settings) -> ArmWorld:
     """Return a world in which a force in base axes, N, is desired, with a wall below the tip at a distance, m."""
-    world = ArmWorld(arm=FRICTIONLESS, rate=rate, state_timeout=0.2, **settings)
+    world = ArmWorld(arm=FRICTIONLESS, rate=rate, **{"states.timeout": 0.2}, **settings)
     world.targets.faults.append(lambda messages: [m for m in messages if not isinstance(m, WrenchSample)])
 
     def desired():
@@ -77,7 +77,7 @@ def test_a_force_that_rises_above_the_ceiling_amid_the_mode_stops_it():
 
 
 def test_the_tip_travels_no_farther_than_its_limit():
-    world = pressing((0.0, 0.0, -15.0), force_travel_limit=0.05)
+    world = pressing((0.0, 0.0, -15.0), **{"commands.max_tip_travel": 0.05})
     world.play("force", 4.0)
     assert world.reasons()[0].startswith("travel limit: the tip is 0.05")
     assert travelled(world, 0.0) < 0.07

@@ -17,7 +17,7 @@ from ros2_dyn.simulation.wall import Wall
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 FORCE = 15.0
 DOWN = (False, False, True, False, False, False)
-STIFF = {"impedance_stiffness": [2000.0] * 3 + [50.0] * 3}
+STIFF = {"impedance.stiffness": [2000.0] * 3 + [50.0] * 3}
 
 
 def pressing(pose: np.ndarray, force: float = FORCE, axes: tuple[bool, ...] = DOWN, frame: str = "") -> HybridSample:
@@ -57,7 +57,7 @@ def test_axes_are_those_of_the_frame_where_it_was_when_the_message_came():
     arm = light("mock_arm")
     start = forward_kinematics(arm, HOME)
     message = pressing(np.eye(4), force=2.0, frame="tool0")
-    held = Held("mock_arm", HOME, lambda t: start, 250.0, force_travel_limit=0.05, **STIFF)
+    held = Held("mock_arm", HOME, lambda t: start, 250.0, **{"commands.max_tip_travel": 0.05}, **STIFF)
     held.world.targets.faults.clear()
     held.world.targets.faults.append(lambda messages: messages[:1])
     held.world.at(0.6, lambda: held.world._deliver_target(message))
@@ -73,7 +73,7 @@ def test_bent_spring_gives_way_over_the_ramp_where_its_axis_is_chosen_for_the_wr
     start = forward_kinematics(light("mock_arm"), HOME)
     axes = [(False,) * 6]
     weight = AppliedForce("tool0", (0.0, 0.0, -20.0), start=0.8)
-    settings = {"ramp_time": 0.5, "force_travel_limit": 1.0, **STIFF}
+    settings = {"commands.ramp_time": 0.5, "commands.max_tip_travel": 1.0, **STIFF}
     held = Held(
         "mock_arm", HOME, lambda t: start, 250.0, lambda pose: pressing(pose, 0.0, axes[0]), [weight], **settings
     )

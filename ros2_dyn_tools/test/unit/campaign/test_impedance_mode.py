@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,6 +14,7 @@ from held_arm import Held, light
 from kept import broken
 from robots import mock_arm
 from ros2_dyn.control.impedance import displacement
+from ros2_dyn.control.mode_settings import ImpedanceSettings
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
@@ -29,7 +29,7 @@ SOFT = [800.0] * 3 + [20.0] * 3
 
 def rig(**changes) -> RuntimeRig:
     """Return a rig of the small arm, whose friction lets it creep to where its spring is at rest."""
-    settings = Settings(**{"joints": NAMES, "ramp_time": 0.05, **DRIVES, **changes})
+    settings = Settings.from_values({"robot.joints": NAMES, "commands.ramp_time": 0.05, **DRIVES, **changes})
     made = RuntimeRig(settings)
     made.targets = False
     made.step(20)
@@ -76,7 +76,7 @@ def test_without_a_desired_pose_the_arm_stays_where_it_is():
 @pytest.mark.parametrize("frame", ["", TIP])
 def test_desired_pose_in_any_frame_is_approached_slowly_and_reached(frame):
     """The frame of the tip is that when the message came. Three joints reach any position, but turn as they must."""
-    made = rig(impedance_stiffness=[3000.0] * 3 + [0.0] * 3)
+    made = rig(**{"impedance.stiffness": [3000.0] * 3 + [0.0] * 3})
     start = enter(made)
     goal = shifted(start, 0.0, 0.05, 0.1)
     desire(made, np.linalg.inv(start) @ goal if frame else goal, frame)
@@ -84,13 +84,13 @@ def test_desired_pose_in_any_frame_is_approached_slowly_and_reached(frame):
     for _ in range(500):
         made.step()
         speeds.append(np.linalg.norm((jacobian(SMALL_ARM, made.q) @ made.qd)[:3]))
-    assert max(speeds) < 1.3 * made.settings.impedance_speed
+    assert max(speeds) < 1.3 * made.settings.mode(ImpedanceSettings).speed
     assert np.linalg.norm(tip(made)[:3, 3] - goal[:3, 3]) < 0.012  # as friction lets it
     assert made.runtime.mode == "impedance", made.runtime.reason
 
 
 def test_far_pose_out_of_reach_pulls_with_no_more_than_the_largest_force():
-    made = rig(max_force=20.0)
+    made = rig(**{"commands.max_force": 20.0})
     start = enter(made)
     desire(made, shifted(start, 0.0, 0.0, 5.0))
     for _ in range(600):
@@ -102,7 +102,7 @@ def test_far_pose_out_of_reach_pulls_with_no_more_than_the_largest_force():
 
 @pytest.mark.parametrize("delay", [0.0, 0.03])
 def test_stiffness_that_a_late_loop_does_not_bear_is_told(delay):
-    made = rig(command_delay=delay, impedance_stiffness=SOFT)
+    made = rig(**{"commands.delay": delay, "impedance.stiffness": SOFT})
     assert made.runtime.loop.stiffness_share == 1.0
     enter(made)
     share, report = made.runtime.loop.stiffness_share, made.runtime.loop
@@ -146,7 +146,7 @@ def test_pose_that_cannot_be_is_rejected_and_changes_nothing(pose, problem):
 
 def test_wrench_is_added_while_it_is_fresh_and_fades_when_it_ends():
     """Downwards 10 N on a spring of 800 N/m: 12.5 mm, less what friction holds back."""
-    made = rig(impedance_stiffness=[800.0] * 3 + [0.0] * 3, force_rate=200.0)
+    made = rig(**{"impedance.stiffness": [800.0] * 3 + [0.0] * 3, "force.force_rate": 200.0})
     start = enter(made)
     for _ in range(500):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -10.0, 0.0, 0.0, 0.0)), made.now))
@@ -159,7 +159,7 @@ def test_wrench_is_added_while_it_is_fresh_and_fades_when_it_ends():
 
 def test_force_along_one_axis_and_stiffness_along_the_others():
     """The axis without stiffness yields to the wrench, the others do not; it ends before it has gone too far."""
-    made = rig(impedance_stiffness=[3000.0, 3000.0, 0.0, 0.0, 0.0, 0.0], force_travel_limit=0.1)
+    made = rig(**{"impedance.stiffness": [3000.0, 3000.0, 0.0, 0.0, 0.0, 0.0], "commands.max_tip_travel": 0.1})
     start = enter(made)
     moved = np.zeros(3)
     while made.runtime.mode == "impedance" and made.now < 130:
@@ -173,7 +173,9 @@ def test_force_along_one_axis_and_stiffness_along_the_others():
 
 def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
     """Ten times as stiff at a bent spring: it becomes so over the ramp, and only as far as the tank pays."""
-    made = rig(impedance_stiffness=[400.0] * 3 + [0.0] * 3, stiffness_energy=0.1, ramp_time=0.5)
+    made = rig(
+        **{"impedance.stiffness": [400.0] * 3 + [0.0] * 3, "impedance.stiffness_energy": 0.1, "commands.ramp_time": 0.5}
+    )
     enter(made)
     law = made.runtime._modes._laws._impedance_law
     for _ in range(300):
@@ -181,14 +183,14 @@ def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
         made.step()
     bent = abs(law.spring[2]) / 400.0
     before = law.spring[2]
-    stiffer = replace(made.settings, impedance_stiffness=[8000.0] * 3 + [0.0] * 3)
+    stiffer = made.settings.with_values({"impedance.stiffness": [8000.0] * 3 + [0.0] * 3})
     made.take(made.runtime.step(SettingsChange(stiffer), made.now))
     forces = [before]
     for _ in range(70):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
         forces.append(law.spring[2])
-    most = (8000.0 - 400.0) * bent * made.period / made.settings.ramp_time
+    most = (8000.0 - 400.0) * bent * made.period / made.settings.commands.ramp_time
     assert np.max(np.abs(np.diff(forces))) < 1.05 * most
     assert (forces[10] - before) * bent / 2 < 0.1 * 1.1  # the tank's, and hardly anything was damped meanwhile
     waiting = law._tank.K[2, 2]
@@ -198,13 +200,13 @@ def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
 
 def test_settings_of_the_wrong_length_or_range_are_refused():
     for name, value in (
-        ("impedance_stiffness", [1.0]),
-        ("impedance_stiffness", [-1.0] * 6),
-        ("impedance_damping_ratio", [0.0] * 6),
-        ("impedance_frame", "nowhere"),
+        ("impedance.stiffness", [1.0]),
+        ("impedance.stiffness", [-1.0] * 6),
+        ("impedance.damping_ratio", [0.0] * 6),
+        ("impedance.frame", "nowhere"),
     ):
-        with pytest.raises(Exception, match=name if name != "impedance_frame" else "nowhere"):
-            Settings(**{name: value}).apply(mock_arm())
+        with pytest.raises(Exception, match=name if name != "impedance.frame" else "nowhere"):
+            Settings.from_values({name: value}).apply(mock_arm())
 
 
 # --- contact and delay, on arms with rotors and no friction
@@ -221,7 +223,7 @@ def test_contact_with_a_wall_bounces_no_longer_and_ends_in_the_springs_force(nam
         arm = light_arm(name)
     except Exception as error:
         pytest.skip(str(error))
-    made = play(*arm, "impedance", loop, force=0.0, stiffness=wall, depth=0.05, impedance_stiffness=SOFT)
+    made = play(*arm, "impedance", loop, force=0.0, stiffness=wall, depth=0.05, **{"impedance.stiffness": SOFT})
     print(f"{name} {loop} {wall:g}: {made}")
     assert made.refused == ""
     assert made.tip_speed <= 0.25
@@ -237,7 +239,9 @@ def test_contact_with_a_wall_bounces_no_longer_and_ends_in_the_springs_force(nam
 @pytest.mark.parametrize("loop", part(LOOPS, 0, 3), ids=str)
 def test_arm_that_is_pushed_gives_way_and_returns(loop):
     arm, home = light_arm("mock_arm")
-    made = play(arm, home, "impedance", loop, force=0.0, gap=None, push=8.0, seconds=3.5, impedance_stiffness=SOFT)
+    made = play(
+        arm, home, "impedance", loop, force=0.0, gap=None, push=8.0, seconds=3.5, **{"impedance.stiffness": SOFT}
+    )
     assert made.refused == made.ended == ""
     assert made.last_speed < 0.2 * made.tip_speed
     assert made.tip_speed > 0.02
@@ -250,7 +254,7 @@ def test_posture_of_a_seven_axis_arm_returns_without_moving_the_tip():
     q = np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.7, 0.78])
     arm = light("panda")
     rest = forward_kinematics(arm, q)
-    held = Held("panda", q.tolist(), lambda t: rest, impedance_stiffness=[2000.0] * 3 + [50.0] * 3)
+    held = Held("panda", q.tolist(), lambda t: rest, **{"impedance.stiffness": [2000.0] * 3 + [50.0] * 3})
     free = np.linalg.svd(jacobian(arm, q))[2][-1]
     held.world.run(1.0)
     held.law._posture = q + 0.6 * free / np.abs(free).max()
@@ -293,14 +297,21 @@ def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
     rng, seconds = np.random.default_rng(seed), 600.0 if FULL else 6.0
     home = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
     pushing, rest = Pushing(rng), forward_kinematics(mock_arm(), home)
-    damping = {"impedance_damping_ratio": [0.5] * 6}
-    held = Held("mock_arm", home, lambda t: rest, contacts=[pushing], max_tip_speed=2.0, ramp_time=0.05, **damping)
+    damping = {"impedance.damping_ratio": [0.5] * 6}
+    held = Held(
+        "mock_arm",
+        home,
+        lambda t: rest,
+        contacts=[pushing],
+        **{"commands.max_tip_speed": 2.0, "commands.ramp_time": 0.05},
+        **damping,
+    )
     held.world.run(2.0)
     law, gained = held.law, []
 
     def switch() -> None:
         k = (10 ** rng.uniform(2.3, 3.5, 6)) * [1, 1, 1, 0.02, 0.02, 0.02]
-        held.world.tell_settings(impedance_stiffness=k.tolist())
+        held.world.tell_settings(**{"impedance.stiffness": k.tolist()})
 
     def measure() -> None:
         arm = held.world.arm
@@ -314,7 +325,7 @@ def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
     assert held.law is law, "the mode ended, and began with another tank"
     fed = np.max(gained - np.minimum.accumulate(gained))
     print(f"{fed:.4f} J fed at most, {gained[0] - gained[-1]:.2f} J taken in {seconds:g} s")
-    assert fed < Settings().energy_budget  # what late commands may feed
+    assert fed < Settings().commands.energy_budget  # what late commands may feed
     assert gained[0] - gained[-1] > 0.1 * seconds  # it was pushed, and damped
 
 

@@ -13,7 +13,7 @@ from ros2_dyn.control.impedance import displacement
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix, singular_values
 from ros2_dyn.model import RobotModel
 
-STIFF = {"impedance_stiffness": [2000.0] * 3 + [50.0] * 3, "impedance_speed": 0.2, "impedance_turn_rate": 3.0}
+STIFF = {"impedance.stiffness": [2000.0] * 3 + [50.0] * 3, "impedance.speed": 0.2, "impedance.turn_rate": 3.0}
 SIX_WRIST = ("mock_arm", [0.0, -1.2, 1.4, -1.8, -0.5, 0.0], [0.5, -1.2, 1.4, -1.8, 0.5, 0.0])
 SIX_ELBOW = ("mock_arm", [0.0, -1.2, 0.5, -1.8, -1.57, 0.0], [0.0, -1.2, -0.5, -1.8, -1.57, 0.0])
 
@@ -128,7 +128,7 @@ def test_seven_axis_arm_stretches_its_elbow_and_bends_it_again():
         s = SPEED * float(np.clip(min(t - BEGIN, BEGIN + 2 * out + rest - t), 0.0, out))
         return on_line(pose, line, s - way)
 
-    held = Held("panda", bent.tolist(), desired, 250.0, max_force=100.0, **STIFF)
+    held = Held("panda", bent.tolist(), desired, 250.0, **{"commands.max_force": 100.0}, **STIFF)
     held.world.run(BEGIN + 2 * out + rest + 0.4)
     t, error, _, sigma = np.array(held.samples).T
     scale = (lag(mass_along(arm, bent, line)) * sqrt(way)) ** (2 / 3)

@@ -63,9 +63,11 @@ def assert_stopped(world: World, mode: str, change, since: float, kind: str, tra
 
 @pytest.mark.parametrize("mode", ACTIVE_MODES)
 def test_gravity_turned_over_is_refused(mode):
-    text = assert_refused(make_world(settings=arm_settings(gravity=(0.0, 0.0, 9.81))), mode, "shoulder_lift_joint")
-    assert "79.7 N m or N less than the model expects, model_tolerance and friction allow 21" in text
-    for word in ("payload", "gravity vector", "measured_effort", "effort_gain", "sign"):
+    text = assert_refused(
+        make_world(settings=arm_settings(**{"robot.gravity": (0.0, 0.0, 9.81)})), mode, "shoulder_lift_joint"
+    )
+    assert "79.7 N m or N less than the model expects, commands.model_tolerance and friction allow 21" in text
+    for word in ("payload", "gravity vector", "states.measured_effort", "effort_gain", "sign"):
         assert word in text
 
 
@@ -103,13 +105,13 @@ def test_efforts_of_another_unit_or_convention_are_refused():
     unit = DriverQuality(rate=250.0, effort_noise=0.3, effort_unit=10.0)
     text = assert_refused(make_world(driver=unit), "gravity", "shoulder_lift_joint")
     assert "35.9 N m or N more" in text
-    world = make_world(settings=arm_settings(measured_effort="gravity_compensated"))
+    world = make_world(settings=arm_settings(**{"states.measured_effort": "gravity_compensated"}))
     world.options = replace(world.options, settings=arm_settings())  # the robot reports the whole effort
     assert_refused(world, "gravity", "shoulder_lift_joint")
 
 
 def test_an_arm_in_motion_is_compared_without_its_accelerations():
-    settings = arm_settings(model_tolerance=0.03, coulomb_friction=[0.01] * 6)
+    settings = arm_settings(**{"commands.model_tolerance": 0.03, "friction.coulomb": [0.01] * 6})
     world = make_world(settings=settings)
     efforts = np.array([30.0, -12.0, 8.0, 1.0, 1.0, 0.5])
     world.at(ENTERED - 0.15, lambda: world.send_command(efforts))  # another controller moves it
@@ -119,7 +121,7 @@ def test_an_arm_in_motion_is_compared_without_its_accelerations():
     assert np.max(np.abs(found.difference)) < 5.0  # of 30 N m that accelerate it
 
 
-@pytest.mark.parametrize("changes", [{"measured_effort": "external"}, {}], ids=["external", "no effort"])
+@pytest.mark.parametrize("changes", [{"states.measured_effort": "external"}, {}], ids=["external", "no effort"])
 def test_without_measured_efforts_a_mode_is_entered_with_a_warning(changes):
     world = make_world(settings=arm_settings(**changes))
     if changes:
@@ -195,7 +197,7 @@ def test_a_payload_of_the_description_that_falls_is_noticed_in_gravity():
 
 @pytest.mark.parametrize(("force", "stops"), [(50.0, False), (250.0, True)])
 def test_hand_guiding_bears_the_declared_force_of_a_hand_and_no_more(force, stops):
-    world = make_world(LOADED, ARM, arm_settings(velocity_scale=1.0))
+    world = make_world(LOADED, ARM, arm_settings(**{"commands.velocity_scale": 1.0}))
     declare(world, PAYLOAD)
     push = AppliedForce("tool0", (0.0, force, 0.0), (0.0, 0.0, 0.0), "step", CHANGED, 0.2)
     outcome = play(world, "hand_guiding", lambda: world.add_contact(push), end=2.2)
@@ -222,10 +224,12 @@ def differing_world(seed: int) -> World:
     arm = perturbed(nominal, rng, inertia_error=0.2, friction_error=0.5)
     home, limit = random_home(arm, rng), float(np.max(arm.effort_limit))
     settings = arm_settings(
-        joints=nominal.joint_names,
-        tracking_law="computed_torque",
-        tracking_stiffness=(60.0,) * nominal.n,
-        tracking_damping=(16.0,) * nominal.n,
+        **{
+            "robot.joints": nominal.joint_names,
+            "feed_forward.law": "computed_torque",
+            "feed_forward.stiffness": (60.0,) * nominal.n,
+            "feed_forward.damping": (16.0,) * nominal.n,
+        },
     )
     driver = DriverQuality(
         float(rng.choice([125.0, 250.0, 500.0])), 1e-5, 3e-3, effort_noise=3e-3 * limit, effort_resolution=2e-3 * limit

@@ -46,7 +46,7 @@ def test_the_brake_slows_the_tip_under_a_constant_push():
     speeds = []
     for max_tip_speed in (0.25, 10.0):
         push = AppliedForce("tool0", (0.0, 12.0, 0.0), start=1.0, duration=0.8)
-        world = ArmWorld(arm=FRICTIONLESS, rate=500.0, contacts=[push], max_tip_speed=max_tip_speed)
+        world = ArmWorld(arm=FRICTIONLESS, rate=500.0, contacts=[push], **{"commands.max_tip_speed": max_tip_speed})
         world.play("hand_guiding", 1.8)
         speeds.append(world.tip_speed(1.0))
     assert speeds[0] < 0.25 < speeds[1]
@@ -64,7 +64,9 @@ def test_the_brake_is_the_damping_of_the_speed_in_excess():
 @pytest.mark.parametrize("mode", ["gravity", "feed_forward", "hand_guiding"])
 def test_a_joint_pushed_towards_its_limit_does_not_pass_it(mode):
     """40 N on the forearm would drive the elbow through its limit, 0.25 rad away."""
-    world = ArmWorld(home=at_elbow(LIMIT - 0.25), tracking_stiffness=[1.0] * 6, tracking_tolerance=5.0)
+    world = ArmWorld(
+        home=at_elbow(LIMIT - 0.25), **{"feed_forward.stiffness": [1.0] * 6, "feed_forward.tolerance": 5.0}
+    )
     world.add_contact(AppliedForce("wrist_1_link", _towards_limit(world, 40.0), start=1.0, duration=1.5))
     world.play(mode, 3.0)
     assert world.modes()[1] == mode
@@ -79,7 +81,7 @@ def _towards_limit(world: ArmWorld, force: float):
 
 def test_desired_positions_beyond_a_limit_stop_feed_forward_before_the_arm_is_there():
     """The desired motion runs through the limit at 0.4 rad/s, with a stiff controller."""
-    world = ArmWorld(home=at_elbow(LIMIT - 0.3), tracking_stiffness=[800.0] * 3 + [50.0] * 3)
+    world = ArmWorld(home=at_elbow(LIMIT - 0.3), **{"feed_forward.stiffness": [800.0] * 3 + [50.0] * 3})
     world.targets.faults.append(lambda messages: [])
     q = np.array(world.home)
 

@@ -42,7 +42,7 @@ def so101() -> RobotModel:
 
 def world(arm: RobotModel, contacts=(), home=HOME, **settings) -> World:
     """Return a world of an arm whose driver sends 200 states a second."""
-    chosen = Settings(joints=arm.joint_names, require_enable=("none",), **settings)
+    chosen = Settings.from_values({"robot.joints": arm.joint_names, "commands.require_enable": ("none",), **settings})
     node = NodeQuality(compile_time=0.0, failsafe_start=0.0)
     made = World(0, arm, home, WorldOptions(chosen, DriverQuality(200.0), node=node, step=1e-3), contacts=contacts)
     made.targets.faults.append(lambda messages: messages[:1])  # no wrench and no pose
@@ -51,14 +51,16 @@ def world(arm: RobotModel, contacts=(), home=HOME, **settings) -> World:
 
 def servos(n: int = 5) -> dict:
     """Return the parameters of an arm of servos."""
-    return {"command_interface": "position_offset", "servo_stiffness": (STIFFNESS,) * n}
+    return {"commands.interface": "position_offset", "commands.servo_stiffness": (STIFFNESS,) * n}
 
 
 def test_position_that_is_sent_makes_a_servo_exert_the_effort():
     """At the measured position; and a joint that has moved on is held back."""
     arm = nominal_arm("mock_arm")
     names, k = arm.joint_names[::-1], np.arange(10.0, 16.0)
-    settings = Settings(joints=names, command_interface="position_offset", servo_stiffness=k.tolist())
+    settings = Settings.from_values(
+        {"robot.joints": names, "commands.interface": "position_offset", "commands.servo_stiffness": k.tolist()}
+    )
     q, tau = np.linspace(0, 1, 6), np.linspace(-3, 3, 6)
     sent = CommandConversion(arm, settings).data(tau, q)
     assert sent is not None
@@ -69,7 +71,9 @@ def test_position_that_is_sent_makes_a_servo_exert_the_effort():
 def test_current_that_is_sent_is_the_effort_over_the_constant():
     arm = nominal_arm("mock_arm")
     constants = (2.0, -4.0, 1.0, 1.0, 1.0, 0.5)
-    settings = Settings(joints=arm.joint_names, command_interface="current", torque_constant=constants)
+    settings = Settings.from_values(
+        {"robot.joints": arm.joint_names, "commands.interface": "current", "commands.torque_constant": constants}
+    )
     np.testing.assert_allclose(CommandConversion(arm, settings).data(np.ones(6), np.ones(6)), 1 / np.array(constants))
 
 
@@ -77,13 +81,13 @@ def test_current_that_is_sent_is_the_effort_over_the_constant():
 def test_missing_numbers_name_the_joint_and_the_parameter(interface):
     arm = nominal_arm("mock_arm")
     with pytest.raises(InputError, match=f"'{interface}' needs it of each joint; 'shoulder_pan_joint' has none"):
-        CommandConversion(arm, Settings(command_interface=interface))
+        CommandConversion(arm, Settings.from_values({"commands.interface": interface}))
 
 
 def test_command_that_no_servo_is_sent_is_no_command():
     """Who takes over without a state knows no position to send: nothing leaves, and nothing counts as applied."""
     arm = nominal_arm("mock_arm")
-    settings = Settings(joints=arm.joint_names, **servos(6))
+    settings = Settings.from_values({"robot.joints": arm.joint_names, **servos(6)})
     runtime = ArmRuntime(arm, settings)
     taken = runtime.step(TakeOver(LastCommand(0.0, np.full(6, 3.0), np.zeros(6)), "test"), 1.0)
     assert runtime.mode == "stopped"
@@ -174,7 +178,7 @@ def test_servos_do_not_follow_positions_that_are_not_believed(so101, phantom, ki
 
 
 def test_arm_that_takes_currents_is_carried(so101):
-    made = world(so101, command_interface="current", torque_constant=(1.8, -1.8, 1.8, 0.9, 0.9))
+    made = world(so101, **{"commands.interface": "current", "commands.torque_constant": (1.8, -1.8, 1.8, 0.9, 0.9)})
     made.at(0.5, lambda: made.want_mode("gravity"))
     made.run(4.0)
     assert made.node.mode == "gravity", made.node.runtime.reason

@@ -10,7 +10,6 @@ import pytest
 
 from arm_world import ArmWorld
 from kept import broken
-from ros2_dyn.control.command_supervisor import PROOF_TIME
 from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
@@ -22,9 +21,12 @@ from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
-from ros2_dyn_tools.campaign.world import NO_PAYLOAD, World
+from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 from tiers import FULL
+
+PROOF_TIME = 0.3
+"""Time for which the last effort is repeated, s."""
 
 ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7", "z1") if FULL else ("mock_arm", "ur10", "panda", "xarm7")
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -58,15 +60,15 @@ def world(name: str, seed: int = 1, error: float = MODEL_ERROR, rate: float = 25
     arm = perturbed(description, rng, error, error)
     home = HOME if name == "mock_arm" else random_home(description, rng)
     inertia = np.diag(mass_matrix(description, home))
-    chosen = Settings(
-        **{
-            "joints": description.joint_names,
-            "transition_velocity": 0.05,
-            "ramp_time": 0.3,
-            "max_tip_speed": 5.0,  # the arms are thrown, and a test says what stops them
-            "model_tolerance": 10.0,  # these stops have to find wrong models by themselves
-            "tracking_stiffness": (64 * inertia).tolist(),
-            "tracking_damping": (16 * inertia).tolist(),
+    chosen = Settings.from_values(
+        {
+            "robot.joints": description.joint_names,
+            "friction.transition_velocity": 0.05,
+            "commands.ramp_time": 0.3,
+            "commands.max_tip_speed": 5.0,  # the arms are thrown, and a test says what stops them
+            "commands.model_tolerance": 10.0,  # these stops have to find wrong models by themselves
+            "feed_forward.stiffness": (64 * inertia).tolist(),
+            "feed_forward.damping": (16 * inertia).tolist(),
         }
         | settings
     )
@@ -145,7 +147,7 @@ def test_stop_brings_the_arm_to_rest_within_a_second_and_a_third_of_a_radian(nam
 @pytest.mark.parametrize(("rate", "delay"), [(100.0, 0.01), (50.0, 0.005), (500.0, 0.0)])
 @pytest.mark.parametrize("name", ARMS[:3])
 def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay):
-    played = moving(name, "gravity", rate=rate, delay=delay, state_timeout=0.2)
+    played = moving(name, "gravity", rate=rate, delay=delay, **{"states.timeout": 0.2})
     stop(played)
     motion = watch(played)
     assert motion.moved_for < 0.5 * REST_TIME, motion
@@ -156,13 +158,12 @@ def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay)
 @pytest.mark.parametrize("name", ARMS)
 def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     """At 3 rad/s the slew rate alone takes 0.2 s to reverse an effort: more than 0.3 rad."""
-    played = moving(name, "gravity", speed=10.0, velocity_scale=1.0)
+    played = moving(name, "gravity", speed=10.0, **{"commands.velocity_scale": 1.0})
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)
-    weak = name == "xarm7"  # gravity takes most of its effort
-    assert motion.moved_for < (0.5 if weak else 0.25), motion
-    assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
+    assert motion.moved_for < 0.7 * REST_TIME, motion
+    assert motion.travel < 0.25 * max(motion.speed, 1.0), motion
     assert played.node.stop_calls == 0
 
 
@@ -185,25 +186,23 @@ def believe_payload(played: World, mass: float) -> None:
 
 
 @pytest.mark.parametrize(("name", "mass", "seed"), [("mock_arm", 5.0, 1), ("panda", 4.0, 3), ("ur10", 10.0, 1)])
-def test_stop_under_a_payload_that_is_not_there_is_escalated_and_ends_at_rest(name, mass, seed):
-    """Without the escalation the arm goes on at up to 4 rad/s, and travels up to 4 rad."""
+def test_stop_under_a_payload_that_is_not_there_ends_at_rest_without_brakes(name, mass, seed):
+    """Gravity compensation and damping alone let the arm go on at up to 4 rad/s, and travel up to 4 rad."""
     played = world(name, seed, error=0.0)  # where the limits could carry the payload
     believe_payload(played, mass)
     play_until_stopped(played)
     motion = watch(played, 2.0)
-    stopped, called = events(played, "stopped")[0], events(played, "stop_service")
-    assert len(called) == 1
-    assert called[0] - stopped < 0.45  # 0.2 s after the command has slewed and the speed does not fall any more
-    assert motion.travel < 0.2 * motion.speed, motion
-    assert motion.end_speed < 0.15, motion
-    assert [record[3] for record in played.records if record[2:3] == ("stop failed",)]
+    assert not events(played, "stop_service")
+    assert motion.max_speed < 1.1 * motion.speed + 0.1, motion
+    assert motion.travel < 0.12 * motion.speed, motion
+    assert motion.moved_for < REST_TIME, motion
     assert not broken(played)
 
 
 @pytest.mark.parametrize("mass", [3.0, 4.0])
 def test_arm_that_creeps_under_a_payload_that_is_not_there_is_held_by_springs(mass):
     """Damping alone balances the model's error at a speed. The effort at rest, of another posture, may be worse."""
-    played = ArmWorld(max_tip_speed=5.0, model_tolerance=10.0)
+    played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
     believe_payload(played, mass)
     played.want_mode("gravity")
     played.at(1.4, lambda: setattr(played, "wanted_mode", "stopped"))
@@ -218,19 +217,20 @@ def test_arm_that_creeps_under_a_payload_that_is_not_there_is_held_by_springs(ma
     assert not broken(played)
 
 
-def test_stop_under_gravity_that_is_turned_over_is_escalated_and_ends_at_rest():
-    played = world("panda", error=0.0, gravity=(0.0, 0.0, 9.81))
+def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radian():
+    """Two times the weight of the arm drive it."""
+    played = world("panda", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
     play_until_stopped(played)
-    motion = watch(played, 2.0)
-    assert len(events(played, "stop_service")) == 1
-    assert events(played, "stop_service")[0] - events(played, "stopped")[0] < 0.4
-    assert motion.moved_for < REST_TIME, motion
-    assert motion.travel < 0.4 * motion.max_speed, motion
+    motion = watch(played, 3.0)
+    assert len(events(played, "stop_service")) <= 1
+    assert motion.max_speed < motion.speed + 0.3, motion
+    assert motion.travel < 0.3 * motion.max_speed, motion
+    assert motion.end_speed < 0.1, motion
 
 
 @pytest.mark.parametrize("speed", [0.4, 0.8])
-def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_second(speed):
-    """The controller turns over the effort of one joint: damping drives it."""
+def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_left_without_effort(speed):
+    """The controller turns over the effort of one joint: damping drives it, and springs do."""
     played, joint = world("mock_arm", error=0.0), 3
     sign = np.where(np.arange(played.arm_model.n) == joint, -1.0, 1.0)
     command = played.controllers.command
@@ -242,6 +242,7 @@ def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_se
     stop(played)
     motion = watch(played, 2.0)
     assert events(played, "stop_service")[0] - 1.05 < 0.2
+    assert len(events(played, "stop_service")) == 2
     assert motion.travel < 0.4, motion
     assert motion.end_speed < REST_SPEED, motion
 
@@ -250,7 +251,7 @@ def test_stop_with_the_sign_of_a_joint_wrong_is_escalated_within_a_fifth_of_a_se
 @pytest.mark.parametrize("mode", ACTIVE_MODES)
 def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhile(mode, gap):
     """As one that was activated exerts nothing until a command reaches it. Its efforts are not withdrawn for that."""
-    played = world("mock_arm", error=0.0, rate=500.0, model_tolerance=0.1)
+    played = world("mock_arm", error=0.0, rate=500.0, **{"commands.model_tolerance": 0.1})
     played.want_mode(mode)
     played.run(STOP_AT)
     played.listening, played.wanted_mode = False, "stopped"
@@ -263,36 +264,17 @@ def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhi
     assert motion.travel < MAX_TRAVEL, motion
 
 
-def test_stop_before_the_arm_ever_stood_still_is_escalated_without_an_effort_at_rest():
-    played = world("mock_arm", error=0.0, gravity=(0.0, 0.0, 9.81))
-    played.node.runtime._modes._rest._rest.observe = lambda *state: None
-    play_until_stopped(played)
-    watch(played, 1.0)
-    assert len(events(played, "stop_service")) >= 1
-    assert not broken(played)
-
-
 def test_arm_that_came_to_rest_and_is_pushed_away_far_is_escalated():
     played = moving("mock_arm", "gravity")
     stop(played)
     played.run(STOP_AT + 1.0)
     assert played.node.stop_calls == 0
     played.arm.qd = np.array([0.8, 0.0, 0.0, 0.0, 0.0, 0.0])
-    played.run(STOP_AT + 1.1)
+    played.run(STOP_AT + 1.5)
+    assert played.node.stop_calls == 0  # it was braked
+    played.add_contact(AppliedForce("tool0", (0.0, 0.0, -400.0), start=played.now, duration=0.4))
+    played.run(STOP_AT + 2.0)
     assert played.node.stop_calls == 1
-
-
-def test_mode_entered_after_an_escalation_forgets_it():
-    played = world("mock_arm", error=0.0)
-    believe_payload(played, 5.0)
-    play_until_stopped(played)
-    played.run(played.now + 1.0)
-    assert played.node.runtime._modes._supervisor.escalated
-    played.tell_payload(NO_PAYLOAD)
-    played.want_mode("gravity")
-    played.run(played.now + 1.0)
-    assert played.node.mode == "gravity"
-    assert not played.node.runtime._modes._supervisor.escalated
 
 
 # --- leaving in motion
@@ -324,31 +306,23 @@ def left_under_a_payload(name: str, mass: float, at: float, **settings) -> World
     return played
 
 
-@pytest.mark.parametrize(("name", "mass", "at"), [("panda", 4.0, 1.3), ("panda", 6.0, 1.15), ("mock_arm", 5.0, 1.2)])
-def test_leaving_with_a_wrong_model_becomes_a_stop_that_is_escalated(name, mass, at):
-    played = left_under_a_payload(name, mass, at)
-    motion = watch(played, 2.0)
-    assert played.node.mode == "stopped"
-    assert played.node.runtime.reason.startswith("stop failed")
-    assert len(events(played, "stop_service")) == 1
-    assert motion.travel < MAX_TRAVEL, motion
-    assert motion.end_speed < REST_SPEED, motion
-
-
-@pytest.mark.parametrize(("name", "mass", "at"), [("panda", 4.0, 1.15), ("mock_arm", 3.0, 1.2)])
+@pytest.mark.parametrize(
+    ("name", "mass", "at"),
+    [("panda", 4.0, 1.15), ("panda", 4.0, 1.3), ("panda", 6.0, 1.15), ("mock_arm", 3.0, 1.2), ("mock_arm", 5.0, 1.2)],
+)
 def test_leaving_with_a_wrong_model_ends_where_the_arm_is_drawn_back_and_rests(name, mass, at):
     """Without the springs it would move on by itself."""
     played = left_under_a_payload(name, mass, at)
     motion = watch(played, 4.0)
     assert (played.node.mode, played.node.commands, played.node.stop_calls) == ("monitor", False, 0)
-    assert motion.travel < 0.5 * MAX_TRAVEL, motion
+    assert motion.travel < MAX_TRAVEL, motion
     assert motion.end_speed < 0.5 * REST_SPEED, motion
 
 
 @pytest.mark.parametrize(("name", "mass"), [("mock_arm", 1.0), ("mock_arm", 1.4)])
 def test_arm_that_friction_hardly_holds_is_not_left_under_an_effort_under_which_it_moves(name, mass):
     """The damping of the mode and of the stop hides that: commands may end only when the arm rests without it."""
-    played = left_under_a_payload(name, mass, 2.0, gravity_damping=40.0, slew_rate=1.0)
+    played = left_under_a_payload(name, mass, 2.0, **{"gravity.damping": 40.0, "commands.slew_rate": 1.0})
     assert played.node.mode == "monitor"
     motion = watch(played, 5.0)
     assert not played.node.commands
@@ -384,7 +358,7 @@ def test_arm_that_does_not_stay_at_rest_while_it_is_left_is_braked_again_and_esc
 @pytest.mark.parametrize("name", ARMS[:2])
 def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, slew_rate, behaviour):
     """What is left on the topic is held for ever by the controller. Gravity compensation is repeated besides."""
-    played = moving(name, "feed_forward", stop_behaviour=behaviour, slew_rate=slew_rate)
+    played = moving(name, "feed_forward", **{"commands.stop_behaviour": behaviour, "commands.slew_rate": slew_rate})
     q = played.arm.q.copy()
     played.driver.faults.append(lambda samples: [])
     played.wanted_mode = "stopped"
@@ -407,7 +381,7 @@ def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, s
 @pytest.mark.parametrize("mode", ACTIVE_MODES)
 def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
     """Within the ramp, or after seconds; then somebody throws the arm, which has to be braked."""
-    played = moving("mock_arm", mode, slew_rate=1.0, speed=0.5)
+    played = moving("mock_arm", mode, **{"commands.slew_rate": 1.0}, speed=0.5)
     played.driver.faults.append(lambda samples: [])
     played.wanted_mode = "stopped"
     played.run(STOP_AT + silence)
@@ -443,11 +417,11 @@ def test_mode_that_is_left_without_states_ends_in_the_declared_effort():
 @pytest.mark.parametrize(("name", "push"), [("mock_arm", 100.0), ("ur10", 200.0)])
 def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(name, push):
     """A spring that the slew rate delays feeds energy: with it, a pushed arm swings at 1 rad/s for seconds."""
-    played = moving(name, "gravity", slew_rate=1.0, delay=0.02, speed=0.3)
+    played = moving(name, "gravity", **{"commands.slew_rate": 1.0}, delay=0.02, speed=0.3)
     stop(played)
     played.run(STOP_AT + 1.0)
     played.add_contact(AppliedForce("tool0", (push, push, 0.0), start=played.now, duration=0.4))
-    played.run(played.now + 1.4)
+    played.run(played.now + 1.6)
     motion = watch(played, 2.0)
     assert motion.max_speed < REST_SPEED, motion
     assert motion.travel < 0.05, motion
@@ -460,9 +434,9 @@ def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
     played.run(STOP_AT + 1.0)
     played.add_contact(AppliedForce("tool0", (0.0, 0.0, -400.0), start=played.now, duration=0.6))
     played.run(played.now + 0.6)
-    stage = played.node.runtime._modes._supervisor._stop.stage
+    assert played.node.stop_calls == 1
     motion = watch(played, 2.0)
-    assert played.node.runtime._modes._supervisor._stop.stage == stage == 1
+    assert played.node.stop_calls == 1
     assert motion.end_speed < REST_SPEED, motion
     np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
 
@@ -470,7 +444,7 @@ def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
 @pytest.mark.parametrize("slew_rate", [1.0, 10.0])
 def test_last_command_is_the_declared_effort_and_within_limits_when_the_node_is_killed(slew_rate):
     """The failsafe process brakes the arm, and ends its commands in the declared effort when it is released."""
-    played = moving("mock_arm", "feed_forward", slew_rate=slew_rate)
+    played = moving("mock_arm", "feed_forward", **{"commands.slew_rate": slew_rate})
     q = played.arm.q.copy()
     played.wanted_mode = "monitor"
     played.node.kill()

@@ -33,18 +33,18 @@ from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 
 SETTINGS = {
-    "joints": ARM.joint_names,
-    "tracking_stiffness": [200.0] * 3 + [50.0] * 3,
-    "tracking_damping": [40.0] * 3 + [5.0] * 3,
-    "transition_velocity": 0.05,
-    "ramp_time": 0.2,
+    "robot.joints": ARM.joint_names,
+    "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3,
+    "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
+    "friction.transition_velocity": 0.05,
+    "commands.ramp_time": 0.2,
 }
 
 
 def world(seed: int = 1, contacts=(), make_runtime=ArmRuntime, rate=125.0, **options) -> World:
     """Return a world of the mock arm; further keywords are settings, or fields of `WorldOptions`."""
     fields = {name: options.pop(name) for name in ("states", "commands", "node", "targets") if name in options}
-    chosen = WorldOptions(Settings(**(SETTINGS | options)), DriverQuality(rate), **fields)
+    chosen = WorldOptions(Settings.from_values(SETTINGS | options), DriverQuality(rate), **fields)
     return World(seed, ARM, HOME, chosen, contacts=contacts, make_runtime=make_runtime)
 
 
@@ -130,7 +130,7 @@ def test_arm_in_feed_forward_follows_the_desired_motion():
 
 
 def test_controller_holds_the_last_command_after_the_node_has_gone_silent():
-    played = world(stop_behaviour="none", node=NodeQuality(restart_time=60.0))
+    played = world(**{"commands.stop_behaviour": "none"}, node=NodeQuality(restart_time=60.0))
     played.want_mode("gravity")
     played.run(0.8)
     played.node.kill()
@@ -140,14 +140,14 @@ def test_controller_holds_the_last_command_after_the_node_has_gone_silent():
 
 
 def test_commands_reach_the_controller_in_the_order_of_its_joints():
-    played = world(command_joints=ARM.joint_names[::-1])
+    played = world(**{"commands.joints": ARM.joint_names[::-1]})
     played.want_mode("gravity")
     played.run(1.0)
     assert_allclose(played.arm.law.tau, gravity(ARM, played.arm.q), rtol=0, atol=0.5)
     assert np.abs(played.arm.q - HOME).max() < 0.02
 
 
-@pytest.mark.parametrize("convention", ["measured_effort", "command_effort"])
+@pytest.mark.parametrize("convention", ["states.measured_effort", "commands.command_effort"])
 def test_robot_that_compensates_gravity_itself_is_held_in_gravity_mode(convention):
     played = world(**{convention: "gravity_compensated"})
     played.want_mode("gravity")
@@ -155,7 +155,7 @@ def test_robot_that_compensates_gravity_itself_is_held_in_gravity_mode(conventio
     assert played.node.mode == "gravity"
     assert np.abs(played.arm.q - HOME).max() < 0.02
     largest = np.abs([record[2:] for record in played.records if record[1] == "command"][-1]).max()
-    assert largest < 1.0 if convention == "command_effort" else largest > 20.0
+    assert largest < 1.0 if convention == "commands.command_effort" else largest > 20.0
     assert not broken(played)
 
 
@@ -172,7 +172,7 @@ def test_commands_act_after_the_delay_of_their_channel():
 
 def test_contact_force_and_travel_after_a_stop_are_recorded():
     push = AppliedForce("tool0", (0.0, 60.0, 0.0), start=1.0, duration=0.5)
-    played = world(contacts=[push], velocity_scale=0.05)
+    played = world(contacts=[push], **{"commands.velocity_scale": 0.05})
     played.want_mode("hand_guiding")
     played.run(0.99)
     assert (worst(played, "contact force"), worst(played, "travel after a stop")) == (0.0, 0.0)
@@ -192,7 +192,7 @@ def test_description_of_another_arm_is_rejected():
 
 
 def test_failsafe_process_of_a_killed_node_ramps_to_gravity_without_a_violation():
-    played = world(node=NodeQuality(restart_time=0.3), state_timeout=0.2)
+    played = world(node=NodeQuality(restart_time=0.3), **{"states.timeout": 0.2})
     played.want_mode("feed_forward")
     played.run(1.0)
     played.node.kill()
@@ -287,7 +287,7 @@ def test_command_that_follows_one_that_expired_is_not_published():
     node = SimulatedNode(
         queue,
         ARM,
-        Settings(joints=ARM.joint_names),
+        Settings.from_values({"robot.joints": ARM.joint_names}),
         publish=lambda kind, effort, data: sent.append(effort[0]),
         record=lambda kind, *details: happened.append(kind),
         quality=NodeQuality(latency=0.004),
@@ -320,8 +320,8 @@ def test_exception_of_the_runtime_ends_the_node_and_is_counted():
 
 @pytest.mark.parametrize("interface", ["effort", "position_offset", "current"])
 def test_efforts_as_data_are_what_the_motors_exert_in_the_order_of_the_controller(interface):
-    numbers = {"servo_stiffness": [400.0] * 3 + [80.0] * 3, "torque_constant": [2.0] * 3 + [0.5] * 3}
-    played = world(command_interface=interface, command_joints=ARM.joint_names[::-1], **numbers)
+    numbers = {"commands.servo_stiffness": [400.0] * 3 + [80.0] * 3, "commands.torque_constant": [2.0] * 3 + [0.5] * 3}
+    played = world(**{"commands.interface": interface, "commands.joints": ARM.joint_names[::-1]}, **numbers)
     efforts = np.array([9.0, -8.0, 7.0, -3.0, 2.0, 1.0])
     played.send_command(played.as_data(efforts))
     q = played.arm.q
@@ -334,7 +334,7 @@ def test_spring_that_is_not_limited_presses_a_wall_too_hard(breaks, monkeypatch)
     if breaks:
         monkeypatch.setattr(impedance_law, "drag", lambda rest, pose, K, limits: rest)
     targets = TargetQuality(amplitude=0.15, frequency=0.5, force=0.0, pose_in_base=True)
-    played = world(impedance_stiffness=[2000.0] * 3 + [20.0] * 3, targets=targets)
+    played = world(**{"impedance.stiffness": [2000.0] * 3 + [20.0] * 3}, targets=targets)
     played.want_mode("impedance")
     played.at(0.8, lambda: start_fault(played, "spring blocked", np.random.default_rng(1), 1.0))
     played.run(1.8)
@@ -364,7 +364,7 @@ def test_fault_of_each_kind_does_something_and_ends(kind):
     """Compare a world with the same world without the fault, in what is sent either way and in what the arm does."""
 
     def play(fault: bool) -> tuple[World, list]:
-        played = world(2, detect_collisions=False)
+        played = world(2, **{"collision.enabled": False})
         sent = []
         forward = played.send_state
         played.send_state = lambda sample: (sent.append(sample), forward(sample))

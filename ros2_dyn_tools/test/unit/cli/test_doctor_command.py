@@ -46,12 +46,12 @@ def test_gains_of_a_parameter_file_are_part_of_the_line_that_mends(tmp_path, cap
     recording = wrong_recording(MODEL, synthetic_recording(MODEL, 3, seconds=15.0, rate=50.0), Wrong(signs=(1,)))
     recording = recording._replace(effort=recording.effort / gains)
     path = write_csv(tmp_path / "a.csv", recording, MODEL.joint_names)
-    values = {"joints": list(MODEL.joint_names), "effort_gain": gains.tolist()}
+    values = {"robot.joints": list(MODEL.joint_names), "states.effort_gain": gains.tolist()}
     write_parameter_file(tmp_path / "arm.yaml", values, "known before")
     assert main(["doctor", str(MOCK_ARM), str(path), "--parameters", str(tmp_path / "arm.yaml"), "--json"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["joint"]) == ("sign", MODEL.joint_names[1])
-    assert finding["remedy"] == "effort_gain: [10, -1, 1, 1, 1, 1]"
+    assert finding["remedy"] == "states.effort_gain: [10, -1, 1, 1, 1, 1]"
 
 
 def test_report_as_text_has_codes_confidence_and_remedies(capsys):

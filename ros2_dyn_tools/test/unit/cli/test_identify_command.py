@@ -49,14 +49,19 @@ def test_description_and_report_are_written(csv, capsys):
 
 
 def test_identification_begins_from_a_parameter_file_and_keeps_its_gains_and_gravity(csv):
-    given = {"joints": JOINTS, "effort_gain": [2.0, 2.0], "gravity": [0.0, 0.0, -9.7], "viscous_friction": [9.0, 9.0]}
+    given = {
+        "robot.joints": JOINTS,
+        "states.effort_gain": [2.0, 2.0],
+        "robot.gravity": [0.0, 0.0, -9.7],
+        "friction.viscous": [9.0, 9.0],
+    }
     write_parameter_file(csv.parent / "arm.yaml", given, "known before")
     names = ["--recorded-joints", "joint_1", "joint_2"]
     assert main(arguments(csv, *names, "--parameters", str(csv.parent / "arm.yaml"), "--band", "5", "--no-tilt")) == 0
     found = read_arm(csv.parent / "found.urdf", csv.parent / "found.yaml")
     assert found.model.joints[0].dynamics.viscous == pytest.approx(2 * 3.0, abs=1.0)
-    assert found.settings.effort_gain == (2.0, 2.0)
-    assert_allclose(found.settings.gravity, [0, 0, -9.7])
+    assert found.settings.states.effort_gain == (2.0, 2.0)
+    assert_allclose(found.settings.robot.gravity, [0, 0, -9.7])
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_layout_of_the_mock_arm_is_the_file_that_it_is_made_from(name):
 def test_command_writes_the_files_of_a_namespace_and_of_the_joints_of_the_parameters(tmp_path, capsys):
     parameters = tmp_path / "parameters.yaml"
     joints = list(MOCK.joint_names[:4])
-    parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"joints": joints}}}))
+    parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"robot.joints": joints}}}))
     words = ["layouts", str(MOCK_ARM), "--output", str(tmp_path / "new"), "--namespace", "/left/"]
     assert main([*words, "--parameters", str(parameters)]) == 0
     assert capsys.readouterr().out.splitlines() == [f"written: {tmp_path / 'new' / name}" for name in LAYOUTS]

@@ -17,11 +17,11 @@ for library in ("rosbags", "plotly"):
     pytest.importorskip(library, reason=f"{library} is not installed")
 
 PARAMETERS = {
-    "joints": list(MODEL.joint_names),
-    "viscous_friction": [each.viscous for each in DRIVES.values()],
-    "coulomb_friction": [each.coulomb for each in DRIVES.values()],
-    "armature": [each.armature for each in DRIVES.values()],
-    "transition_velocity": 0.05,
+    "robot.joints": list(MODEL.joint_names),
+    "friction.viscous": [each.viscous for each in DRIVES.values()],
+    "friction.coulomb": [each.coulomb for each in DRIVES.values()],
+    "robot.armature": [each.armature for each in DRIVES.values()],
+    "friction.transition_velocity": 0.05,
 }
 NOVEMBER = 1_794_000_000
 """Some time in November 2026, s."""

@@ -61,7 +61,9 @@ def test_payload_limits_shares_and_friction_are_used(given, tmp_path, capsys):
     assert main([*first, "--payload", "2", "0", "0", "0.1", "--acceleration", "2", "--share", "0.5"]) == 0
     assert duration(capsys) > 1.9 * free
     grease = [0.8 * x for x in mock_arm().effort_limit.tolist()]
-    write_parameter_file(tmp_path / "arm.yaml", {"joints": list(JOINTS), "viscous_friction": grease}, "stiff grease")
+    write_parameter_file(
+        tmp_path / "arm.yaml", {"robot.joints": list(JOINTS), "friction.viscous": grease}, "stiff grease"
+    )
     assert main([*first, "--parameters", str(tmp_path / "arm.yaml")]) == 0
     assert duration(capsys) > 1.1 * free
 

@@ -25,7 +25,7 @@ from tiers import part
 def test_a_recorded_arm_with_its_published_model_without_friction_is_not_doubted(name):
     model, recording = real_arm(name)
     limits = model.effort_limit.tolist()
-    allowances = [allowance(limit, 0.0, 0.0, Settings().model_tolerance) for limit in limits]
+    allowances = [allowance(limit, 0.0, 0.0, Settings().commands.model_tolerance) for limit in limits]
     doubt, largest = Doubt(model.n), 0.0
     for t, r, qd in zip(recording.t, observe(model, recording, BANDWIDTH).tolist(), recording.qd.tolist()):
         allowed = [each.at(abs(v)) for each, v in zip(allowances, qd)]
@@ -49,13 +49,15 @@ def test_a_recording_of_a_real_arm_gives_the_residuals_of_the_library_and_no_fal
     model, recording = real_arm(name)
     report = collision_report(model, recording)
     drives = [joint.dynamics for joint in report.model.joints]
-    settings = Settings(
-        joints=model.joint_names,
-        viscous_friction=[drive.viscous for drive in drives],
-        coulomb_friction=[drive.coulomb for drive in drives],
-        armature=[drive.armature for drive in drives],
-        transition_velocity=drives[0].transition_velocity,
-        collision_threshold=list(report.thresholds.constant),
+    settings = Settings.from_values(
+        {
+            "robot.joints": model.joint_names,
+            "friction.viscous": [drive.viscous for drive in drives],
+            "friction.coulomb": [drive.coulomb for drive in drives],
+            "robot.armature": [drive.armature for drive in drives],
+            "friction.transition_velocity": drives[0].transition_velocity,
+            "collision.threshold": list(report.thresholds.constant),
+        }
     )
     runtime, rest = ArmRuntime(model, settings), report.recording
 

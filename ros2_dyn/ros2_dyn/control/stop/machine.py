@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stop: in which phase it is, and whether the arm's motion leads to another one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.stop.law import MAX_TRAVEL, Hold
+from ros2_dyn.control.stop.motion import ArmMotion
+from ros2_dyn.control.stop.phases import TRANSITIONS, Phase, Signal
+from ros2_dyn.model.spatial import Array
+
+STOP_TIME = 1.0
+"""Time within which a stop has to bring the arm to rest, s: promised in docs/safety.md."""
+WINDOW = 0.06
+"""Time over which speeds are measured, s: three states at 50 Hz."""
+REST_DISTANCE = 0.003
+"""Range of a joint at rest, rad or m: in `WINDOW` at 0.05 rad/s, and twice the step of a coarse encoder."""
+REST_SPEED = REST_DISTANCE / WINDOW
+GROWTH, MARGIN = 1.2, 0.2
+"""A stopped joint may be as fast as the first times the speed at the stop plus the second, rad/s or m/s: what an
+effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate."""
+PROOF_TIME = 0.3
+"""Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
+
+NEXT: dict[tuple[Phase, Signal], Phase] = {(each.before, each.signal): each.after for each in TRANSITIONS}
+
+
+class StopFailure(NamedTuple):
+    """Why a stop failed."""
+
+    text: str
+    """What the arm did, in words."""
+    joints: Array
+    """Which joints did it, shape (n,), bool."""
+
+
+class StopHandover(NamedTuple):
+    """Where a stop stands, for another process that goes on with it."""
+
+    phase: Phase = "silent"
+    anchor: Array | None = None
+    """See `Hold`."""
+    correction: Array | None = None
+    """See `Hold`: the model may have proved wrong, and who goes on must not begin with it again."""
+    withdrawn: Array | None = None
+    """Which joints are left without effort, shape (n,), bool; None: none."""
+
+    @property
+    def escalated(self) -> bool:
+        """Whether the stop has failed."""
+        return self.phase in ("failed", "released")
+
+    def numbers(self, n: int) -> Array:
+        """Return it as numbers, shape (1 + 3 n,), for n joints."""
+        unknown = np.full(n, np.nan)
+        phase = float(get_args(Phase).index(self.phase))
+        return np.concatenate([[phase], *(unknown if each is None else each for each in self[1:])])
+
+    @classmethod
+    def of(cls, numbers: Array) -> StopHandover:
+        """Return what `numbers` has made of it."""
+        parts = [None if np.isnan(each[0]) else each for each in np.reshape(numbers[1:], (3, -1))]
+        anchor, correction, withdrawn = parts
+        withdrawn = None if withdrawn is None else withdrawn != 0
+        return cls(get_args(Phase)[int(numbers[0])], anchor, correction, withdrawn)
+
+
+NOTHING_FOUND = StopHandover()
+"""Before any stop."""
+
+
+class Stop:
+    """The phase of the commands of one arm, and what its stop has found out."""
+
+    def __init__(self) -> None:
+        self.phase: Phase = "silent"
+        self.hold = Hold()
+        self._withdrawn: Array | None = None
+        self._since: float | None = None
+        self._at = 0.0
+        self._reference: float | None = None
+        self._rested_at: Array | None = None
+
+    def take(self, signal: Signal) -> bool:
+        """Go where a signal leads; return whether the phase has changed. The arm is judged anew from then on."""
+        before, self.phase = self.phase, "silent" if signal == "aborted" else NEXT.get((self.phase, signal), self.phase)
+        if signal == "entered":
+            self.hold, self._withdrawn = Hold(), None
+        if signal in ("entered", "stopped", "left", "unseen"):
+            self.hold.anchor = None
+        if signal not in ("rests", "ends"):
+            self._since = None
+        return self.phase != before
+
+    @property
+    def escalated(self) -> bool:
+        """Whether the stop has failed."""
+        return self.phase in ("failed", "released")
+
+    @property
+    def found(self) -> StopHandover:
+        """Where it stands."""
+        return StopHandover(self.phase, self.hold.anchor, self.hold.correction, self._withdrawn)
+
+    def go_on(self, found: StopHandover) -> None:
+        """Go on where the stop of another process was."""
+        self.hold.anchor, self.hold.correction, self._withdrawn = found.anchor, found.correction, found.withdrawn
+        if self.phase == "braking" and found.escalated:
+            self.phase = found.phase
+
+    def without(self, effort: Array) -> Array:
+        """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
+        return effort if self._withdrawn is None else np.where(self._withdrawn, 0.0, effort)
+
+    def spring(self, arm: ArmState, rate: float, slew_rate: Array, late: Array, speed: Array, at: float) -> Array:
+        """Return the efforts of the springs that brake and hold the arm, N m or N, shape (n,); learn from them.
+
+        Args:
+            arm: state of the arm.
+            rate: of the damping, 1/s.
+            slew_rate: largest rate of the efforts, N m/s or N/s, shape (n,).
+            late: joints whose commands act late, shape (n,), bool: a spring would make them swing.
+            speed: of the joints lately, rad/s or m/s, shape (n,). One that friction holds learns nothing.
+            at: when the state was measured, s.
+        """
+        brakes = self.phase in ("braking", "leaving", "failed")
+        self.hold.let_go(late | ((np.abs(arm.qd) > MARGIN) & (not brakes)), arm.q)
+        spring = self.hold.spring(arm, rate, slew_rate)
+        soon = self._since is not None and at < self._since + 2 * STOP_TIME
+        if self.phase == "failed" or (brakes and soon):
+            self.hold.learn(
+                np.where(late | (speed < REST_SPEED), 0.0, spring), rate, min(max(at - self._at, 0.0), WINDOW)
+            )
+        self._at = at
+        return spring
+
+    def judge(
+        self, motion: ArmMotion, q: Array, qd: Array, *, at: float, now: float, slewing: float, inert: bool
+    ) -> StopFailure | None:
+        """Return why the arm's motion since the stop is a failure, if it is; see `TRANSITIONS`.
+
+        Args:
+            motion: of the arm.
+            q: positions, rad or m, shape (n,).
+            qd: velocities, rad/s or m/s, shape (n,).
+            at: when they were measured, s. What was measured before the stop, and waited for its turn, says nothing.
+            now: time, s.
+            slewing: time that the command needs to become what brakes the arm, s.
+            inert: whether the joints exert nothing, whatever is commanded: a stop that failed is judged when they do.
+        """
+        if inert and self.phase == "failed":
+            self._since = None
+            return None
+        if self._since is None:
+            self._since, self._reference = now + (slewing if self.phase == "failed" else 0.0), None
+        since, speed = at - self._since, motion.speed(WINDOW)
+        if speed is None or since < 0:
+            return None
+        if self._reference is None:
+            self._reference = float(np.max(np.maximum(speed, np.abs(qd))))
+        if self.phase == "holding":
+            return self._leaves_rest(q)
+        if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
+            self._rested_at = q
+            self.take("rests")
+            return None
+        allowed = GROWTH * self._reference + MARGIN
+        if self.phase in ("braking", "leaving"):
+            allowed = max(allowed * (1 - since / STOP_TIME), MARGIN)
+        elif self.phase != "failed":
+            return None
+        if np.all(speed <= allowed):
+            return None
+        text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {self._reference:.2g} before"
+        return StopFailure(text, speed > allowed)
+
+    def withdraw(self, joints: Array) -> None:
+        """Leave joints without effort, shape (n,), bool."""
+        self._withdrawn = joints
+
+    def _leaves_rest(self, q: Array) -> StopFailure | None:
+        assert self._rested_at is not None
+        travel = np.abs(q - self._rested_at)
+        if np.all(travel <= MAX_TRAVEL):
+            return None
+        text = f"a joint moved by {np.max(travel):.2g} rad or m after the arm had come to rest"
+        return StopFailure(text, travel > MAX_TRAVEL)

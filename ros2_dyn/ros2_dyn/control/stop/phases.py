@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phases of commands: what each commands, what ends it, after how long, and where that leads.
+
+`Stop` moves by `TRANSITIONS` and by nothing else. The table and the drawing of docs/safety.md are made of them, too.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ros2_dyn.control.modes import Mode
+
+Phase = Literal["silent", "active", "braking", "holding", "failed", "released", "zeroing", "leaving", "ending"]
+Signal = Literal["entered", "stopped", "dropped", "left", "unseen", "rests", "moves", "fails", "ends", "aborted"]
+"""What leads from one phase to the next. `dropped` is a stop with `zero_effort`."""
+
+
+class About(NamedTuple):
+    """What a phase is."""
+
+    mode: Mode | None
+    """The mode that is shown; None: the one that was entered."""
+    commanded: str
+    """What is commanded, in words."""
+    without_states: str
+    """What is commanded where states are too old, in words; empty: nothing."""
+
+
+REPEATED = "a slew to what carried the arm last, repeated"
+ZERO_REPEATED = "a slew to zero, repeated"
+PHASES: dict[Phase, About] = {
+    "silent": About("monitor", "nothing", ""),
+    "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),
+    "braking": About("stopped", "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
+    "holding": About("stopped", "the same; the sum stays, and springs let a joint go that is pushed", REPEATED),
+    "failed": About("stopped", "what `braking` commands; `commands.stop_service` is called", REPEATED),
+    "released": About("stopped", "the same, without the joints that speed up; `commands.stop_service` again", REPEATED),
+    "zeroing": About("stopped", "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
+    "leaving": About("monitor", "what `braking` commands", REPEATED),
+    "ending": About("monitor", "a ramp to the effort that holds the arm, or to zero; then this, constant", REPEATED),
+}
+
+
+class Transition(NamedTuple):
+    """What leads from a phase to another one."""
+
+    before: Phase
+    signal: Signal
+    after: Phase
+    when: str
+    """When that happens, in words, with the time that it takes."""
+
+
+ENTERED = "a mode is requested, and all entry checks hold"
+STOPPED = "a condition fails, or states are too old"
+LEFT = "`monitor` is requested"
+FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s"
+AGAIN = "states are too old, and come again"
+TRANSITIONS = (
+    Transition("silent", "entered", "active", ENTERED),
+    Transition("active", "entered", "active", "another mode is requested"),
+    Transition("active", "stopped", "braking", STOPPED),
+    Transition("active", "dropped", "zeroing", f"{STOPPED}, with `zero_effort`"),
+    Transition("active", "left", "leaving", LEFT),
+    Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.3 s"),
+    Transition("braking", "fails", "failed", FAILS),
+    Transition("holding", "fails", "failed", "a joint is 0.3 rad away from where it rested"),
+    Transition("holding", "stopped", "braking", AGAIN),
+    Transition(
+        "failed",
+        "fails",
+        "released",
+        "a joint that is not known to obey exceeds 1.2 times the speed then plus 0.2 rad/s",
+    ),
+    Transition("zeroing", "ends", "silent", "zero has been commanded for 0.3 s"),
+    Transition("leaving", "rests", "ending", "no joint has moved by 0.003 rad in 0.3 s"),
+    Transition("leaving", "fails", "failed", FAILS),
+    Transition("leaving", "stopped", "braking", "the robot changes"),
+    Transition("leaving", "ends", "silent", "no state for 2 s"),
+    Transition("ending", "moves", "leaving", "a joint moves by 0.003 rad in 0.3 s"),
+    Transition("ending", "unseen", "leaving", AGAIN),
+    Transition("ending", "stopped", "braking", "the robot changes"),
+    Transition("ending", "ends", "silent", "this effort has held the arm for 0.3 s, or no state for 2 s"),
+    *(Transition(each, "left", "leaving", LEFT) for each in ("braking", "holding", "failed", "released", "zeroing")),
+    *(
+        Transition(each, "entered", "active", ENTERED)
+        for each in ("braking", "holding", "failed", "released", "zeroing", "leaving", "ending")
+    ),
+)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What serves the nodes: rclpy's EventsExecutor, or its ordinary executor where there is no other.
+
+The ordinary executor builds a wait set anew for each message, which costs more than all that the node computes. The
+EventsExecutor takes messages in the order in which they came, so what was sent before a joint state is read before it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from traceback import format_exc
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from rclpy.task import Future
+from rclpy.timer import Timer
+
+VARIABLE = "ROS2_DYN_EVENTS_EXECUTOR"
+"""Environment variable; with 0 the ordinary executor serves, for example to compare."""
+SWITCH_INTERVAL = 2e-4
+"""Time, s, for which another thread may compute while a message waits. Python's default is 5 ms."""
+MAX_WAIT = 1.0
+"""Longest wait, s: the EventsExecutor of Jazzy calls nothing back where it may wait for ever."""
+TIME_TO_GO_DOWN = 0.02
+"""Time, s, for which a context that goes down may make calls fail before it is known to be down."""
+
+
+class ServedNode(Node):
+    """A node of which an error in a callback ends nothing: it is logged, unless the context has gone down meanwhile."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        self._soon: deque[Callable[[], None]] = deque()
+        super().__init__(*arguments, **keywords)
+
+    def create_timer(self, period: float, callback: Callable[[], object], *arguments: Any, **keywords: Any) -> Timer:
+        """See `Node`."""
+        return super().create_timer(period, lambda: self._guard(callback), *arguments, **keywords)
+
+    def create_subscription(
+        self, kind: Any, topic: str, callback: Callable[[Any], object], *arguments: Any, **keywords: Any
+    ) -> Subscription:
+        """See `Node`; the callback takes the message alone."""
+        guarded = lambda message: self._guard(callback, message)  # noqa: E731
+        return super().create_subscription(kind, topic, guarded, *arguments, **keywords)
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        """Have something called by the thread that serves the node, in turn. May be called in any thread."""
+        self._soon.append(callback)
+        if (executor := self.executor) is not None:
+            executor.create_task(self.call_what_waits)
+
+    def call_what_waits(self) -> None:
+        """Call what `call_soon` was given, oldest first: the ordinary executor runs its newest task first."""
+        for _ in range(len(self._soon)):  # what they add waits for its turn
+            self._guard(self._soon.popleft())
+
+    def _guard(self, callback: Callable[..., object], *arguments: Any) -> None:
+        try:
+            callback(*arguments)
+        except Exception:
+            report(self)
+
+
+def report(node: Node) -> None:
+    """Log the exception that is handled, unless it comes from the end of the context."""
+    time.sleep(TIME_TO_GO_DOWN)
+    if node.context.ok():
+        node.get_logger().error(f"please report this fault:\n{format_exc()}", throttle_duration_sec=1.0)
+
+
+def make_executor(node: Node) -> Executor:
+    """Return the executor for a node."""
+    if os.environ.get(VARIABLE) != "0":
+        try:
+            from rclpy.experimental import EventsExecutor
+
+            return EventsExecutor(context=node.context)
+        except ImportError:  # Humble
+            pass
+    return SingleThreadedExecutor(context=node.context)
+
+
+def spin(node: Node) -> None:
+    """Serve a node until its context is shut down. Interrupts arrive in the main thread: call it there."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    executor = make_executor(node)
+    executor.add_node(node)
+    if isinstance(node, ServedNode):
+        executor.create_task(node.call_what_waits)
+    never: Future = Future()
+    try:
+        while node.context.ok():
+            try:
+                executor.spin_until_future_complete(never, timeout_sec=MAX_WAIT)
+            except ExternalShutdownException:
+                return
+            except Exception:  # of rclpy's own callbacks
+                report(node)
+    finally:
+        executor.shutdown()
+
+
+class Ticks:
+    """Calls back periodically in real time, and with `use_sim_time` in simulated time, too, which may be faster."""
+
+    def __init__(self, node: Node, period: float, callback: Callable[[], None]) -> None:
+        """Begin.
+
+        Args:
+            node: the node.
+            period: the period, s.
+            callback: called whenever it has passed.
+        """
+        self._node, self._callback = node, callback
+        self._timers = (
+            node.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME)),
+            node.create_timer(period, self._on_simulated_time),
+        )
+        self._runs = True
+
+    def run(self, wanted: bool) -> None:
+        """Go on, or pause."""
+        if wanted != self._runs:
+            self._runs = wanted
+            for timer in self._timers:
+                if wanted:
+                    timer.reset()
+                else:
+                    timer.cancel()
+
+    def _on_simulated_time(self) -> None:
+        if self._node.get_clock().ros_time_is_active:
+            self._callback()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Services whose response comes later, while the node goes on with everything else.
+
+They are coroutines, which no executor runs: rclpy's EventsExecutor cannot wait for a service's response in all
+versions, and looks at a coroutine again when something else has happened. Here a coroutine goes on where the answer
+that it waits for is given.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from traceback import format_exc
+from typing import Any, Generic, TypeVar
+
+from rclpy.node import Node
+
+T = TypeVar("T")
+Waiting = Coroutine["Answer[Any]", None, Any]
+
+
+class Answer(Generic[T]):
+    """A value that comes later, for which one coroutine waits."""
+
+    def __init__(self) -> None:
+        self._values: list[T] = []
+        self._go_on: Callable[[], None] | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether the value is there."""
+        return bool(self._values)
+
+    def give(self, value: T) -> None:
+        """Give the value, once, and let the coroutine go on that waits for it."""
+        self._values.append(value)
+        if self._go_on is not None:
+            self._go_on()
+
+    def when_given(self, go_on: Callable[[], None]) -> None:
+        """Have something called when the value is given."""
+        self._go_on = go_on
+
+    def __await__(self) -> Generator[Answer[T], None, T]:
+        if not self._values:
+            yield self
+        return self._values[0]
+
+
+class LateService:
+    """A service that serves one request at a time."""
+
+    def __init__(self, node: Node, kind: Any, name: str, serve: Callable[[Any, Any], Coroutine[Any, Any, Any]]) -> None:
+        """Create it.
+
+        Args:
+            node: the node.
+            kind: type of the service.
+            name: its name.
+            serve: coroutine function; takes request and response, and returns the response.
+        """
+        self._logger, self._serve = node.get_logger(), serve
+        self._waiting: deque[tuple[Any, Any, Any]] = deque()
+        service = node.create_service(kind, name, lambda request, response: (request, response))
+        self._send = service.send_response
+        service.send_response = self._take
+
+    def _take(self, request_and_response: tuple[Any, Any], header: Any) -> None:
+        """Take a request in place of its response, which the executor would send now."""
+        self._waiting.append((*request_and_response, header))
+        if len(self._waiting) == 1:
+            _run(self._answer())
+
+    async def _answer(self) -> None:
+        """Answer all that waits."""
+        while self._waiting:
+            request, response, header = self._waiting[0]
+            try:
+                self._send(await self._serve(request, response), header)
+            except Exception:
+                self._logger.error(f"please report this fault:\n{format_exc()}")
+            self._waiting.popleft()
+
+
+def _run(coroutine: Waiting) -> None:
+    """Run a coroutine until it waits, and have it go on then."""
+    try:
+        coroutine.send(None).when_given(lambda: _run(coroutine))
+    except StopIteration:
+        return

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of modes: whether they may be entered, and the failsafe process that they wait for."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from ros2_dyn.control.events import Event
+from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.errors import InputError, ModeRefused, Ros2DynError
+from ros2_dyn.runtime.inputs import CommandLink, FailsafeArmed, ModeRequest
+from ros2_dyn.runtime.mode_manager import ModeManager
+from ros2_dyn.runtime.robot_loader import RobotLoader
+from ros2_dyn.runtime.state_sources import StateSources
+from ros2_dyn.runtime.update import FailsafeConfig, Reply
+
+REARM_PERIOD = 2.0
+"""Time after the start of a failsafe process, s, from which on another one is started if it is lost amid commands."""
+
+
+class FailsafeArming:
+    """What the failsafe process of one runtime is armed with."""
+
+    def __init__(self) -> None:
+        self._armed: FailsafeConfig | None = None
+        self._armed_at = -inf
+        self._waiting: list[ModeRequest] = []
+        self._due = False
+
+    @property
+    def armed(self) -> FailsafeConfig | None:
+        """What the process is armed with; None: none is, or it was lost."""
+        return self._armed
+
+    def is_armed(self, config: FailsafeConfig, link: CommandLink) -> bool:
+        """Return whether a process with this robot and these parameters stands by."""
+        return self._armed == config and link.failsafe_alive
+
+    def await_it(self, request: ModeRequest) -> None:
+        """Let the request of a mode wait until a process is armed."""
+        self._waiting.append(request)
+
+    def on_armed(self, armed: FailsafeArmed, now: float) -> list[ModeRequest]:
+        """Take notice that a process is armed at a time, s, or cannot be; return the requests that waited for it."""
+        waiting, self._waiting = self._waiting, []
+        self._armed = None if armed.problem is not None else armed.config
+        self._armed_at = now if armed.problem is None else self._armed_at
+        return waiting
+
+    def on_link(self, link: CommandLink, commands: bool, now: float) -> None:
+        """Take what is known of the process at a time, s: another one is due where it was lost amid commands."""
+        lost = commands and self._armed is not None and not link.failsafe_alive
+        if lost and now - self._armed_at >= REARM_PERIOD:
+            self._armed, self._due = None, True
+
+    def on_robot_changed(self, commands: bool) -> None:
+        """Take notice of another robot or parameters, which the process has to know while commands leave."""
+        self._due = commands
+
+    def take_due(self) -> bool:
+        """Return whether another process is due, once."""
+        due, self._due = self._due, False
+        return due
+
+
+class Asked(NamedTuple):
+    """What becomes of a request."""
+
+    replies: tuple[Reply, ...] = ()
+    failsafe: FailsafeConfig | None = None
+    """What a failsafe process has to be armed with first."""
+    events: tuple[Event, ...] = ()
+
+
+class ModeRequests:
+    """Enters modes that may be entered."""
+
+    def __init__(self, modes: ModeManager, loader: RobotLoader, sources: StateSources) -> None:
+        """Create it for the modes of a runtime; the loader and the sources of states may forbid them."""
+        self.failsafe = FailsafeArming()
+        self._modes, self._loader, self._sources = modes, loader, sources
+
+    def on_request(self, asked: ModeRequest, now: float) -> Asked:
+        """Enter or leave a mode at a time, s; or wait for a failsafe process that it needs."""
+        if asked.mode == "monitor":
+            self._modes.leave(now)
+            return Asked((Reply(asked.request),))
+        mode = next((each for each in ACTIVE_MODES if each == asked.mode), None)
+        if mode is None:
+            error = InputError("mode", f"expected one of monitor, {', '.join(ACTIVE_MODES)}; got '{asked.mode}'")
+            return Asked((Reply(asked.request, error),))
+        try:
+            self._check_no_load(asked.mode)
+            if problem := self._sources.problem(now):
+                raise ModeRefused(asked.mode, problem)
+            self._modes.check_entry(mode, now)
+        except ModeRefused as refused:
+            return Asked((Reply(asked.request, refused),))
+        config = self._modes.failsafe_config()
+        if config is not None and not self.failsafe.is_armed(config, self._modes.link):
+            self.failsafe.await_it(asked)
+            return Asked(failsafe=config)
+        return self._enter([asked], now)
+
+    def take_due_failsafe(self) -> FailsafeConfig | None:
+        """Return what another failsafe process has to be armed with, once: it must know the robot that is commanded."""
+        if not self.failsafe.take_due():
+            return None
+        config = self._modes.failsafe_config()
+        return None if config is None or self.failsafe.armed == config else config
+
+    def on_failsafe_armed(self, armed: FailsafeArmed, now: float) -> Asked:
+        """Enter the modes that waited for a failsafe process, or refuse them; at a time, s."""
+        waiting, problem = self.failsafe.on_armed(armed, now), armed.problem
+        if problem is None:
+            self._modes.on_failsafe_armed()
+        elif not waiting:  # it was for a robot that changed amid a mode
+            self._modes.stop("failsafe lost", f": {problem}")
+        if problem is None and armed.config != self._modes.failsafe_config():
+            problem = Ros2DynError("the robot or parameters changed meanwhile: ask again")
+        if problem is None:
+            return self._enter(waiting, now)
+        return Asked(tuple(Reply(each.request, ModeRefused(each.mode, str(problem))) for each in waiting))
+
+    def _enter(self, waiting: list[ModeRequest], now: float) -> Asked:
+        replies, events = [], []
+        for asked in waiting:
+            try:
+                self._check_no_load(asked.mode)
+                mode = next(each for each in ACTIVE_MODES if each == asked.mode)
+                events.append(Event("mode entered", self._modes.enter(mode, now), "info"))
+                replies.append(Reply(asked.request))
+            except ModeRefused as refused:
+                replies.append(Reply(asked.request, refused))
+        return Asked(tuple(replies), None, tuple(events))
+
+    def _check_no_load(self, mode: str) -> None:
+        """Check that no robot is being made: a mode must not begin under parameters that are about to change."""
+        if self._loader.busy:
+            raise ModeRefused(mode, "another robot or other parameters are being prepared: ask again")

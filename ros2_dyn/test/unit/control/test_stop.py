@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stop of a simulated joint in virtual time: what brakes and holds it, and what follows where that fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from control_states import made_up
+from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
+from ros2_dyn.control.command_supervisor import BrakeInput
+from ros2_dyn.control.mode_conditions import GuardInput
+from ros2_dyn.control.stop import StopHandover
+
+LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
+RATE = 15.0
+"""Rate of the damping, 1/s."""
+NOBODY, EVERYBODY = np.zeros(2, dtype=bool), np.ones(2, dtype=bool)
+
+
+class Joints:
+    """Two joints of 1 kg m^2 without friction, whose model knows no weight, and a supervisor that commands them."""
+
+    def __init__(self, speed: float = 0.0, period: float = 0.004) -> None:
+        """Let the first joint move with a speed, rad/s, in a mode that exerts nothing."""
+        self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(ramp_time=0.1))
+        self.now, self.period = 10.0, period
+        self.q, self.qd = np.zeros(2), np.array([speed, 0.0])
+        self.weight = np.zeros(2)
+        """Effort that the model does not know of, N m."""
+        self.gain = np.ones(2)
+        """What the joints exert for each N m that is commanded."""
+        self.obeyed, self.inert = NOBODY, False
+        self.noise, self.rng = 0.0, np.random.default_rng(1)
+        self.command = np.zeros(2)
+        self.failures = 0
+        self.fastest = 0.0
+        self.supervisor.enter("gravity", self.command, 0.0, self.now)
+
+    def run(self, seconds: float, push: float = 0.0) -> None:
+        """Play states for a time, s; somebody pushes the first joint, N m."""
+        for _ in range(round(seconds / self.period)):
+            self.now += self.period
+            exerted = np.zeros(2) if self.inert else self.gain * self.command
+            self.qd = self.qd + self.period * (exerted + self.weight + [push, 0.0])
+            self.q = self.q + self.period * self.qd
+            self.fastest = max(self.fastest, float(np.max(np.abs(self.qd))))
+            self.see()
+
+    def see(self, age: float = 0.001) -> None:
+        """Let the supervisor see the joints as they are, at an age, s."""
+        supervisor, q = self.supervisor, self.q + self.noise * self.rng.standard_normal(2)
+        seen, command = GuardInput(self.now, age, q, self.qd, inert=self.inert), None
+        if supervisor.accept(seen):
+            if supervisor.is_active:
+                command = supervisor.follow(np.zeros(2), np.zeros(2), self.now)
+            elif supervisor.stops:
+                damped = -RATE * self.qd
+                given = BrakeInput(made_up(np.eye(2), q, self.qd), RATE, np.zeros(2), damped, self.obeyed)
+                command = supervisor.brake(seen, given)
+        self.command = self.command if command is None else command
+        self.failures += sum(event.kind == "stop failed" for event in supervisor.take_events())
+
+    def stop(self) -> None:
+        """Stop the mode."""
+        self.fastest = 0.0
+        self.supervisor.stop("collision")
+
+    @property
+    def phase(self) -> str:
+        """Phase of the commands."""
+        return self.supervisor.phase
+
+
+def stopped(speed: float = 1.0, weight: float = 0.0, seconds: float = 1.0, **changes) -> Joints:
+    """Return joints a time, s, after a stop, with attributes of `Joints`."""
+    joints = Joints(speed, changes.pop("period", 0.004))
+    for name, value in changes.items():
+        setattr(joints, name, value)
+    joints.q = -0.2 * joints.qd
+    joints.run(0.2)
+    joints.weight = np.array([weight, 0.0])
+    joints.stop()
+    joints.run(seconds)
+    return joints
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+@pytest.mark.parametrize("period", [0.001, 0.004, 0.01])
+@pytest.mark.parametrize("speed", [0.0, 0.3, 1.0, 3.0])
+def test_stop_with_a_right_model_rests_within_a_second_and_is_no_failure(speed, period, noise):
+    joints = stopped(speed, period=period, noise=noise)
+    assert np.all(np.abs(joints.qd) < 0.05)
+    assert abs(joints.q[0]) < 0.2 * speed + 0.01
+    joints.run(0.5)
+    assert (joints.phase, joints.failures) == ("holding", 0)
+
+
+@pytest.mark.parametrize("speed", [-1.0, 0.5, 1.0, 3.0])
+def test_stop_with_a_weight_that_the_model_does_not_know_rests_within_a_second_where_it_is_carried(speed):
+    """Gravity compensation and damping alone would let it fall with 0.67 rad/s for ever."""
+    joints = stopped(speed, weight=10.0, seconds=1.5)
+    assert (joints.phase, joints.failures) == ("holding", 0)
+    np.testing.assert_allclose(joints.command[0], -10.0, rtol=0, atol=0.5)
+    joints.run(3.0)
+    assert np.all(np.abs(joints.qd) < 0.01)
+    assert abs(joints.q[0]) < 0.35
+
+
+@pytest.mark.parametrize("weight", [0.0, 10.0])
+def test_mode_that_is_left_ends_in_an_effort_that_has_held_the_joint_for_a_while(weight):
+    joints = Joints(1.0)
+    joints.run(0.2)
+    joints.weight = np.array([weight, 0.0])
+    joints.supervisor.leave()
+    sent = []
+    while joints.supervisor.commands and joints.now < 20.0:
+        sent.append(joints.command)
+        joints.run(0.004)
+    assert (joints.phase, joints.supervisor.mode, joints.failures) == ("silent", "monitor", 0)
+    assert all(np.array_equal(each, joints.command) for each in sent[-74:])
+    np.testing.assert_allclose(joints.command[0], -weight, rtol=0, atol=0.3)
+
+
+@pytest.mark.parametrize(("speed", "latest"), [(0.3, 0.6), (1.0, 0.4), (3.0, 0.3)])
+def test_stop_that_does_not_slow_a_joint_is_reported(speed, latest):
+    """Whatever is commanded takes no effect."""
+    joints = stopped(speed, seconds=latest, gain=np.zeros(2))
+    assert (joints.phase, joints.failures) == ("failed", 1)
+
+
+@pytest.mark.parametrize("obeyed", [False, True])
+def test_joint_that_its_own_commands_drive_is_left_without_effort_unless_it_is_known_to_obey(obeyed):
+    joints = stopped(0.5, seconds=0.25, gain=np.array([-1.0, 1.0]), obeyed=EVERYBODY if obeyed else NOBODY)
+    assert (joints.phase, joints.failures) == (("failed", 1) if obeyed else ("released", 2))
+    joints.run(0.2)
+    assert (joints.command[0] == 0.0) == (not obeyed)
+
+
+def test_joint_that_exerts_nothing_is_not_left_without_effort():
+    """Its controller may follow later, and finds an effort then that brakes it."""
+    joints = stopped(1.0, weight=5.0, seconds=0.4, inert=True)
+    assert (joints.phase, joints.failures) == ("failed", 1)
+    joints.inert = False
+    joints.run(1.5)
+    assert joints.phase == "failed"
+    assert np.all(np.abs(joints.qd) < 0.05)
+
+
+@pytest.mark.parametrize(("push", "seconds", "fails"), [(10.0, 0.3, False), (20.0, 0.1, False), (30.0, 1.0, True)])
+def test_joint_that_rested_may_be_pushed_away_by_a_third_of_a_radian(push, seconds, fails):
+    joints = stopped()
+    joints.run(seconds, push)
+    joints.run(2.0)
+    assert joints.failures == fails
+    assert np.all(np.abs(joints.qd) < 0.05)
+
+
+def test_joint_that_was_pushed_away_is_not_thrown_back():
+    joints = stopped()
+    joints.run(0.2, push=20.0)
+    assert joints.q[0] > 0.1
+    joints.fastest = 0.0
+    joints.qd = np.zeros(2)
+    joints.run(1.0)
+    assert joints.fastest < 0.5
+
+
+def test_mode_that_is_entered_after_a_stop_that_failed_begins_anew():
+    joints = stopped(1.0, seconds=0.4, gain=np.zeros(2))
+    assert joints.phase == "failed"
+    joints.gain, joints.qd = np.ones(2), np.zeros(2)
+    joints.supervisor.enter("gravity", joints.command, 0.0, joints.now)
+    joints.run(0.5)
+    np.testing.assert_allclose(joints.command, 0.0, rtol=0, atol=1e-9)
+    joints.stop()
+    joints.run(1.0)
+    assert (joints.phase, joints.failures) == ("holding", 1)
+
+
+def test_joint_that_was_not_seen_for_a_while_is_held_where_it_is_then():
+    """A spring to where it was before would throw it."""
+    joints = stopped()
+    joints.now += 1.0
+    joints.q = np.array([0.3, 0.0])
+    joints.supervisor.ramp_down(np.zeros(2), joints.now)
+    joints.fastest = 0.0
+    joints.run(1.0)
+    assert joints.fastest < 0.05
+    assert joints.phase == "holding"
+
+
+def test_states_that_were_measured_before_a_stop_and_come_after_it_do_not_judge_it():
+    """A node that was held up reads them one after the other: the joint has gone on, for nothing braked it."""
+    joints = Joints(1.0)
+    joints.run(0.2)
+    joints.stop()
+    for k in range(15):
+        joints.q = joints.q + np.array([0.004, 0.0])
+        joints.see(age=0.06 - 0.004 * k)
+    assert (joints.phase, joints.failures) == ("braking", 0)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.5])
+def test_process_that_takes_over_goes_on_with_what_the_stop_has_found_out(seconds):
+    """It carries a weight that the model does not know, from the numbers that the node has left."""
+    joints = stopped(0.5, weight=10.0, seconds=seconds)
+    found = StopHandover.of(joints.supervisor.found.numbers(2))
+    other = CommandSupervisor(LIMITS, SupervisorPolicy())
+    other.enter("gravity", joints.command, 0.001, joints.now)
+    other.stop("takeover")
+    other.go_on_stopping(found)
+    joints.supervisor, joints.fastest = other, 0.0
+    joints.run(1.5)
+    assert (joints.phase, joints.failures) == ("holding", 0)
+    assert joints.fastest < (0.1 if seconds > 1 else 1.2)
+
+
+def test_process_that_takes_over_a_stop_that_failed_reports_it_again_and_leaves_the_same_joints():
+    joints = stopped(0.5, seconds=0.25, gain=np.array([-1.0, 1.0]))
+    assert joints.phase == "released"
+    other = CommandSupervisor(LIMITS, SupervisorPolicy())
+    other.enter("gravity", joints.command, 0.001, joints.now)
+    other.stop("takeover")
+    other.go_on_stopping(StopHandover.of(joints.supervisor.found.numbers(2)))
+    joints.supervisor, joints.failures = other, 0
+    joints.run(0.5)
+    assert (joints.phase, joints.failures, joints.command[0]) == ("released", 1, 0.0)
