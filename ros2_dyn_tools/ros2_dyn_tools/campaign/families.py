@@ -78,6 +78,8 @@ class Family:
     """Besides those that hold always."""
     disturbing: Disturbances = NOTHING
     """Faults from whose end on rest is promised anew."""
+    rest: float = 1.5
+    """Time after a stop or a disturbance within which rest is promised, s; 0: it is not."""
     rates: tuple[float, ...] = (100.0, 125.0, 200.0, 250.0, 500.0)
     """Rates of the joint states, Hz."""
     delays: tuple[float, float] = (0.0, 0.01)
@@ -114,7 +116,7 @@ class Family:
 
     def kept_promises(self) -> tuple[Promise, ...]:
         """Return all promises."""
-        return (*ALWAYS, *self.promises)
+        return (*ALWAYS, *((rest(self.rest),) if self.rest else ()), *self.promises)
 
 
 FAMILIES: dict[str, Family] = {
@@ -124,7 +126,8 @@ FAMILIES: dict[str, Family] = {
             "right model",
             0.15,
             (*REQUESTS, "targets stop", "joints permuted", "messages repeated"),
-            (rest(1.0), promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
+            (promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
+            rest=1.0,
             near_limits=0.3,
             quiet=0.1,
         ),
@@ -132,7 +135,7 @@ FAMILIES: dict[str, Family] = {
             "targets",
             0.1,
             tuple(TARGET_FAULTS),
-            (rest(1.5), promises.TRAVEL, promises.LIMITS, promises.TIP),
+            (promises.TRAVEL, promises.LIMITS, promises.TIP),
             slew_rates=(5.0, 40.0),
             near_limits=0.5,
             modes=("feed_forward", "feed_forward", "force", "impedance"),
@@ -142,28 +145,28 @@ FAMILIES: dict[str, Family] = {
             "payload",
             0.05,
             PAYLOADS,
-            (rest(1.5), promises.PAYLOAD),
+            (promises.PAYLOAD,),
             Disturbances(changes=PAYLOADS),
             modes=("gravity",),
             variants=(1, 3),
             faults_per_world=5,
         ),
-        Family("wrong model", 0.1, WRONG_MODELS, (rest(1.5),), Disturbances(changes=WRONG_MODELS), faults_per_world=6),
-        Family("states", 0.15, STATES, (rest(2.5), promises.SILENCE, promises.ONE_WAY), Disturbances(STATES)),
+        Family("wrong model", 0.1, WRONG_MODELS, (), Disturbances(changes=WRONG_MODELS), faults_per_world=6),
+        Family("states", 0.15, STATES, (promises.SILENCE, promises.ONE_WAY), Disturbances(STATES), rest=2.5),
         Family(
             "processes",
             0.1,
             PROCESSES,
-            (rest(1.5), promises.TRAVEL, promises.TAKEOVER),
+            (promises.TRAVEL, promises.TAKEOVER),
             gaps=(0.6, 1.5),
             faults_per_world=8,
         ),
-        Family("other commander", 0.1, COMMANDERS, (rest(1.5), promises.OTHER), Disturbances(COMMANDERS)),
+        Family("other commander", 0.1, COMMANDERS, (promises.OTHER,), Disturbances(COMMANDERS)),
         Family(
             "hand",
             0.05,
             HANDS,
-            (rest(1.5), promises.TIP),
+            (promises.TIP,),
             Disturbances(HANDS),
             velocity_scales=(0.6, 1.0),
             gaps=(0.5, 1.5),
@@ -174,7 +177,7 @@ FAMILIES: dict[str, Family] = {
             "collision",
             0.05,
             ("arm pushed",),
-            (rest(1.5), promises.COLLISION),
+            (promises.COLLISION,),
             Disturbances(("arm pushed",)),
             gaps=(0.5, 1.5),
             modes=("feed_forward",),
@@ -185,7 +188,7 @@ FAMILIES: dict[str, Family] = {
             "wall",
             0.05,
             WALLS,
-            (rest(1.5), promises.TIP, promises.WALL_FORCE),
+            (promises.TIP, promises.WALL_FORCE),
             Disturbances(WALLS),
             faults_per_world=10,
         ),
@@ -193,7 +196,7 @@ FAMILIES: dict[str, Family] = {
             "handover",
             0.05,
             HANDOVERS,
-            (rest(1.5), promises.HANDOVER),
+            (promises.HANDOVER,),
             Disturbances(HANDOVERS),
             modes=("gravity",),
             faults_per_world=2,
@@ -207,6 +210,7 @@ FAMILIES: dict[str, Family] = {
             delays=(0.0, 0.03),
             slew_rates=(1.0, 20.0),
             velocity_scales=(0.3, 1.0),
+            rest=0.0,
             quiet=0.0,
             free=True,
         ),

@@ -132,6 +132,8 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
 
 def judged_rests(record: Record, disturbing: Disturbances, within: float) -> int:
     """Return how many times rest was looked for: stops and disturbances after which nothing happened for a time, s."""
+    if not within:
+        return 0
     motion = record.motion
     calm, since = _calm(record, disturbing)
     return len(np.unique(since[calm & (motion.t - motion.t[since] > within)]))

@@ -27,8 +27,6 @@ from ros2_dyn_tools.campaign.worst_motion import MOTIONS, worst_motion
 
 WORLDS_PER_TASK = 5
 """Number of worlds that an executor plays in one task."""
-JUDGED_AFTER = 2.5
-"""Time of calm after which rest has been looked for in every family, s."""
 COMPILED_FROM = 5000
 """Number of faults from which on it pays to compile kernels to C, where that can be done; the numbers are the same."""
 
@@ -161,7 +159,7 @@ def _result(played: Played, seed: int, faults: int) -> WorldResult:
     motion = played.record.motion
     commanded = float(np.sum(motion.commander == "node")) * 0.01
     broken = tuple(each.promise for each in played.broken)
-    rests = judged_rests(played.record, played.family.disturbing, JUDGED_AFTER)
+    rests = judged_rests(played.record, played.family.disturbing, played.family.rest)
     return WorldResult(seed, played.family.name, faults, commanded, rests, broken, worst_motion(played.record))
 
 
