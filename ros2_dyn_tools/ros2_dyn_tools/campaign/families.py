@@ -35,7 +35,7 @@ from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 
 START, AFTERMATH = 0.5, 3.0
 """Time of the first fault, and from the last one to the end, s."""
-QUIET = (1.8, 3.0)
+QUIET = (2.0, 4.0)
 """Shortest and longest time of quiet after a fault, s."""
 MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
 """Shortest and longest time from one fault to the next, and longest duration of one, s."""
@@ -94,7 +94,7 @@ class Family:
     quiet: float = 0.3
     """Share of faults after which it is quiet for `QUIET`, so that rest can be seen."""
     modes: tuple[str, ...] = ("monitor", *ACTIVE_MODES)
-    patience: tuple[float, ...] = (0.0, 1.8, 3.1)
+    patience: tuple[float, ...] = (0.0, 3.1)
     """Times for which operators wait after a stop before they request a mode, s."""
     thresholds: tuple[float, ...] = (np.inf, 0.1, 0.3, 1.0)
     """Thresholds of collisions, as fractions of the effort limits; infinite: none is detected."""

@@ -116,7 +116,10 @@ def _alive(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 
 def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
-    """Return whether the arm is stopped and nothing else moves it, and the index of the instant since which it is."""
+    """Return whether the arm is stopped and nothing else moves it, and the last instant at which it was not.
+
+    Nothing is promised of an arm that the node or its failsafe process did not command then.
+    """
     motion = record.motion
     calm = ~_in_mode(motion, MODES) & (motion.contact_force == 0)
     changes = [t for kind in ("placed home", "brakes opened") for t in record.times(kind)]
@@ -127,7 +130,8 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
             changes += [begin, end]
     for t in changes:
         calm &= np.abs(motion.t - t) > 0.011
-    return calm, np.maximum.accumulate(np.where(calm, 0, np.arange(len(calm))))
+    since = np.maximum.accumulate(np.where(calm, 0, np.arange(len(calm))))
+    return calm & (motion.commander[since] != ""), since
 
 
 def judged_rests(record: Record, disturbing: Disturbances, within: float) -> int:

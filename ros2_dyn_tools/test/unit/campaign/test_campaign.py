@@ -22,7 +22,7 @@ from ros2_dyn_tools.campaign.arm_pool import (
     singular_home,
     variant,
 )
-from ros2_dyn_tools.campaign.families import FAMILIES, family_of, world_of
+from ros2_dyn_tools.campaign.families import AFTERMATH, FAMILIES, family_of, world_of
 from ros2_dyn_tools.campaign.faults import FAULTS
 from ros2_dyn_tools.campaign.runner import play_world, run_campaign, world_seeds
 
@@ -91,7 +91,7 @@ def test_worlds_of_a_campaign_are_those_of_a_longer_one():
 
 def test_world_with_fewer_faults_begins_as_that_with_more():
     short, long = play_world(11, 3).world, world_of(family_of(11), 11, 6)
-    long.run(short.end - 1.0)
+    long.run(short.end - AFTERMATH - 0.01)
     assert long.records == [record for record in short.records if record[0] <= long.queue.now_ns]
 
 
