@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
 
 from ros2_dyn.dynamics import singular_values
+from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.runtime import ArmRuntime
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.model_monitor import ModelDifference
@@ -190,13 +192,41 @@ def loop_status(runtime: ArmRuntime) -> DiagnosticStatus:
     return status("loop", OK, "fine", values)
 
 
-def report(stamp: Any, statuses: list[DiagnosticStatus], robot: str) -> DiagnosticArray:
-    """Return all concerns, of one robot."""
-    for each in statuses:
-        each.hardware_id = robot
-    message = DiagnosticArray(status=statuses)
-    message.header.stamp = stamp
-    return message
+class Diagnostics:
+    """Publishes the state of a node's runtime.
+
+    This is what `diagnostic_updater` does. That package is no Python package that one could install where ROS 2 comes
+    from wheels, and so it would be needed beside this.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+
+    def publish(self, runtime: ArmRuntime, window: Window, log: EventLog, now: float) -> None:
+        """Publish what has come to pass since the last time, at a time of the runtime, s."""
+        rejected = log.take_rejected()
+        states = {reason: n for (topic, reason), n in rejected.items() if topic == "joint_states"}
+        others = {f"{topic}: {reason}": n for (topic, reason), n in rejected.items() if topic != "joint_states"}
+        robot, state = runtime.robot, runtime.state
+        statuses = [
+            states_status(window, now, self._node.count_publishers("joint_states"), states),
+            tick_status(window),
+            inputs_status(others),
+            mode_status(runtime, log.interventions),
+            loop_status(runtime),
+            model_status(robot, runtime.warnings, now),
+        ]
+        if robot is not None and state is not None:
+            statuses += [singularity_status(robot, state), effort_status(runtime.model_difference(now))]
+        if robot is not None and robot.settings.collision.enabled:
+            statuses.append(collision_status(runtime, robot))
+        message = DiagnosticArray(status=statuses)
+        for each in statuses:
+            each.hardware_id = "none" if robot is None else robot.model.name
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+        window.clear()
 
 
 def _quantile(ordered: list[float], q: float) -> float:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
@@ -34,10 +33,10 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_dyn.control.events import rejection
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros import diagnostics
 from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
 from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.diagnostics import Diagnostics
 from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.handover_services import HandoverServices
 from ros2_dyn.ros.late_service import LateService
@@ -73,7 +72,7 @@ class DynamicsNode(ServedNode):
     def __init__(self) -> None:
         super().__init__("dynamics")
         settings = declare_settings(self)
-        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._diagnostics = Diagnostics(self)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._payload = self.create_publisher(PayloadMessage, "~/payload", LATCHED)
         self._runtime = make_runtime(_load(settings), settings, self.get_logger())
@@ -264,30 +263,7 @@ class DynamicsNode(ServedNode):
             self._trajectories.prepare(self._runtime.trajectory_task(self._driver.now()))
         self._refreshes += 1
         if self._refreshes % REFRESHES_PER_REPORT == 0:
-            self._report()
-
-    def _report(self) -> None:
-        runtime, driver, now = self._runtime, self._driver, self._driver.now()
-        rejected = driver.log.take_rejected()
-        states = {reason: n for (topic, reason), n in rejected.items() if topic == "joint_states"}
-        others = {f"{topic}: {reason}": n for (topic, reason), n in rejected.items() if topic != "joint_states"}
-        statuses = [
-            diagnostics.states_status(driver.window, now, self.count_publishers("joint_states"), states),
-            diagnostics.tick_status(driver.window),
-            diagnostics.inputs_status(others),
-            diagnostics.mode_status(runtime, driver.log.interventions),
-            diagnostics.loop_status(runtime),
-            diagnostics.model_status(runtime.robot, runtime.warnings, now),
-        ]
-        robot, state = runtime.robot, runtime.state
-        if robot is not None and state is not None:
-            statuses.append(diagnostics.singularity_status(robot, state))
-            statuses.append(diagnostics.effort_status(runtime.model_difference(now)))
-        if robot is not None and robot.settings.collision.enabled:
-            statuses.append(diagnostics.collision_status(runtime, robot))
-        name = "none" if robot is None else robot.model.name
-        self._diagnostics.publish(diagnostics.report(self.get_clock().now().to_msg(), statuses, name))
-        driver.window.clear()
+            self._diagnostics.publish(self._runtime, self._driver.window, self._driver.log, self._driver.now())
 
 
 def _load(settings: Settings) -> RobotModel | None:

@@ -7,7 +7,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from builtin_interfaces.msg import Time
 from rclpy.clock import Clock as RosClock
 from rclpy.clock import ClockType
 from rclpy.logging import get_logger
@@ -15,6 +14,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from ros2_dyn.ros.executor import ServedNode
+from ros2_dyn.ros.messages import time_message
 from ros2_dyn.simulation.lockstep import Lockstep
 
 CATCH_UP = 0.1
@@ -114,7 +114,7 @@ class PublishedClock(ArmClock):
     def stamped(self, nanoseconds: int) -> None:
         """See `ArmClock`: publish the clock."""
         self._newest = nanoseconds
-        self._out.publish(Clock(clock=to_stamp(nanoseconds)))
+        self._out.publish(Clock(clock=time_message(nanoseconds)))
 
     def restart(self) -> None:
         """See `ArmClock`."""
@@ -148,8 +148,3 @@ class PublishedClock(ArmClock):
         pace, unanswered = lockstep.real_pace(time.monotonic()), f"{lockstep.unanswered} states without a command"
         # The node's own logger would publish, which fails once the context is shut down.
         get_logger("ros2_dyn").info(f"simulated {lockstep.simulated():.3f} s at {pace:.3f} of real time, {unanswered}")
-
-
-def to_stamp(nanoseconds: int) -> Time:
-    """Return a time as a message has it."""
-    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)

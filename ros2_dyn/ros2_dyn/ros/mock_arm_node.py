@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import sys
 import time
-from math import ceil
+from collections.abc import Callable
+from math import ceil, inf
+from typing import Any
 
-from builtin_interfaces.msg import Duration, Time
+from ros2_dyn_interfaces.msg import Controller
+from ros2_dyn_interfaces.srv import ApplyContact, LeadHand, ListControllers, SwitchController
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
@@ -15,13 +18,16 @@ from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.executor import ServedNode
+from ros2_dyn.ros.messages import nanoseconds, xyz
 from ros2_dyn.ros.mock_arm_clock import ArmClock, FollowedClock, PublishedClock
 from ros2_dyn.ros.mock_arm_outputs import MockArmOutputs
 from ros2_dyn.ros.mock_arm_parameters import declare_settings
-from ros2_dyn.ros.mock_arm_services import MockArmServices
 from ros2_dyn.ros.node_base import run_node
+from ros2_dyn.ros.services import respond
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import EFFORT, Controllers, gains_of_inertia
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
+from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint, read_waypoints
 from ros2_dyn.simulation.lockstep import Lockstep
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
@@ -61,7 +67,13 @@ class MockArmNode(ServedNode):
 
         self.create_subscription(Float64MultiArray, "effort_controller/commands", self._on_command, 10)
         self.create_subscription(JointTrajectory, "trajectory_controller/joint_trajectory", self._on_trajectory, 10)
-        MockArmServices(self, self.arm, self.controllers, self._on_switch)
+        for kind, name, serve in (
+            (SwitchController, "~/switch_controller", self._switch),
+            (ApplyContact, "~/apply_contact", self._apply_contact),
+            (LeadHand, "~/lead_hand", self._lead_hand),
+        ):
+            self.create_service(kind, name, self._answers(serve))
+        self.create_service(ListControllers, "~/list_controllers", self._list)
         self._time: ArmClock
         if settings.publish_clock:
             self._time = PublishedClock(self, steps, self._lockstep, self._advance)
@@ -104,32 +116,64 @@ class MockArmNode(ServedNode):
         if awaited:
             self._time.proceed()
 
-    def _on_switch(self) -> None:
-        if self.controllers.active != EFFORT:
-            self._lockstep.end()
-            self._time.proceed()
-
     def _on_trajectory(self, message: JointTrajectory) -> None:
         points = [
-            TrajectoryPoint(_nanoseconds(point.time_from_start) * 1e-9, point.positions, point.velocities, point.effort)
+            TrajectoryPoint(nanoseconds(point.time_from_start) * 1e-9, point.positions, point.velocities, point.effort)
             for point in message.points
         ]
-        stamp = _nanoseconds(message.header.stamp)
+        stamp = nanoseconds(message.header.stamp)
         start = None if stamp == 0 else (stamp - self._time.epoch) * 1e-9
         try:
             self.controllers.follow(read_waypoints(self.model.joint_names, message.joint_names, points), start)
         except InputError as error:
             self.get_logger().error(f"trajectory refused: {error}", throttle_duration_sec=1.0)
 
+    # ---- services
+
+    def _answers(self, serve: Callable[[Any], None]) -> Callable[[Any, Any], Any]:
+        """Return a service that answers with success, or with what is wrong."""
+        return lambda request, response: respond(self, response, lambda: serve(request))
+
+    def _switch(self, request: SwitchController.Request) -> None:
+        self.controllers.switch(request.controller, request.deactivate)
+        if self.controllers.active != EFFORT:
+            self._lockstep.end()
+            self._time.proceed()
+
+    def _list(self, request: ListControllers.Request, response: ListControllers.Response) -> ListControllers.Response:
+        response.controllers = [Controller(**each._asdict()) for each in self.controllers.list()]
+        return response
+
+    def _apply_contact(self, request: ApplyContact.Request) -> None:
+        link, start = self._begin(request)
+        force, point = xyz(request.force), xyz(request.point)
+        contact = AppliedForce(link, force, point, request.profile, start, request.duration, request.frequency)
+        self.arm.contacts.append(contact)
+
+    def _lead_hand(self, request: LeadHand.Request) -> None:
+        link, start = self._begin(request)
+        displacement, point = xyz(request.displacement), xyz(request.point)
+        force = request.max_force if request.max_force != 0 else Hand.max_force
+        hand = Hand(link, displacement, point, start, request.duration, request.hold, max_force=force)
+        self.arm.contacts.append(hand)
+
+    def _begin(self, request: ApplyContact.Request | LeadHand.Request) -> tuple[str, float]:
+        """Return the link that is touched, and when the contact begins, s.
+
+        Raises:
+            InputError: the robot has no such link, or the delay makes no sense.
+        """
+        if not 0 <= request.delay < inf:
+            raise InputError("delay", f"expected a finite number of seconds, not negative, got {request.delay}")
+        link = request.link or self.model.default_tip
+        self.model.link_frame(link)
+        return link, self.arm.t + request.delay
+
     def destroy_node(self) -> None:
         """End; the pace of the simulation is logged."""
         if hasattr(self, "_time"):  # rclpy also destroys nodes that could not be made
             self._time.close()
         super().destroy_node()
-
-
-def _nanoseconds(message: Time | Duration) -> int:
-    return int(message.sec) * 10**9 + int(message.nanosec)
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn.ros.mock_arm_clock import to_stamp
+from ros2_dyn.ros.messages import time_message
 from ros2_dyn.ros.mock_arm_parameters import MockArmSettings
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.simulation.lossy_channel import LossyChannel
@@ -52,7 +52,7 @@ class MockArmOutputs:
 
     def publish(self, motion: Motion, nanoseconds: int) -> int:
         """Publish an instant under a stamp, ns; return the number of joint states that have left."""
-        stamp = to_stamp(nanoseconds)
+        stamp = time_message(nanoseconds)
         reference = self._reference_message
         reference.header.stamp = stamp
         reference.points[0].positions = array("d", motion.q)

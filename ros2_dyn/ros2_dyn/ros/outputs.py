@@ -1,41 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is published for each state: efforts, joint wrenches and their markers."""
+"""What is published for each state: efforts, joint wrenches, external efforts, collisions, and markers of wrenches."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from ros2_dyn_interfaces.msg import CollisionState
 from sensor_msgs.msg import JointState
-from visualization_msgs.msg import MarkerArray
+from std_msgs.msg import Bool
+from visualization_msgs.msg import Marker, MarkerArray
 
-from ros2_dyn.ros.collision_outputs import CollisionOutputs
-from ros2_dyn.ros.message_template import effort_template, wrench_template
+from ros2_dyn.ros.message_template import MessageTemplate, collision_template, effort_template, wrench_template
 from ros2_dyn.ros.messages import time_message
-from ros2_dyn.ros.wrench_markers import WrenchMarkers
+from ros2_dyn.ros.node_base import LATCHED
+from ros2_dyn.ros.wrench_markers import FORCE_SCALE, WrenchMarkers
+from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.update import Step
 
 EFFORT_TOPICS = ("inverse_dynamics", "gravity", "coriolis", "friction")
 """Their order is that of the fields of `Terms`."""
+EXTERNAL_SCALE = 5.0
+"""Arrows of the external wrench are longer by this factor than those of joint wrenches, which carry the weight."""
+
+
+class Output:
+    """A topic on which nothing is published, and so nothing computed, while nobody subscribes.
+
+    Attributes:
+        used: Whether somebody subscribed when it was looked.
+    """
+
+    def __init__(self, node: Node, kind: Any, topic: str) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(kind, f"~/{topic}", 10)
+        self.publish = self._publisher.publish
+        self.look()
+
+    def look(self) -> None:
+        """See whether somebody subscribes. To be called a few times a second."""
+        self.used = bool(self._publisher.get_subscription_count())
+
+    def destroy(self) -> None:
+        """Take it down."""
+        self._node.destroy_publisher(self._publisher)
 
 
 class Outputs:
-    """The publishers of one robot. A topic without subscribers costs nothing but a look now and then."""
+    """The topics of one robot."""
 
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
-        self._node = node
         self._key = _key(robot)
         model = robot.model
         self._effort = effort_template(model.joint_names, model.base_link)  # RViz drops messages without a frame
         self._wrenches = [wrench_template(link) for link in model.child_links]
         self._markers = WrenchMarkers(model.child_links)
-        self._effort_publishers = [node.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORT_TOPICS]
-        self._wrench_publishers = [
-            node.create_publisher(WrenchStamped, f"~/joint_wrench/{joint.name}", 10) for joint in model.joints
-        ]
-        self._marker_publisher = node.create_publisher(MarkerArray, "~/wrench_markers", 10)
+        self._effort_outputs = [Output(node, JointState, topic) for topic in EFFORT_TOPICS]
+        self._wrench_outputs = [Output(node, WrenchStamped, f"joint_wrench/{joint.name}") for joint in model.joints]
+        self._marker_output = Output(node, MarkerArray, "wrench_markers")
         self.collision = CollisionOutputs(node, robot) if robot.settings.collision.enabled else None
-        self.refresh_subscribers()
+        self._all = [*self._effort_outputs, *self._wrench_outputs, self._marker_output]
+        self._all += [] if self.collision is None else self.collision.outputs
 
     def matches(self, robot: RobotDynamics) -> bool:
         """Return whether they are right for a robot: if not, new ones have to be made."""
@@ -43,32 +70,88 @@ class Outputs:
 
     def refresh_subscribers(self) -> None:
         """See which topics have subscribers. To be called a few times a second."""
-        self._used_efforts, self._used_wrenches = (
-            [i for i, publisher in enumerate(publishers) if publisher.get_subscription_count()]
-            for publishers in (self._effort_publishers, self._wrench_publishers)
-        )
-        self._markers_used = bool(self._marker_publisher.get_subscription_count())
-        if self.collision is not None:
-            self.collision.refresh_subscribers()
+        for output in self._all:
+            output.look()
 
     def publish(self, step: Step, now: float) -> None:
         """Publish what is subscribed to of one state, at a time, s."""
         stamp, terms = step.state.stamp, step.terms
-        for i in self._used_efforts:
-            self._effort_publishers[i].publish(self._effort.render(stamp, terms[i]))
-        for i in self._used_wrenches:
-            self._wrench_publishers[i].publish(self._wrenches[i].render(stamp, terms.joint_wrenches[i]))
-        if self._markers_used and self._markers.due(now):
-            self._marker_publisher.publish(self._markers.of(time_message(stamp), terms.joint_wrenches))
+        for output, effort in zip(self._effort_outputs, terms):
+            if output.used:
+                output.publish(self._effort.render(stamp, effort))
+        for output, template, wrench in zip(self._wrench_outputs, self._wrenches, terms.joint_wrenches):
+            if output.used:
+                output.publish(template.render(stamp, wrench))
+        if self._marker_output.used and self._markers.due(now):
+            self._marker_output.publish(self._markers.of(time_message(stamp), terms.joint_wrenches))
         if self.collision is not None and step.collision is not None:
             self.collision.publish(step.collision, now)
 
     def destroy(self) -> None:
-        """Take the publishers down."""
-        for publisher in (*self._effort_publishers, *self._wrench_publishers, self._marker_publisher):
-            self._node.destroy_publisher(publisher)
+        """Take the topics down."""
+        for output in self._all:
+            output.destroy()
         if self.collision is not None:
             self.collision.destroy()
+
+
+class CollisionOutputs:
+    """The topics of one robot's external efforts.
+
+    Attributes:
+        outputs: those without subscribers of which nothing is computed.
+    """
+
+    def __init__(self, node: Node, robot: RobotDynamics) -> None:
+        self._node = node
+        self._names, self._base = robot.model.joint_names, robot.model.base_link
+        self._effort = effort_template(self._names, self._base)
+        self._wrench = wrench_template(robot.tip_link)
+        self._states: dict[str, MessageTemplate] = {}
+        """By contact link."""
+        self._markers = WrenchMarkers([robot.tip_link], EXTERNAL_SCALE * FORCE_SCALE, "external_")
+        self._effort_output = Output(node, JointState, "external_effort")
+        self._state_output = Output(node, CollisionState, "collision")
+        self._wrench_output = Output(node, WrenchStamped, "external_wrench")
+        self._marker_output = Output(node, MarkerArray, "wrench_markers")
+        self._stop_publisher = node.create_publisher(Bool, "~/collision_stop", LATCHED)
+        self.outputs = [self._effort_output, self._state_output, self._wrench_output, self._marker_output]
+
+    def publish_stop(self, collision: bool) -> None:
+        """Publish whether the robot is to stop, also for subscribers that come later."""
+        self._stop_publisher.publish(Bool(data=collision))
+
+    def publish(self, seen: CollisionUpdate, now: float) -> None:
+        """Publish what is subscribed to at a time, s; a collision that begins in any case."""
+        stamp = seen.state.stamp
+        if seen.begins:
+            self.publish_stop(True)
+        if self._effort_output.used:
+            self._effort_output.publish(self._effort.render(stamp, seen.residual))
+        if self._state_output.used or seen.begins:
+            self._state_output.publish(self._state(seen))
+        if self._wrench_output.used and seen.wrench.wrench:
+            self._wrench_output.publish(self._wrench.render(stamp, seen.wrench.wrench))
+        if self._marker_output.used and self._markers.due(now):
+            self._publish_marker(seen)
+
+    def _state(self, seen: CollisionUpdate) -> Any:
+        link = seen.contact.link if any(seen.exceeded) else ""
+        if link not in self._states:
+            self._states[link] = collision_template(self._names, self._base, link)
+        flags = (*seen.exceeded, seen.collision)
+        return self._states[link].render(seen.state.stamp, seen.residual, seen.threshold, flags)
+
+    def _publish_marker(self, seen: CollisionUpdate) -> None:
+        wrench = seen.wrench.wrench
+        arrows = self._markers.of(time_message(seen.state.stamp), [wrench or (0.0,) * 6])
+        for marker in arrows.markers:
+            marker.action = Marker.ADD if wrench else Marker.DELETE
+        self._marker_output.publish(arrows)
+
+    def destroy(self) -> None:
+        """Take down the topic that is not among `outputs`."""
+        self._node.destroy_publisher(self._stop_publisher)
 
 
 def _key(robot: RobotDynamics) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from rcl_interfaces.msg import ParameterEvent
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
+from rclpy.qos import qos_profile_parameters
 
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.runtime import Settings
@@ -42,7 +43,10 @@ class SettingsReader:
         """
         self._watched = node.resolve_service_name(watched)
         self._take, self._tell = take, tell
-        self._client = node.create_client(GetParameters, f"{watched}/get_parameters")
+        # More questions wait at once than the queue of an ordinary service holds.
+        self._client = node.create_client(
+            GetParameters, f"{watched}/get_parameters", qos_profile=qos_profile_parameters
+        )
         self._looks: int | None = None
         self._values: dict[str, Any] = {}
         self._waiting: set[Any] = set()

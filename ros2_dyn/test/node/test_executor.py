@@ -124,20 +124,6 @@ def test_a_burst_of_messages_is_answered_in_its_order_and_a_service_meanwhile(ru
     assert [message.header.stamp.sec for message in listener.received["out"]] == list(range(30))
 
 
-@pytest.mark.parametrize(("kind", "count"), [("events", 5), ("ordinary", 1)])
-def test_what_was_sent_before_a_state_is_read_before_it(run, listener, kind, count):
-    """The ordinary executor reads one message of each topic in turn."""
-    node = run(kind)
-    beside, states = listener.publisher(Float64, "beside", 50), listener.publisher(JointState, "in", 50)
-    for i in range(20):
-        for k in range(count):
-            beside.publish(Float64(data=1.0 * (count * i + k)))
-        states.publish(state(i))
-        listener.until(lambda i=i: len(node.log) == (count + 1) * (i + 1), "not all were read")
-    read = [entry[0] if isinstance(entry, tuple) else entry for entry in node.log]
-    assert read == [x for i in range(20) for x in (*range(count * i, count * (i + 1)), i)]
-
-
 @KINDS
 @pytest.mark.parametrize("of", ["a subscription", "a timer", "call_soon"])
 def test_an_error_in_a_callback_is_logged_and_ends_nothing(run, listener, kind, of, capfd):

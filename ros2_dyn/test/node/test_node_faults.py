@@ -44,7 +44,7 @@ def driver() -> Iterator[Driver]:
 @pytest.fixture(scope="module")
 def rules(driver) -> CommandRules:
     """The judge of all commands."""
-    return CommandRules(driver, COMMANDED_NODE["state_timeout"])
+    return CommandRules(driver, COMMANDED_NODE["states.timeout"])
 
 
 def repeated(**changes) -> Fault:
@@ -172,7 +172,7 @@ def other_descriptions(driver: Driver) -> None:
 
 def rejected_parameters(driver: Driver) -> None:
     """Set what cannot be."""
-    for name, value in (("gravity", [NAN, 0.0, 0.0]), ("tip_link", "hand"), ("state_timeout", -1.0)):
+    for name, value in (("robot.gravity", [NAN, 0.0, 0.0]), ("robot.tip_link", "hand"), ("states.timeout", -1.0)):
         assert not driver.set(**{name: value}).successful
         driver.step()
 

@@ -30,8 +30,8 @@ G = gravity(MODEL, HOME)
 def node() -> Iterator[Driver]:
     """One node for all tests."""
     listener = Listener()
-    dampings = {f"{mode}_damping": 0.0 for mode in ("gravity", "guiding", "force")}
-    brake = {"stop_service": "/controller/brake"}
+    dampings = {f"{mode}.damping": 0.0 for mode in ("gravity", "hand_guiding", "force")}
+    brake = {"commands.stop_service": "/controller/brake"}
     driver = Driver.of(listener, StandingArm(speed=0.0), **{"force.force_rate": 1000.0}, **brake, **dampings)
     driver.brakes = []
 

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the node publishes for each state: the library's numbers, under the state's stamp, in the model's order."""
 
-import importlib
-import json
 import re
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import yaml
 from numpy.testing import assert_allclose
 
-from layout_contents import foxglove_contents, plotjuggler_contents, rviz_topics
 from robots import MOCK_ARM
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
@@ -51,7 +46,6 @@ def driver() -> Iterator[Driver]:
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     listener.listen(WRENCH, type=WrenchStamped)
     listener.listen(MARKERS, type=MarkerArray)
-    listener.listen("/diagnostics", type=DiagnosticArray)
     driver.begin()
     driver.until(lambda: all(listener.received.values()), "not all outputs are published")
     yield driver
@@ -158,34 +152,6 @@ def test_joint_wrenches_are_in_the_frames_of_their_child_links(driver):
     assert_allclose([arrows[4].points[1].x, arrows[4].points[1].z], 0.002 * expected[[0, 2]], rtol=0, atol=0.01)
 
 
-def test_layouts_show_topics_and_fields_that_exist(driver):
-    """Those of RViz, Foxglove and PlotJuggler: each topic and service is the node's, with the field or the type.
-
-    The robot's description is its driver's.
-    """
-    folder, node = MOCK_ARM.parent, driver.listener.node
-    shown = [
-        foxglove_contents((folder / "foxglove.json").read_text(encoding="utf-8")),
-        plotjuggler_contents((folder / "plotjuggler.xml").read_text(encoding="utf-8")),
-    ]
-    topics = rviz_topics((folder / "dynamics.rviz").read_text(encoding="utf-8"))
-    wanted = {topic for contents in shown for topic in contents.topics} | set(topics)
-    wanted.discard("/robot_description")
-    driver.listener.until(lambda: all(map(node.count_publishers, wanted)), "topics that are shown are missing")
-    kinds = {name: kinds[0] for name, kinds in node.get_topic_names_and_types()}
-    kinds["/robot_description"] = "std_msgs/msg/String"
-    assert {topic: kinds[topic] for topic in topics} == topics
-    for topic, field in {each for contents in shown for each in contents.fields}:
-        value = message_type(kinds[topic])()
-        for name in field.split(".") if field else ():
-            value = value[0] if isinstance(value, list) else value
-            assert hasattr(value, name), f"{kinds[topic]} on {topic} has no field '{field}'"
-            value = getattr(value, name)
-            value = [DiagnosticStatus()] if name == "status" else value
-    services = {name for name, _ in node.get_service_names_and_types()}
-    assert {name for contents in shown for name in contents.services} <= services
-
-
 def test_tables_of_the_page_of_the_node_are_its_topics_and_services(driver):
     """Both ways, with their types: docs/node.md."""
     page = MOCK_ARM.parents[2] / "docs" / "node.md"
@@ -214,25 +180,3 @@ def test_tables_of_the_page_of_the_node_are_its_topics_and_services(driver):
 def full_name(name: str) -> str:
     """Return the full name of a topic or service of the node `dynamics` at the root."""
     return name.replace("~", "/dynamics") if name.startswith("~") else f"/{name.lstrip('/')}"
-
-
-def message_type(name: str) -> type:
-    """Return the class of a type of messages."""
-    package, _, kind = name.split("/")
-    return getattr(importlib.import_module(f"{package}.msg"), kind)
-
-
-def test_layouts_name_the_status_of_the_mode_and_the_base_link(driver):
-    """As the node publishes them: a frame that RViz can fix, and a status that Foxglove picks out by name and robot."""
-    config = yaml.safe_load((MOCK_ARM.parent / "dynamics.rviz").read_text(encoding="utf-8"))
-    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == MODEL.base_link
-    messages = newest(driver, driver.step(), *(f"dynamics/{name}" for name in EFFORTS))
-    assert all(message.header.frame_id == MODEL.base_link for message in messages)
-    statuses = {(each.hardware_id, each.name) for each in driver.listener.received["/diagnostics"][-1].status}
-    panels = json.loads((MOCK_ARM.parent / "foxglove.json").read_text(encoding="utf-8"))["configById"]
-    picked = panels["DiagnosticStatusPanel!mode"]
-    assert (picked["selectedHardwareId"], picked["selectedName"]) in statuses
-    assert f'{{name=="{picked["selectedName"]}"}}' in str(panels["StateTransitions!mode"])
-    assert f"/diagnostics/{'/'.join((picked['selectedHardwareId'], picked['selectedName']))}/level" in (
-        MOCK_ARM.parent / "plotjuggler.xml"
-    ).read_text(encoding="utf-8")

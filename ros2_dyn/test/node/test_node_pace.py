@@ -24,6 +24,12 @@ FRICTION = {
     "friction.viscous": [5.0, 5.0, 4.0, 1.0, 1.0, 1.0],
     "friction.coulomb": [12.0, 12.0, 9.0, 2.4, 2.4, 2.4],
 }
+OF_THE_ARM = {
+    "robot.armature": "armature",
+    "friction.viscous": "viscous_friction",
+    "friction.coulomb": "coulomb_friction",
+}
+"""Names that the simulated arm has for them."""
 
 
 class SimulatedController:
@@ -69,7 +75,7 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
     arm = Process(
         "ros2_dyn.ros.mock_arm_node",
         *words(publish_clock=True, pace=pace, lockstep=True, controller="effort_controller", home=HOME.tolist()),
-        *words(**FRICTION),
+        *words(**{OF_THE_ARM[name]: values for name, values in FRICTION.items()}),
     )
     node = Process(
         "ros2_dyn.ros.dynamics_node",

@@ -41,7 +41,11 @@ class CollisionDemo(ArmDemo):
 
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that of the motion."""
-        node = {"feed_forward.stiffness": STIFFNESS, "feed_forward.damping": DAMPING, "stop_behaviour": "hold_gravity"}
+        node = {
+            "feed_forward.stiffness": STIFFNESS,
+            "feed_forward.damping": DAMPING,
+            "commands.stop_behaviour": "hold_gravity",
+        }
         super().__init__(duration, pace, node=node | {"collision.threshold": THRESHOLD})
         self._newest: CollisionState | None = None
         self._detected: CollisionState | None = None

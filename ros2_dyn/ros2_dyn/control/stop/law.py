@@ -40,6 +40,7 @@ class Hold:
         """Where springs hold the joints, rad or m, shape (n,); None: where damping will bring them to rest."""
         self.correction: Array | None = None
         """What carries the arm beyond the model's gravity, N m or N, shape (n,); None: nothing."""
+        self._spring: Array | None = None
 
     def let_go(self, joints: Array, q: Array) -> None:
         """Let the springs of some joints, shape (n,), bool, begin anew at positions, rad or m, shape (n,)."""
@@ -60,7 +61,14 @@ class Hold:
         anchor = arm.q + arm.qd / rate if self.anchor is None else self.anchor
         self.anchor = np.clip(anchor, arm.q - MAX_STRETCH, arm.q + MAX_STRETCH)
         most = slew_rate * 1.5 / rate
-        return np.clip(position_hold(arm, self.anchor, rate), -most, most)
+        self._spring = np.clip(position_hold(arm, self.anchor, rate), -most, most)
+        return self._spring
+
+    def forget(self, rested: bool) -> None:
+        """Hold the joints where they are when they are seen next, with what has held them until now if they rested."""
+        if rested and self._spring is not None:
+            self.correction = self.carrying(self._spring)
+        self.anchor = self._spring = None
 
     def learn(self, spring: Array, rate: float, dt: float) -> None:
         """Add the springs' efforts of a time, s, to what carries the arm; damped with a rate, 1/s."""

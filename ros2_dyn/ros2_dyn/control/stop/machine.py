@@ -90,8 +90,8 @@ class Stop:
         before, self.phase = self.phase, "silent" if signal == "aborted" else NEXT.get((self.phase, signal), self.phase)
         if signal == "entered":
             self.hold, self._withdrawn = Hold(), None
-        if signal in ("entered", "stopped", "left", "unseen"):
-            self.hold.anchor = None
+        if signal in ("stopped", "unseen"):  # nobody may see where the arm goes now
+            self.hold.forget(rested=before in ("holding", "ending"))
         if signal not in ("rests", "ends"):
             self._since = None
         return self.phase != before

@@ -226,3 +226,25 @@ def test_process_that_takes_over_a_stop_that_failed_reports_it_again_and_leaves_
     joints.supervisor, joints.failures = other, 0
     joints.run(0.5)
     assert (joints.phase, joints.failures, joints.command[0]) == ("released", 1, 0.0)
+
+
+def test_mode_that_is_left_while_springs_hold_a_joint_lets_it_rest():
+    """Friction holds it, and a part of its weight hangs on the spring: it would fall if the spring began anew."""
+    joints = stopped(0.0, weight=3.0, seconds=0.5)
+    joints.run(2.0)
+    joints.fastest = 0.0
+    joints.supervisor.leave()
+    joints.run(1.5)
+    assert joints.phase == "silent"
+    assert joints.fastest < 0.02
+
+
+def test_joint_that_rests_is_carried_on_when_states_come_again():
+    joints = stopped(1.0, weight=10.0, seconds=2.5)
+    held = joints.command.copy()
+    joints.now += 1.0
+    joints.supervisor.ramp_down(joints.supervisor.carried, joints.now)
+    joints.fastest = 0.0
+    joints.run(1.0)
+    assert joints.fastest < 0.02
+    np.testing.assert_allclose(joints.command, held, rtol=0, atol=0.1)

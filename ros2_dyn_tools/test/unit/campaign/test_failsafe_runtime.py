@@ -188,7 +188,8 @@ def test_terminated_failsafe_ends_when_the_arm_rests():
     ended = of_kind(played, "failsafe")[-1]
     assert ended[1] == "ends"
     assert 1.0 + REST_TIME < ended[0] < 3.0
-    assert_allclose(of_kind(played, "failsafe command")[-1][1:], gravity(ARM, played.arm.q), rtol=0, atol=1.0)
+    left = np.array(of_kind(played, "failsafe command")[-1][1:])
+    assert np.all(np.abs(left - gravity(ARM, played.arm.q)) < 0.03 * ARM.effort_limit)  # friction holds the rest
 
 
 # --- the class by itself
@@ -286,7 +287,7 @@ def test_release_leaves_the_weight_of_the_arm_and_ends():
     failsafe.release(2.0)
     commands = look(failsafe, signs, 2.0, 2.0)
     assert failsafe.ended
-    assert_allclose(commands[-1], gravity(ARM, HOME), rtol=0, atol=1e-6)
+    assert_allclose(commands[-1], gravity(ARM, HOME), rtol=0, atol=0.01)
 
 
 def test_payload_link_whose_kernels_are_ready_amid_a_mode_arms_another_failsafe():

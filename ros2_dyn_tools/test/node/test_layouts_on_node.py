@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What RViz, Foxglove and PlotJuggler show is what the node publishes."""
+
+import importlib
+import json
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from layout_contents import foxglove_contents, plotjuggler_contents, rviz_topics
+from robots import MOCK_ARM
+
+pytest.importorskip("rclpy", reason="ROS 2 is not here")
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+
+from driver import MODEL, Driver, StandingArm
+from ros_harness import Listener, Process, words
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """A node in simulated time, and its diagnostics."""
+    listener = Listener()
+    parameters = {"urdf_file": str(MOCK_ARM), "use_sim_time": True, "commands.clock_timeout": 3600.0}
+    process = Process("ros2_dyn.ros.dynamics_node", *words(**parameters))
+    driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
+    listener.listen("/diagnostics", type=DiagnosticArray)
+    driver.begin()
+    yield driver
+    driver.close()
+    listener.close()
+
+
+def message_type(name: str) -> type:
+    """Return the class of a type of messages."""
+    package, _, kind = name.split("/")
+    return getattr(importlib.import_module(f"{package}.msg"), kind)
+
+
+def test_layouts_show_topics_and_fields_that_exist(driver):
+    """Those of RViz, Foxglove and PlotJuggler: each topic and service is the node's, with the field or the type.
+
+    The robot's description is its driver's.
+    """
+    folder, node = MOCK_ARM.parent, driver.listener.node
+    shown = [
+        foxglove_contents((folder / "foxglove.json").read_text(encoding="utf-8")),
+        plotjuggler_contents((folder / "plotjuggler.xml").read_text(encoding="utf-8")),
+    ]
+    topics = rviz_topics((folder / "dynamics.rviz").read_text(encoding="utf-8"))
+    wanted = {topic for contents in shown for topic in contents.topics} | set(topics)
+    wanted.discard("/robot_description")
+    driver.listener.until(lambda: all(map(node.count_publishers, wanted)), "topics that are shown are missing")
+    kinds = {name: kinds[0] for name, kinds in node.get_topic_names_and_types()}
+    kinds["/robot_description"] = "std_msgs/msg/String"
+    assert {topic: kinds[topic] for topic in topics} == topics
+    for topic, field in {each for contents in shown for each in contents.fields}:
+        value = message_type(kinds[topic])()
+        for name in field.split(".") if field else ():
+            value = value[0] if isinstance(value, list) else value
+            assert hasattr(value, name), f"{kinds[topic]} on {topic} has no field '{field}'"
+            value = getattr(value, name)
+            value = [DiagnosticStatus()] if name == "status" else value
+    services = {name for name, _ in node.get_service_names_and_types()}
+    assert {name for contents in shown for name in contents.services} <= services
+
+
+def test_layouts_name_the_status_of_the_mode_and_the_base_link(driver):
+    """As the node publishes them: a frame that RViz can fix, and a status that Foxglove picks out by name and robot."""
+    config = yaml.safe_load((MOCK_ARM.parent / "dynamics.rviz").read_text(encoding="utf-8"))
+    assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == MODEL.base_link
+    driver.step()
+    assert driver.answers[-1].header.frame_id == MODEL.base_link
+    driver.listener.until(lambda: driver.listener.received["/diagnostics"], "no diagnostics")
+    statuses = {(each.hardware_id, each.name) for each in driver.listener.received["/diagnostics"][-1].status}
+    panels = json.loads((MOCK_ARM.parent / "foxglove.json").read_text(encoding="utf-8"))["configById"]
+    picked = panels["DiagnosticStatusPanel!mode"]
+    assert (picked["selectedHardwareId"], picked["selectedName"]) in statuses
+    assert f'{{name=="{picked["selectedName"]}"}}' in str(panels["StateTransitions!mode"])
+    assert f"/diagnostics/{'/'.join((picked['selectedHardwareId'], picked['selectedName']))}/level" in (
+        MOCK_ARM.parent / "plotjuggler.xml"
+    ).read_text(encoding="utf-8")
