@@ -152,7 +152,16 @@ FAMILIES: dict[str, Family] = {
             faults_per_world=5,
         ),
         Family("wrong model", 0.1, WRONG_MODELS, (), Disturbances(changes=WRONG_MODELS), faults_per_world=6),
-        Family("states", 0.15, STATES, (promises.SILENCE, promises.ONE_WAY), Disturbances(STATES), rest=2.5),
+        Family(
+            "states",
+            0.15,
+            STATES,
+            (promises.SILENCE, promises.ONE_WAY),
+            Disturbances(STATES),
+            rest=2.5,
+            gaps=(1.5, 2.5),
+            faults_per_world=10,
+        ),
         Family(
             "processes",
             0.1,

@@ -7,7 +7,7 @@ All chance comes from one seed, and nothing depends on a clock: equal seeds give
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from typing import Any
 
@@ -19,6 +19,7 @@ from ros2_dyn.control.modes import ACTIVE_MODES
 from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
@@ -58,8 +59,8 @@ class World:
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
     is requested again whenever it ends. Where the settings declare efforts as gravity compensated, the robot subtracts
-    the gravity of the description from the efforts that it reports, or adds it to its commands. Brakes hold the arm
-    from the call of the stop service on, until the next mode is requested.
+    the gravity of the description from the efforts that it reports, or adds it to its commands. From the call of
+    the stop service on brakes hold the arm, and no controller takes commands, until the next mode is requested.
     """
 
     def __init__(
@@ -235,10 +236,17 @@ class World:
             self.place_home()
 
     def brake(self) -> None:
-        """Let the brakes hold the arm where it is."""
+        """Let the brakes hold the arm where it is, and deactivate the controller, as robots do."""
         self._advance()
         self._braked = True
         self.arm.place(self.arm.q, t=self.now)
+        self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
+
+    def _open_brakes(self) -> None:
+        """Let the controller take commands again; until one comes it holds the arm's weight."""
+        self._hold()
+        self.node.set_link(subscribers=1)
+        self.record("brakes opened")
 
     def add_contact(self, contact: Contact) -> None:
         """Let a contact act from now on, where its times allow."""
@@ -251,7 +259,8 @@ class World:
         self.arm.contacts[:] = [each for each in self.arm.contacts if each is not contact]
 
     def place_home(self) -> None:
-        """Place the arm at home, at rest, with the controller holding its weight there."""
+        """Place the arm at home, at rest and untouched, with the controller holding its weight there."""
+        self.arm.contacts.clear()
         self.arm.place(self.home, t=self.now)
         self._hold()
         self._tip = None
@@ -373,8 +382,9 @@ class World:
     # ---- what the node is told
 
     def declare_payload(self, request: PayloadRequest) -> None:
-        """Tell the node what the arm carries, now and at each start of the node."""
+        """Tell robot and node what the arm carries; the node again at each of its starts."""
         self.declared_payload = request
+        self._own_gravity.know(_loaded(self.description, request))
         self.tell_payload(request)
 
     def tell_payload(self, request: PayloadRequest) -> None:
@@ -402,8 +412,7 @@ class World:
         if busy or self.node.mode == mode or self.now < self._patient_until:
             return
         if self._braked:
-            self._hold()
-            self.record("brakes opened")
+            self._open_brakes()
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
@@ -430,6 +439,12 @@ class World:
             commander=commander,
         )
         self._tip = tip
+
+
+@lru_cache(maxsize=256)
+def _loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
+    inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
+    return model.with_body(payload.link or model.default_tip, inertia)
 
 
 def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:
