@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.control.stop.phases import PHASES, TRANSITIONS, Phase
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -61,7 +61,7 @@ def drawing() -> str:
 
 def _nodes() -> Iterator[str]:
     for name, about in PHASES.items():
-        lines = [name, *(ACTIVE_MODES if about.mode is None else [f"mode {about.mode}"])]
+        lines = [name, *(MODES if about.mode is None else [f"mode {about.mode}"])]
         yield f'  {name} [label="{_escaped(lines)}", fillcolor="{COLOURS.get(name, "#fde2c8")}"];\n'
 
 

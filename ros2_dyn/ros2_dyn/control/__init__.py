@@ -1,28 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a model and a purpose to joint efforts: control laws, modes, and the supervision of every command."""
 
+from ros2_dyn.control.arm import Arm as Arm
 from ros2_dyn.control.arm_state import ArmState as ArmState
 from ros2_dyn.control.arm_state import arm_state as arm_state
+from ros2_dyn.control.command_settings import CommandSettings as CommandSettings
+from ros2_dyn.control.command_settings import StopBehaviour as StopBehaviour
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD as RAMP_DOWN_PERIOD
 from ros2_dyn.control.command_supervisor import CommandSupervisor as CommandSupervisor
 from ros2_dyn.control.command_supervisor import SupervisorPolicy as SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits as CommandLimits
 from ros2_dyn.control.effort_limiter import EffortLimiter as EffortLimiter
 from ros2_dyn.control.events import Event as Event
-from ros2_dyn.control.feed_forward import joint_pd as joint_pd
 from ros2_dyn.control.force_control import force_control as force_control
 from ros2_dyn.control.force_control import rate_limited_wrench as rate_limited_wrench
 from ros2_dyn.control.force_control import tip_motion as tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation as gravity_compensation
-from ros2_dyn.control.hand_guiding import HandGuidingParameters as HandGuidingParameters
-from ros2_dyn.control.hand_guiding import hand_guiding as hand_guiding
+from ros2_dyn.control.joint_pd import joint_pd as joint_pd
 from ros2_dyn.control.loop_delay import LoopDelay as LoopDelay
-from ros2_dyn.control.mode_conditions import GuardInput as GuardInput
-from ros2_dyn.control.mode_conditions import ModeConditions as ModeConditions
-from ros2_dyn.control.modes import ACTIVE_MODES as ACTIVE_MODES
-from ros2_dyn.control.modes import TRACKING_MODES as TRACKING_MODES
+from ros2_dyn.control.modes import MODES as MODES
+from ros2_dyn.control.modes import Law as Law
 from ros2_dyn.control.modes import Mode as Mode
-from ros2_dyn.control.modes import StopBehaviour as StopBehaviour
+from ros2_dyn.control.modes import Needs as Needs
 from ros2_dyn.control.passivity_observer import PassivityObserver as PassivityObserver
 from ros2_dyn.control.sampled_stability import limit_bandwidth_to_sampling as limit_bandwidth_to_sampling
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling as limit_rate_to_sampling

@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions, find_violation
-from ros2_dyn.control.modes import Mode, StopBehaviour
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, WINDOW, Stop, StopFailure, StopHandover
 from ros2_dyn.control.stop.motion import ArmMotion
-from ros2_dyn.control.stop.phases import PHASES, Phase, Signal
+from ros2_dyn.control.stop.phases import MONITOR, PHASES, Phase, Signal
 from ros2_dyn.model.spatial import Array
 
 RAMP_DOWN_PERIOD = 0.01
@@ -28,6 +27,23 @@ MAX_WAIT = 2.0
 """Time without usable states, s, after which a mode that is left ends: in 0.3 s, twice, the arm might rest."""
 STOPS: dict[StopBehaviour, Signal] = {"hold_gravity": "stopped", "zero_effort": "dropped", "none": "aborted"}
 """Where a stop leads."""
+
+
+class SeenState(NamedTuple):
+    """What the supervisor sees of a state."""
+
+    now: float
+    """Time, s."""
+    age: float
+    """Age of the state by its stamp, s."""
+    q: Array
+    """Joint positions, rad or m, shape (n,)."""
+    qd: Array
+    """Joint velocities, rad/s or m/s, shape (n,)."""
+    problem: str = ""
+    """Why no command may be based on the state; empty where it fits the states before."""
+    inert: bool = False
+    """Whether the joints are measured to exert nothing, although efforts are commanded."""
 
 
 class BrakeInput(NamedTuple):
@@ -56,8 +72,6 @@ class SupervisorPolicy:
     """Maximum age of a state that a command may be based on, s."""
     stop_behaviour: StopBehaviour = "hold_gravity"
     """Command after a stop."""
-    conditions: ModeConditions = field(default_factory=ModeConditions)
-    """Conditions under which a mode continues."""
 
 
 class CommandSupervisor:
@@ -83,7 +97,7 @@ class CommandSupervisor:
         self._freshness = StateFreshness(policy.state_timeout)
         self._motion = ArmMotion(PROOF_TIME)
         self._stop = Stop()
-        self._mode: Mode = "monitor"
+        self._mode = MONITOR
         self._end: Array | None = None
         self._constant_since: float | None = None
         self._lag: Array | None = None
@@ -96,7 +110,7 @@ class CommandSupervisor:
         return self._stop.phase
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> str:
         """The current mode."""
         return PHASES[self.phase].mode or self._mode
 
@@ -152,11 +166,11 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(self, mode: Mode, applied: ArrayLike, age: float, now: float) -> None:
+    def enter(self, mode: str, applied: ArrayLike, age: float, now: float) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
-            mode: one of `ACTIVE_MODES`.
+            mode: its name.
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
             age: age of the newest state, s.
             now: time, s.
@@ -216,17 +230,13 @@ class CommandSupervisor:
 
     # ---- commands
 
-    def accept(self, seen: GuardInput) -> bool:
-        """Return whether a command is to be based on a state; stop a mode whose conditions fail there."""
+    def accept(self, seen: SeenState) -> bool:
+        """Return whether a command is to be based on a state."""
         if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return False
         self.stateless = False
         self._motion.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
-        if self.is_active:
-            violation = find_violation(self.mode, seen, self.limits, self.policy.conditions)
-            if violation is not None:
-                self.stop(*violation)
-        return self.commands
+        return True
 
     def follow(self, effort: ArrayLike, gravity: Array, now: float) -> Array | None:
         """Return the command of an active mode at a state, N m or N, shape (n,); None if it has to stop.
@@ -245,7 +255,7 @@ class CommandSupervisor:
             self._report(*each)
         return command
 
-    def brake(self, seen: GuardInput, given: BrakeInput) -> Array:
+    def brake(self, seen: SeenState, given: BrakeInput) -> Array:
         """Return the command at a state after a stop, or while a mode is left, N m or N, shape (n,).
 
         Args:
@@ -276,7 +286,7 @@ class CommandSupervisor:
         assert self._limiter.last is not None
         return np.abs(self._limiter.saturate(effort) - self._limiter.last) / self.limits.slew_rate
 
-    def _judge(self, seen: GuardInput, given: BrakeInput, slewing: float, at: float) -> None:
+    def _judge(self, seen: SeenState, given: BrakeInput, slewing: float, at: float) -> None:
         """Escalate a stop that does not stop the arm; the command follows with the next state."""
         failure = self._stop.judge(
             self._motion, seen.q, seen.qd, at=at, now=seen.now, slewing=slewing, inert=seen.inert
@@ -324,7 +334,7 @@ class CommandSupervisor:
         names = [name for name, failed in zip(self.limits.joint_names, failure.joints) if failed]
         text = f"the stop failed, {', '.join(names)}: {failure.text}; is the model right, and its payload and gravity?"
         self._events.append(Event(STOP_FAILED, text, "error"))
-        if self.mode == "monitor":
+        if self.mode == MONITOR:
             self.reason = f"{STOP_FAILED}: {failure.text}"
         self._take("fails")
         if self.phase == "released":

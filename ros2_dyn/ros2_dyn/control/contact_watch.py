@@ -28,10 +28,6 @@ class ContactWatch:
     """
 
     def __init__(self) -> None:
-        self.begin()
-
-    def begin(self) -> None:
-        """Forget everything: a mode begins."""
         self.travel = 0.0
         """Distance of the tip from where the mode began, m."""
         self.lost = False
@@ -41,7 +37,7 @@ class ContactWatch:
         self._touched: tuple[Array, Array] | None = None
 
     def observe(
-        self, state: ArmState, force: Array, target: Array, damping: float, max_speed: float, now: float
+        self, state: ArmState, *, force: Array, target: Array, damping: float, max_speed: float, now: float
     ) -> None:
         """Take a state.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.control.impedance import displacement
+from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.model.spatial import Array, quaternion_from_rotation, rotation_from_quaternion
 
 

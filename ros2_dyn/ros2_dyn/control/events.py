@@ -24,6 +24,15 @@ class Event(NamedTuple):
     """The input that was rejected; empty where no input was."""
 
 
+class Violation(NamedTuple):
+    """A condition that does not hold, so that a mode stops."""
+
+    kind: str
+    """A short constant phrase to count by."""
+    detail: str = ""
+    """The joint, the value and the limit, with a leading colon."""
+
+
 def rejection(topic: str, error: MessageError) -> Event:
     """Return the event of a message that cannot be used."""
     return Event(error.reason, f"rejected a message on {topic}: {error}", topic=topic)

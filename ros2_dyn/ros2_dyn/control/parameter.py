@@ -9,7 +9,6 @@ from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel
 
 LISTS = (tuple[str, ...], tuple[float, ...])
 """The types of parameters that are lists."""
@@ -123,12 +122,10 @@ class Group:
         for key, each in self.parameters().items():
             object.__setattr__(self, key, each.checked(getattr(self, key)))
 
-    def check(self, model: RobotModel) -> None:
-        """Check that the values fit a robot.
-
-        Raises:
-            InputError: they do not.
-        """
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that the values name, which a robot has to have; an empty name is its base link."""
+        return ()
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:

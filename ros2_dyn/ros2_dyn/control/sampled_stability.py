@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 MAX_RATE_TIMES_DELAY = 0.6
 """Maximum product of a rate and the delay of the loop."""
 MAX_BANDWIDTH_TIMES_DELAY = 0.3
@@ -58,3 +60,29 @@ def limit_bandwidth_to_sampling(bandwidth: float, period: float, delay: float = 
     """
     longest = max(period, delay)
     return min(bandwidth, MAX_BANDWIDTH_TIMES_DELAY / longest) if longest > 0 else bandwidth
+
+
+class SampledLoop(NamedTuple):
+    """How late the loop through controller and arm is at one state, and what that costs."""
+
+    period: float
+    """Of the states, s; 0: unknown, no reduction."""
+    delay: float
+    """Longest age of a state when its command takes effect, s."""
+    gain: float = 1.0
+    """Factor of the dampers, from 0 to 1, which `PassivityObserver` reduces."""
+    fed_energy: float = 0.0
+    """Energy that late commands have fed into the arm, J; see `PassivityObserver`."""
+
+    @property
+    def longest(self) -> float:
+        """The longest time from a measurement to the end of its effort, s."""
+        return longest_delay(self.period, self.delay)
+
+    def rate(self, rate: float) -> float:
+        """Return a damping rate, 1/s, reduced to what the loop bears."""
+        return self.gain * limit_rate_to_sampling(rate, self.period, self.delay)
+
+    def bandwidth(self, bandwidth: float) -> float:
+        """Return the bandwidth of a spring, rad/s, reduced to what the loop bears."""
+        return limit_bandwidth_to_sampling(bandwidth, self.period, self.delay)

@@ -6,8 +6,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
+
+
+def soft_walls(arm: Arm) -> Array:
+    """Return the efforts of the soft walls at a tick, N m or N, shape (n,)."""
+    commands = arm.commands
+    return soft_limits(
+        arm.state,
+        *arm.walls,
+        arm.limits.effort,
+        margin=commands.soft_limit_margin,
+        bandwidth=arm.loop.bandwidth(commands.soft_limit_bandwidth),
+    )
 
 
 def soft_limits(

@@ -9,7 +9,7 @@ the work of the surroundings and of the moving equilibrium.
 
 from __future__ import annotations
 
-from ros2_dyn.control.impedance import Displacement
+from ros2_dyn.control.cartesian_impedance import Displacement
 from ros2_dyn.model.spatial import Array
 
 

@@ -15,7 +15,7 @@ from ros2_dyn_interfaces.srv import SwitchController as SwitchMockController
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.errors import ProcessError
-from ros2_dyn.ros.late_service import Answer
+from ros2_dyn.ros.coroutines import Answer
 from ros2_dyn.runtime.handover_protocol import Controller, Refused
 
 Publishers = dict[str, Publisher]

@@ -11,6 +11,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
+from ros2_dyn.control.modes.base import ModeReport
 from ros2_dyn.dynamics import singular_values
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.runtime import ArmRuntime
@@ -23,8 +24,6 @@ from ros2_dyn.runtime.update import Step
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
 DOUBTFUL_RATIO = 0.5
 """Fraction of the allowed difference from the model that is reported."""
-FULL_STIFFNESS = 0.95
-"""Share of the desired stiffness below which it is reported."""
 QUANTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 
 
@@ -175,20 +174,20 @@ def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> Diagno
         "commands": runtime.commands,
         **{f"guard: {k}": n for k, n in interventions.items()},
     }
+    mode = runtime.active_mode
+    report = ModeReport() if mode is None else mode.report()
+    values |= report.numbers
+    if report.warning:
+        return status("mode", WARN, report.warning, values)
     if runtime.reason:
         return status("mode", WARN, f"{runtime.mode}, since {runtime.reason}", values)
     return status("mode", OK, runtime.mode, values)
 
 
 def loop_status(runtime: ArmRuntime) -> DiagnosticStatus:
-    """Return how late the loop is, and whether mode impedance is softer for it."""
-    delay, command_delay, share = runtime.loop
-    values: dict[str, Any] = {"delay (ms)": 1e3 * delay, "of it, way of the commands (ms)": 1e3 * command_delay}
-    if runtime.mode == "impedance":
-        values["share of the desired stiffness"] = share
-    if share < FULL_STIFFNESS:
-        text = f"{100 * share:.0f} % of the desired stiffness: the loop is late, or the energy tank is empty"
-        return status("loop", WARN, text, values)
+    """Return how late the loop is."""
+    delay, command_delay = runtime.loop
+    values = {"delay (ms)": 1e3 * delay, "of it, way of the commands (ms)": 1e3 * command_delay}
     return status("loop", OK, "fine", values)
 
 

@@ -35,11 +35,11 @@ from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
+from ros2_dyn.ros.coroutines import LateService, start
 from ros2_dyn.ros.description import load_file
 from ros2_dyn.ros.diagnostics import Diagnostics
 from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.handover_services import HandoverServices
-from ros2_dyn.ros.late_service import LateService
 from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, payload_request
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
@@ -161,21 +161,17 @@ class DynamicsNode(ServedNode):
             self._driver.step(Description(message.data))
 
     def _on_trajectory(self, raw: bytes) -> None:
+        start(self._add_efforts(raw))
+
+    async def _add_efforts(self, raw: bytes) -> None:
         """Pass a serialised trajectory to its process, and publish what comes back."""
-
-        def publish(answer: bytes | Ros2DynError) -> None:
-            if isinstance(answer, MessageError):
-                self._driver.log.add([rejection(TRAJECTORIES, answer)])
-            elif isinstance(answer, Ros2DynError):
-                self.get_logger().error(str(answer))
-            else:
-                self._with_effort.publish(answer)
-
         try:
             task = self._runtime.trajectory_task(self._driver.now())
-            self._driver.when_done(self._trajectories.compute(raw, task), publish)
+            self._with_effort.publish(await self._driver.result(self._trajectories.compute(raw, task)))
         except MessageError as error:
-            publish(error)
+            self._driver.log.add([rejection(TRAJECTORIES, error)])
+        except Ros2DynError as error:
+            self.get_logger().error(str(error))
 
     def _on_parameters(self, changes: Sequence[Parameter]) -> SetParametersResult:
         """Take all changes or none."""

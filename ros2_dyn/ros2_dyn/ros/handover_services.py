@@ -13,9 +13,10 @@ from rclpy.publisher import Publisher
 from ros2_dyn_interfaces.srv import GiveBack, TakeOver
 
 from ros2_dyn.control.events import Event, Level
+from ros2_dyn.control.modes import HANDOVER_MODE, MONITOR
 from ros2_dyn.errors import MessageError, ProcessError
 from ros2_dyn.ros.controller_manager import Waiter, find_manager
-from ros2_dyn.ros.late_service import LateService
+from ros2_dyn.ros.coroutines import LateService
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
@@ -46,12 +47,12 @@ class NodeArm:
 
     async def enter_gravity(self) -> None:
         """Enter mode gravity; see `CommandedArm`."""
-        if (error := (await self._request("gravity")).error) is not None:
+        if (error := (await self._request(HANDOVER_MODE)).error) is not None:
             raise Refused(str(error))
 
     async def leave(self) -> None:
         """Return to monitor."""
-        await self._request("monitor")
+        await self._request(MONITOR)
 
     def step(self, what: HandoverStep) -> None:
         """Take a step in mode gravity."""

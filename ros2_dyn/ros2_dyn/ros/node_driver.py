@@ -8,20 +8,20 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from std_msgs.msg import String
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.errors import FailsafeError, Ros2DynError
+from ros2_dyn.errors import FailsafeError
 from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.ros.black_box_writer import NodeBlackBox
 from ros2_dyn.ros.command_output import CommandOutput
+from ros2_dyn.ros.coroutines import Answer, start
 from ros2_dyn.ros.diagnostics import Window
 from ros2_dyn.ros.endpoints import UNKNOWN_NODE
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.executor import ServedNode, Ticks
-from ros2_dyn.ros.late_service import Answer
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
 from ros2_dyn.ros.trigger_service import TriggerService
@@ -29,6 +29,7 @@ from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Input, Reply, Request, 
 from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, FailsafeArmed, StatePublishers, TimePassed
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
+from ros2_dyn.runtime.update import Work
 
 T = TypeVar("T")
 TICKS_PER_LOOK = 10
@@ -99,11 +100,9 @@ class NodeDriver:
         if update.steps:
             self._publish(update)
         for work in update.work:
-            self._aside(work.run, lambda done: self.runtime.step(done, self.now()))
+            start(self._do(work))
         if update.failsafe is not None:
-            config = update.failsafe
-            arm = partial(self._arm, config)
-            self._aside(arm, lambda problem: self._on_armed(config, problem))
+            start(self._arm(update.failsafe))
         self._ticks.run(self.runtime.commands)
         for reply in update.replies:  # last: whoever waits for it goes on here
             if (answer := self._waiting.pop(reply.request, None)) is not None:
@@ -150,37 +149,36 @@ class NodeDriver:
         if self.outputs is not None and self.outputs.collision is not None:
             self.outputs.collision.publish_stop(self.runtime.collision_latched)
 
-    def _on_armed(self, config: FailsafeConfig, problem: FailsafeError | None) -> Update:
-        self.see_link()  # of now: arming takes seconds
-        return self.runtime.step(FailsafeArmed(config, problem), self.now())
+    # ---- what takes time
 
-    def _arm(self, config: FailsafeConfig) -> FailsafeError | None:
+    async def _do(self, work: Work) -> None:
+        """Do slow work, and give the runtime what it led to."""
+        self.step(await self._aside(work.run))
+
+    async def _arm(self, config: FailsafeConfig) -> None:
+        """Arm the failsafe process, and tell the runtime."""
+        problem = None
         try:
-            self.commands.arm(config)
+            await self._aside(partial(self.commands.arm, config))
         except FailsafeError as error:
-            return error
-        return None
+            problem = error
+        self.see_link()  # of now: arming takes seconds
+        self.step(FailsafeArmed(config, problem))
 
-    def _aside(self, work: Callable[[], T], then: Callable[[T], Update]) -> None:
-        """Do slow work in another thread, and handle what follows in the executor's."""
+    async def _aside(self, work: Callable[[], T]) -> T:
+        """Do something in another thread; go on in the executor's with what it returns or raises."""
 
         def run() -> T:
             with compiling_aside():
                 return work()
 
-        self.when_done(self._worker.submit(run), lambda value: self.handle(then(cast(T, value))))
+        return await self.result(self._worker.submit(run))
 
-    def when_done(self, future: Future[T], then: Callable[[T | Ros2DynError], None]) -> None:
-        """Go on in the executor's thread with the value of a future, or its declared error."""
-
-        def go_on() -> None:
-            try:
-                value: T | Ros2DynError = future.result()
-            except Ros2DynError as error:
-                value = error
-            then(value)
-
-        future.add_done_callback(lambda _: self._node.call_soon(go_on))
+    async def result(self, future: Future[T]) -> T:
+        """Wait for a future of another thread; go on in the executor's with what it returns or raises."""
+        answer = Answer[Future[T]]()
+        future.add_done_callback(lambda done: self._node.call_soon(lambda: answer.give(done)))
+        return (await answer).result()
 
     # ---- requests
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import inputs
@@ -142,7 +142,7 @@ class ArmRuntime:
         return self._pipeline is not None and self._pipeline.blind
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> str:
         """The mode."""
         return self._modes.mode
 
@@ -155,6 +155,11 @@ class ArmRuntime:
     def reason(self) -> str:
         """Why the last mode ended, where it did not end by request."""
         return self._modes.reason
+
+    @property
+    def active_mode(self) -> AnyMode | None:
+        """The mode whose law determines the commands; None: none does."""
+        return self._modes.active
 
     @property
     def loop(self) -> LoopReport:

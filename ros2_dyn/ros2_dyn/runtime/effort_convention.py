@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from ros2_dyn.control.command_settings import CommandEffort
 from ros2_dyn.model.spatial import Array
 
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
-CommandEffort = Literal["raw", "gravity_compensated", "gravity_and_friction_compensated"]
-"""What an effort command is to be: all that the joint exerts, or that without what the robot adds itself."""
-
 CommandInterface = Literal["effort", "position_offset", "current"]
 """What the numbers of a command are: efforts, N m or N; positions of servos, rad or m; or currents, A."""
 NUMBERS_NEEDED: Mapping[str, str] = {"position_offset": "servo_stiffness", "current": "torque_constant"}

@@ -13,6 +13,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.modes import MONITOR
 from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controller, Controllers, Outcome, Refused
@@ -142,7 +143,7 @@ async def _take_back(problem: str, arm: CommandedArm, controllers: Controllers, 
     except Refused as refused:
         return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
     try:
-        if (await arm.view()).mode == "monitor":
+        if (await arm.view()).mode == MONITOR:
             await arm.enter_gravity()
     except Refused as refused:
         return Outcome(False, f"{problem}; the node cannot hold it: {refused}: brake the arm", "")
@@ -267,12 +268,12 @@ async def _at_rest(arm: CommandedArm, otherwise: str) -> ArmView:
 
 async def _hold(arm: CommandedArm) -> ArmView:
     """Let mode gravity hold the arm where it is; return a view of it when its ramps have ended."""
-    if (await arm.view()).mode != "gravity":
+    if not (await arm.view()).holds:
         await arm.enter_gravity()
     arm.step("hold")
     before = await arm.view()
     view = await _watch(arm, before.q, lambda view, waited: view.settled or not _goes_on(view, waited))
-    if view.mode != "gravity":
+    if not view.holds:
         raise Refused(f"mode gravity ended: {view.reason}")
     if not view.settled:
         raise Refused(f"the arm does not come to rest: it moved by {_motion(view, before.q):.3f} rad or m")
@@ -281,7 +282,7 @@ async def _hold(arm: CommandedArm) -> ArmView:
 
 def _goes_on(view: ArmView, waited: float) -> bool:
     """Return whether it is worth waiting for mode gravity, after a time, s."""
-    return view.mode == "gravity" and waited <= MAX_SETTLING
+    return view.holds and waited <= MAX_SETTLING
 
 
 async def _watch(arm: CommandedArm, before: Array, enough: Callable[[ArmView, float], bool]) -> ArmView:
@@ -303,7 +304,7 @@ def _disobedience(view: ArmView, before: Array) -> str:
     """Return why the commands take no effect, or too much; empty if they do."""
     if (moved := _motion(view, before)) > MAX_MOTION:
         return f"the arm moved by {moved:.3f} rad or m after the switch"
-    if view.mode != "gravity":
+    if not view.holds:
         return f"mode gravity ended: {view.reason}"
     found, names = view.probe, view.joint_names
     if found is None:

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
+import numpy as np
+
 from ros2_dyn.control.controller_probe import ProbeFinding
+from ros2_dyn.control.modes import MONITOR
 from ros2_dyn.model.spatial import Array
 
 HandoverStep = Literal["hold", "probe", "release"]
@@ -33,17 +36,19 @@ class Controller(NamedTuple):
 class ArmView(NamedTuple):
     """The arm at one moment of a handover."""
 
-    mode: str
-    reason: str
+    mode: str = MONITOR
+    holds: bool = False
+    """Whether it is a mode that holds the arm during a handover."""
+    reason: str = ""
     """Why the last mode ended."""
-    settled: bool
+    settled: bool = True
     """Whether all ramps have ended."""
-    joint_names: tuple[str, ...]
-    q: Array
+    joint_names: tuple[str, ...] = ()
+    q: Array = np.zeros(0)
     """Joint positions, rad or m, shape (n,)."""
-    command: Array | None
+    command: Array | None = None
     """The newest command, N m or N, shape (n,); None: nothing is commanded."""
-    probe: ProbeFinding | None
+    probe: ProbeFinding | None = None
     """What a probe that has ended has found."""
 
 

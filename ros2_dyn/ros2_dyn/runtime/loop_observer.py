@@ -12,6 +12,7 @@ import numpy as np
 
 from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.passivity_observer import PassivityObserver
+from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Observed
@@ -28,8 +29,6 @@ class LoopReport(NamedTuple):
     """The longest time from a measurement to the end of its effort, s."""
     command_delay: float
     """The part of the commands, s."""
-    stiffness_share: float
-    """The share of its desired stiffness that mode impedance has; 1 in the other modes."""
 
 
 class LoopObserver:
@@ -46,14 +45,10 @@ class LoopObserver:
         self._before: MeasuredState | None = None
 
     @property
-    def longest(self) -> float:
-        """The longest time from a measurement to the end of its effort, s."""
-        return self._delay.longest
-
-    @property
-    def times(self) -> tuple[float, float]:
-        """The period of the states, and the age that one may have when its command takes effect, s."""
-        return self.period, max(self.longest - self.period, 0.0)
+    def sampled(self) -> SampledLoop:
+        """What the loop bears at the newest state."""
+        delay = max(self._delay.longest - self.period, 0.0)
+        return SampledLoop(self.period, delay, self._passivity.gain(self._budget), self._passivity.energy)
 
     @property
     def lead(self) -> float:
@@ -64,18 +59,9 @@ class LoopObserver:
         return min(age + self._delay.command_delay + self.period / 2, self._delay.timeout)
 
     @property
-    def fed_energy(self) -> float:
-        """The energy that late commands have fed into the arm, J."""
-        return self._passivity.energy
-
-    @property
-    def gain(self) -> float:
-        """The factor of the dampers, from 0 to 1, with which late commands feed no more energy into the arm."""
-        return self._passivity.gain(self._budget)
-
-    def report(self, stiffness_share: float) -> LoopReport:
-        """Return what is told of the loop."""
-        return LoopReport(self._delay.longest, self._delay.command_delay, stiffness_share)
+    def report(self) -> LoopReport:
+        """What is told of the loop."""
+        return LoopReport(self._delay.longest, self._delay.command_delay)
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""

@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.errors import InputError, ModeRefused, Ros2DynError
 from ros2_dyn.runtime.inputs import CommandLink, FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.mode_manager import ModeManager
@@ -83,18 +83,17 @@ class ModeRequests:
 
     def on_request(self, asked: ModeRequest, now: float) -> Asked:
         """Enter or leave a mode at a time, s; or wait for a failsafe process that it needs."""
-        if asked.mode == "monitor":
+        if asked.mode == MONITOR:
             self._modes.leave(now)
             return Asked((Reply(asked.request),))
-        mode = next((each for each in ACTIVE_MODES if each == asked.mode), None)
-        if mode is None:
-            error = InputError("mode", f"expected one of monitor, {', '.join(ACTIVE_MODES)}; got '{asked.mode}'")
+        if asked.mode not in MODES:
+            error = InputError("mode", f"expected one of monitor, {', '.join(MODES)}; got '{asked.mode}'")
             return Asked((Reply(asked.request, error),))
         try:
             self._check_no_load(asked.mode)
             if problem := self._sources.problem(now):
                 raise ModeRefused(asked.mode, problem)
-            self._modes.check_entry(mode, now)
+            self._modes.check_entry(asked.mode, now)
         except ModeRefused as refused:
             return Asked((Reply(asked.request, refused),))
         config = self._modes.failsafe_config()
@@ -128,8 +127,7 @@ class ModeRequests:
         for asked in waiting:
             try:
                 self._check_no_load(asked.mode)
-                mode = next(each for each in ACTIVE_MODES if each == asked.mode)
-                events.append(Event("mode entered", self._modes.enter(mode, now), "info"))
+                events.append(Event("mode entered", self._modes.enter(asked.mode, now), "info"))
                 replies.append(Reply(asked.request))
             except ModeRefused as refused:
                 replies.append(Reply(asked.request, refused))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.mode_conditions import Violation
+from ros2_dyn.control.events import Violation
 from ros2_dyn.control.model_doubt import (
     CONTROLLER_DOES_NOT_FOLLOW,
     FOLLOWING_FRACTION,
@@ -23,7 +23,6 @@ from ros2_dyn.control.model_doubt import (
     lost_payload,
     mean_difference,
 )
-from ros2_dyn.control.modes import ACTIVE_MODES, Mode
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.momentum_observer import MomentumObserver
 from ros2_dyn.model.spatial import Array
@@ -82,7 +81,6 @@ class ModelMonitor:
         ]
         self._following_margin = [(1 - FOLLOWING_FRACTION) * each.tolerance for each in self._allowances]
         self._gravity = np.array(settings.robot.gravity)
-        self._expects_contact = {mode for mode in ACTIVE_MODES if mode not in settings.commands.collision_stop_modes}
         self.forget()
 
     def forget(self) -> None:
@@ -104,14 +102,16 @@ class ModelMonitor:
 
     # ---- before a mode
 
-    def difference(self, latest: Observed, arm: ArmState, mode: Mode, now: float) -> ModelDifference | None:
+    def difference(
+        self, latest: Observed, arm: ArmState, now: float, *, contact_expected: bool
+    ) -> ModelDifference | None:
         """Return the mean difference over the newest states, or None where efforts are not measured or not finite.
 
         Args:
             latest: the newest state, for where none came since the robot, its parameters or its payload changed.
             arm: the state of the arm there.
-            mode: the mode that commands; where it expects contact, that explains a difference, too.
             now: time, s.
+            contact_expected: whether a mode commands that expects contact, which explains a difference, too.
         """
         robot = self._robot
         assert robot is not None
@@ -130,7 +130,7 @@ class ModelMonitor:
         ]
         difference = mean_difference(t, np.array([each.terms.momentum for each, _ in known]), np.array(rates))
         allowed = np.array(self._allowed(np.mean([each.state.measured.qd for each, _ in known], axis=0).tolist()))
-        contact = self._contact(arm) if mode in self._expects_contact else 0.0
+        contact = self._contact(arm) if contact_expected else 0.0
         return ModelDifference(robot.model.joint_names, difference, allowed + contact)
 
     def _measured(self, robot: RobotDynamics, observed: Observed) -> list[float] | None:
@@ -193,14 +193,14 @@ class ModelMonitor:
         low, high = map(np.array, self._band.at(observed.state.measured.measured_at))
         return (exerted * low < 0) & (exerted * high < 0)
 
-    def check(self, mode: Mode, observed: Observed, arm: ArmState, wrench: Array) -> Violation | None:
+    def check(self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool) -> Violation | None:
         """Return what is doubted at a state while commands leave.
 
         Args:
-            mode: the mode.
             observed: the state.
             arm: the state of the arm there.
             wrench: wrench that the tip is to exert, N and N m, shape (6,).
+            contact_expected: whether the mode expects contact.
         """
         robot = self._robot
         assert robot is not None
@@ -223,7 +223,7 @@ class ModelMonitor:
             return None
         external = self._observer.value
         lost = False
-        if mode in self._expects_contact and any(abs(r) > e for r, e in zip(external, allowed)):
+        if contact_expected and any(abs(r) > e for r, e in zip(external, allowed)):
             lost = self._payload_looks_lost(robot, arm, np.array(external), np.array(allowed), observed.now)
             allowed = allowed if lost else (np.array(allowed) + self._contact(arm, wrench)).tolist()
         i = self._moving.update(t, external, allowed)

@@ -8,12 +8,9 @@ import numpy as np
 from ros2_dyn.control.command_supervisor import CommandSupervisor
 from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 
-REST_MODES = ("monitor", "gravity", "feed_forward", "stopped")
-"""Modes in which nobody is expected to carry a part of the arm: the effort at rest is remembered."""
 STILL_DISTANCE = 1e-3
 """Range of a joint that stands still, rad or m."""
 STILL_TIME = 0.1
@@ -48,24 +45,24 @@ class RestHolding:
         there = self._q is not None and bool(np.all(np.abs(q - self._q) <= HELD_DISTANCE))
         return self._effort if there and not self._load_changed else None
 
-    def observe(self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor) -> None:
+    def observe(
+        self, robot: RobotDynamics, observed: Observed, supervisor: CommandSupervisor, *, touched: bool
+    ) -> None:
         """Take a state with the newest command, which has proved to hold the arm; without one the measured effort.
+
+        Nothing is remembered where the arm is `touched`: others may carry a part of it then.
 
         Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
         """
         measured = observed.state.measured
         self._motion.observe(observed.now, measured.q)
-        if supervisor.mode not in REST_MODES or supervisor.escalated:
+        if touched or supervisor.escalated:
             return
         if not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return
         effort = supervisor.last
         if effort is None and measured.effort is not None and (any(measured.effort) or self._q is None):
-            terms, settings = observed.terms, robot.settings
-            total = total_effort(
-                settings.states.measured_effort, measured.effort, terms.inverse_dynamics, terms.gravity
-            )
-            effort = commanded_effort(settings.commands.command_effort, np.array(total), np.array(terms.gravity))
+            effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
         if effort is not None and np.isfinite(effort).all():
             self._remember(observed.now, np.array(measured.q), effort)
 

@@ -11,12 +11,15 @@ import numpy as np
 
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.mode_settings import ImpedanceSettings
+from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.command_interface import CommandConversion
+from ros2_dyn.runtime.control_policy import command_limits
+from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.link_frame import link_frame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels, terms_kernel
@@ -75,13 +78,17 @@ class RobotDynamics:
         """Factor from the driver's unit of effort to N m or N, shape (n,)."""
         self.effort_cutoff = settings.states.effort_filter_cutoff or inf
         """Cut-off of the driver's low-pass of efforts, Hz; infinite: none."""
-        self.effort_limit = settings.commands.effort_scale * model.effort_limit
+        self.limits = command_limits(model, settings)
+        """What commands may be."""
+        reaction_time = 1 / settings.commands.slew_rate  # until the effort has turned into a braking one
+        self.positions = PositionLimits(model.joint_names, model.lower, model.upper, reaction_time)
+        """Position limits of the joints."""
+        self.effort_limit = self.limits.effort
         """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.robot.tip_link or model.default_tip
         self.command_conversion = CommandConversion(model, settings)
         """From efforts to what the controller is sent."""
-        self.stiffness_frame = link_frame(model, settings.mode(ImpedanceSettings).frame)
-        """The link along whose axes the stiffness of mode impedance acts."""
+        self._frames = {link: link_frame(model, link) for each in settings.modes for link in each.links}
         self.payload = payload or PayloadRamp(self.tip_link)
         self.kernels: RobotKernels = robot_kernels(model, self.payload.link, self.tip_link)
         self.presliding = Presliding(model)
@@ -164,6 +171,32 @@ class RobotDynamics:
         (M,) = self.kernels.mass(q, self.payload.at(now))
         J, pose = self.kernels.tip(q)
         return ArmState(*map(np.array, (q, state.qd, gravity, terms.friction, M, J, pose)))
+
+    def link_pose(self, link: str, q: Sequence[float]) -> Array:
+        """Return the pose of a link that the parameters name, in the base frame, shape (4, 4); empty: the base link."""
+        return self._frames[link].pose(q)
+
+    def as_commanded(self, effort: Array, gravity: Array) -> Array:
+        """Return an effort as the controller expects it, from the whole joint effort, N m or N, shape (n,).
+
+        Args:
+            effort: whole joint effort, N m or N, shape (n,).
+            gravity: the part of it that carries the weight, N m or N, shape (n,).
+        """
+        return commanded_effort(self.settings.commands.command_effort, effort, gravity)
+
+    def exerted(self, state: MeasuredState, terms: Terms, gravity: Array) -> Array | None:
+        """Return the measured effort, as it would be commanded, N m or N, shape (n,); None where it is not reported.
+
+        Args:
+            state: measured.
+            terms: computed there.
+            gravity: the effort that carries the weight, N m or N, shape (n,).
+        """
+        measured, kind = state.effort, self.settings.states.measured_effort
+        if measured is None or not all(map(isfinite, measured)):
+            return None
+        return self.as_commanded(np.array(total_effort(kind, measured, terms.inverse_dynamics, terms.gravity)), gravity)
 
     def in_order(self, numbers: Sequence[float]) -> list[float]:
         """Return numbers given in the order of `joints` in the model's; zeros where none are given."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ros2_dyn.control.arm import DesiredState as DesiredState
+
 
 class MeasuredState(NamedTuple):
     """A measured state in the model's joint order."""
@@ -27,16 +29,6 @@ class MeasuredState(NamedTuple):
     """Why its velocities do not fit, so that a mode has to stop; while one commands, they are rates of positions."""
     believed_q: list[float] | None = None
     """Positions of the newest state that fits the states before it, rad or m, shape (n,); None: none did."""
-
-
-class DesiredState(NamedTuple):
-    """A desired state in the model's joint order; None where the message leaves a quantity to the measurement."""
-
-    stamp: int
-    """ns."""
-    q: list[float] | None
-    qd: list[float] | None
-    qdd: list[float]
 
 
 class SynchronizedState(NamedTuple):

@@ -33,15 +33,7 @@ class TargetHybrid(TargetPose):
         """
         super().__init__(model, _pose(sample), now)
         self.force_axes = tuple(sample.force_axes)
-        """Along and about which axes the wrench is exerted, and no spring acts; x, y and z of each."""
         self._wrench = np.array(sample.wrench, dtype=float)
-        self._axes: Array | None = None
-
-    def axes(self, q: Sequence[float]) -> Array:
-        """Return the axes of the task in the base frame, shape (3, 3), as at the first call's q, rad or m."""
-        if self._axes is None:
-            self._axes = self._link.pose(q)[:3, :3]
-        return self._axes
 
     def in_base_axes(self, q: Sequence[float]) -> Array:
         """Return the wrench as [force; moment], N and N m, shape (6,)."""

@@ -24,6 +24,9 @@ MAX_DISTANCE = 100.0
 class TargetPose:
     """A desired pose. In the frame of a moving link it is meant where that link is at the next state."""
 
+    force_axes: tuple[bool, ...] = ()
+    """Along and about which axes of its frame the tip is not held, shape (6,); empty: it is held along all."""
+
     def __init__(self, model: RobotModel, sample: PoseSample, now: float) -> None:
         """Read a message; the kernel of a frame that is new takes some 30 ms.
 
@@ -39,6 +42,23 @@ class TargetPose:
         self.frame, self.time = sample.frame, TargetTime.of(sample, now)
         self._link, self._sample = link_frame(model, sample.frame), sample
         self._in_base: Array | None = None
+        self._axes: Array | None = None
+
+    @property
+    def desired_at(self) -> float:
+        """When it was desired, s."""
+        return self.time.desired_at
+
+    @property
+    def arrived_at(self) -> float:
+        """When it arrived, s."""
+        return self.time.arrived_at
+
+    def axes(self, q: Sequence[float]) -> Array:
+        """Return the axes of its frame in the base frame, shape (3, 3), as at the first call's q, rad or m."""
+        if self._axes is None:
+            self._axes = self._link.pose(q)[:3, :3]
+        return self._axes
 
     def in_base(self, q: Sequence[float]) -> Array:
         """Return the pose in the base frame, shape (4, 4), where the link was at the first call's q, rad or m."""

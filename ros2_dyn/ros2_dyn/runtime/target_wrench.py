@@ -63,6 +63,11 @@ class TargetWrench:
         self._wrench = np.array(sample.wrench, dtype=float)
         self._link = link_frame(model, sample.frame)
 
+    @property
+    def desired_at(self) -> float:
+        """When it was desired, s."""
+        return self.time.desired_at
+
     def in_base_axes(self, q: Sequence[float]) -> Array:
         """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
         return rotated(self._link.pose(q)[:3, :3], self._wrench)

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.modes import Mode
+from ros2_dyn.control.modes import MONITOR
 from ros2_dyn.control.stop import NOTHING_FOUND, StopHandover
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
@@ -114,7 +114,7 @@ class FailsafeConfig(NamedTuple):
 class Update(NamedTuple):
     """All that one input leads to."""
 
-    mode: Mode = "monitor"
+    mode: str = MONITOR
     """The mode after it."""
     commands: bool = False
     """Whether commands leave after it."""

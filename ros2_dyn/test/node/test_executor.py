@@ -20,8 +20,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
+from ros2_dyn.ros.coroutines import Answer, LateService
 from ros2_dyn.ros.executor import VARIABLE, ServedNode, Ticks, spin
-from ros2_dyn.ros.late_service import Answer, LateService
 from ros2_dyn.ros.node_base import TIME_TO_END
 from ros_harness import Listener
 

@@ -45,7 +45,7 @@ def begin(listener) -> Iterator[Callable[..., Driver]]:
     def begin(**parameters: Any) -> Driver:
         arm = StandingArm(speed=0.0)
         started.append(
-            Driver.of(listener, arm, **{"force.force_rate": 1000.0, "states.timeout": STATE_TIMEOUT}, **parameters)
+            Driver.of(listener, arm, **{"commands.force_rate": 1000.0, "states.timeout": STATE_TIMEOUT}, **parameters)
         )
         enter_force(started[-1])
         return started[-1]

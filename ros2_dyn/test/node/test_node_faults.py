@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from command_rules import CommandRules
 from driver import COMMANDED_NODE, HOME, MODEL, NAMES, URDF, Driver, ObedientArm, force, point, resting_at_home
 from robots import joint, link, robot
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES as ALL_MODES
 from ros2_dyn.dynamics import gravity, rnea
 from ros_harness import Listener
 
@@ -32,8 +32,11 @@ Fault = Callable[[Driver], None]
 def driver() -> Iterator[Driver]:
     """One node, which goes through all faults."""
     listener = Listener()
-    standing = {"commands.model_tolerance": 10.0}  # this arm does not move, whatever it exerts
-    driver = Driver.of(listener, ObedientArm(), **{"commands.ramp_time": 0.0, "force.force_rate": 10000.0}, **standing)
+    standing = {
+        "commands.model_tolerance": 10.0,
+        "commands.ramp_time": 0.0,
+    }  # this arm does not move, whatever it exerts
+    driver = Driver.of(listener, ObedientArm(), **{"commands.force_rate": 10000.0}, **standing)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
     yield driver
@@ -219,7 +222,7 @@ MODES = {"targets stop": "force", "targets that cannot be used": "feed_forward"}
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
     """Each kind in one of the modes; the modes take turns."""
-    mode = MODES.get(fault, ACTIVE_MODES[list(FAULTS).index(fault) % len(ACTIVE_MODES)])
+    mode = MODES.get(fault, list(ALL_MODES)[list(FAULTS).index(fault) % len(ALL_MODES)])
     driver.desired, driver.wrench = resting_at_home, force(x=0.3, y=0.5, z=-0.3)
     driver.play(5)
     driver.until(lambda: driver.set_mode(mode).success, f"mode {mode} is not entered")

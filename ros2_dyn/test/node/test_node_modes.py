@@ -32,7 +32,7 @@ def node() -> Iterator[Driver]:
     listener = Listener()
     dampings = {f"{mode}.damping": 0.0 for mode in ("gravity", "hand_guiding", "force")}
     brake = {"commands.stop_service": "/controller/brake"}
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"force.force_rate": 1000.0}, **brake, **dampings)
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.force_rate": 1000.0}, **brake, **dampings)
     driver.brakes = []
 
     def close_brakes(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -117,7 +117,7 @@ def test_rejected_modes_leave_the_arm_uncommanded(driver):
         assert driver.play(5) == []
         return response.message
 
-    assert "expected one of monitor, gravity, hand_guiding, feed_forward, force, impedance; got 'dance'" in rejected(
+    assert "expected one of monitor, feed_forward, force, gravity, hand_guiding, impedance; got 'dance'" in rejected(
         "dance"
     )
     assert "it follows ~/desired, and none is usable" in rejected("feed_forward")

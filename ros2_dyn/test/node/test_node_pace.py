@@ -13,7 +13,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from driver import HOME, NAMES, force, resting_at_home
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
 
@@ -96,7 +96,7 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
         simulated = SimulatedController(listener)
         gravities = listener.listen("dynamics/gravity")
         listener.until(lambda: len(gravities) > 20, "no states")
-        for mode in ACTIVE_MODES:
+        for mode in MODES:
             simulated.enter(mode)
             before = len(simulated.commands)
             simulated.states(STATES)

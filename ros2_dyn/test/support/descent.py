@@ -8,8 +8,8 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import CommandLimits
-from ros2_dyn.control.modes import StopBehaviour
 
 DESCENT_MARGIN = 0.5
 """Time, s, that commands on a stale state may change besides that of the largest change at the slew rate."""

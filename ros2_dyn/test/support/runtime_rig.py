@@ -14,7 +14,7 @@ from descent import DescentJudge
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.errors import FailsafeError, Ros2DynError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
@@ -259,7 +259,7 @@ class RuntimeRig:
         self._judge(np.asarray(command.data), at)
 
     def _judge(self, effort: np.ndarray, at: float, by_failsafe: bool = False) -> None:
-        stopped = by_failsafe or self.modes[-1] not in ACTIVE_MODES
+        stopped = by_failsafe or self.modes[-1] not in MODES
         self.commanded += 1
         order = [NAMES.index(name) for name in self.settings.commands.joints or self.settings.robot.joints]
         limit = self.settings.commands.effort_scale * SMALL_ARM.effort_limit[order]

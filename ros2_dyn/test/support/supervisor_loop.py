@@ -12,16 +12,15 @@ from ros2_dyn.control.command_supervisor import (
     RAMP_DOWN_PERIOD,
     BrakeInput,
     CommandSupervisor,
+    SeenState,
     SupervisorPolicy,
 )
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
 
 LIMITS = CommandLimits(("a", "b"), np.array([10.0, 4.0]), np.array([50.0, 20.0]), np.array([1.0, 2.0]))
 SAFE, HOLD = np.array([1.0, -1.0]), np.array([1.2, -0.8])
 IMPLAUSIBLE = {"problem": "it repeats the same numbers"}
-CONDITIONS = ModeConditions(target_timeout=0.2)
 PERIOD = 0.004
 """Period of the states, s."""
 STOP_BEHAVIOURS = ("hold_gravity", "zero_effort", "none")
@@ -31,7 +30,7 @@ class SupervisorLoop:
     """Plays states to a supervisor, and keeps its commands and events."""
 
     def __init__(self, **policy) -> None:
-        self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(conditions=CONDITIONS, **policy))
+        self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(**policy))
         self.now = 100.0
         self.effort = np.array([2.0, 1.0])
         self.M = np.zeros((2, 2))
@@ -53,15 +52,17 @@ class SupervisorLoop:
         """Enter a mode."""
         self.supervisor.enter(mode, applied, age, self.now)
 
-    def step(self, n: int = 1, dt: float = PERIOD, **seen) -> np.ndarray | None:
-        """Play states; return the last command."""
+    def step(self, n: int = 1, dt: float = PERIOD, collision: bool = False, **seen) -> np.ndarray | None:
+        """Play states, after a collision where there is one; return the last command."""
+        if collision and self.supervisor.is_active:
+            self.supervisor.stop("collision")
         command = None
         for _ in range(n):
             self.now += dt
             q = np.array([0.01 * np.sin(self.now), 0.3])
             given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.005, 0.0])} | seen
             self.q = given["q"]
-            command, seen_now = None, GuardInput(**given)
+            command, seen_now = None, SeenState(**given)
             accepted = self.supervisor.accept(seen_now)
             if accepted and self.supervisor.is_active:
                 command = self.supervisor.follow(self.effort, HOLD, self.now)

@@ -31,7 +31,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.ros.node_base import LATCHED
 from ros_domains import random_domain
 from ros_harness import PATIENCE, Listener, Process, words
@@ -226,7 +226,7 @@ def play(mode: str, fault: str) -> Trial:
 
 
 @pytest.mark.skipif(not FULL, reason="takes ten seconds each; FULL=1 plays them")
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_arm_rests_after_its_node_is_gone(mode, fault):
     """Once of each kind."""
@@ -239,7 +239,7 @@ def main(arguments: list[str]) -> int:
     """Play trials; print a line for each, and the worst of each kind as JSON at the end."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=20, help="number of trials of each kind (default 20)")
-    parser.add_argument("--modes", nargs="*", default=list(ACTIVE_MODES), help="the modes (default all)")
+    parser.add_argument("--modes", nargs="*", default=list(MODES), help="the modes (default all)")
     parser.add_argument("--faults", nargs="*", default=list(FAULTS), help="the faults (default all)")
     chosen = parser.parse_args(arguments)
     worst: dict[str, Any] = {}

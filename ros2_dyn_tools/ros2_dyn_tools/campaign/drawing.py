@@ -3,24 +3,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ros2_dyn.control.modes import MODES, STOPPED
 from ros2_dyn_tools.campaign.record import Record
 from ros2_dyn_tools.campaign.runner import Played
 
-MODE_COLORS = {
-    "gravity": "tab:green",
-    "hand_guiding": "tab:cyan",
-    "feed_forward": "tab:blue",
-    "force": "tab:purple",
-    "impedance": "tab:orange",
-    "stopped": "tab:red",
-}
-"""Colours of the modes in a drawing; the others have none."""
+MODE_COLORS = ("tab:blue", "tab:purple", "tab:green", "tab:cyan", "tab:olive", "tab:brown", "tab:pink")
+"""Colours of the modes in a drawing, in the order of their names; then from the beginning."""
+STOPPED_COLOR = "tab:red"
 
 
 def draw(played: Played, path: Path) -> None:
@@ -53,10 +48,11 @@ def draw(played: Played, path: Path) -> None:
 
 
 def _draw_spans(axis: Any, played: Played) -> None:
+    colors = dict(zip(MODES, cycle(MODE_COLORS))) | {STOPPED: STOPPED_COLOR}
     modes = [(e.t, e.details[0]) for e in played.record.events if e.kind == "mode"]
     for (start, mode), (end, _) in pairwise([*modes, (played.world.now, "")]):
-        if mode in MODE_COLORS:
-            axis.axvspan(start, end, color=MODE_COLORS[mode], alpha=0.12, linewidth=0)
+        if mode in colors:
+            axis.axvspan(start, end, color=colors[mode], alpha=0.12, linewidth=0)
     for broken in played.broken:
         axis.axvline(broken.t, color="red", linewidth=1)
         axis.text(broken.t, axis.get_ylim()[0], broken.promise, fontsize=6, color="red", rotation=90)

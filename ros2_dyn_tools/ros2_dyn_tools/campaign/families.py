@@ -14,7 +14,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ros2_dyn.control.modes import ACTIVE_MODES, StopBehaviour
+from ros2_dyn.control.command_settings import StopBehaviour
+from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -93,7 +94,8 @@ class Family:
     """Shortest and longest time from one fault to the next, s."""
     quiet: float = 0.3
     """Share of faults after which it is quiet for `QUIET`, so that rest can be seen."""
-    modes: tuple[str, ...] = ("monitor", *ACTIVE_MODES)
+    modes: tuple[str, ...] = ()
+    """Modes that are requested; empty: all, and none."""
     patience: tuple[float, ...] = (0.0, 3.1)
     """Times for which operators wait after a stop before they request a mode, s."""
     thresholds: tuple[float, ...] = (np.inf, 0.1, 0.3, 1.0)
@@ -285,14 +287,15 @@ def _plan_faults(
     world: World, family: Family, plan: np.random.Generator, chances: np.random.Generator, faults: int
 ) -> None:
     seeds = chances.integers(2**63, size=faults)
-    world.want_mode(_draw(plan, family.modes))
+    modes = family.modes or (MONITOR, *MODES)
+    world.want_mode(_draw(plan, modes))
     t = START
     for number in range(faults):
         kind, own = _draw(plan, family.faults), np.random.default_rng(seeds[number])
         duration = float(plan.uniform(0.02, MAX_DURATION))
         world.at(t, partial(start_fault, world, kind, own, duration))
         if plan.random() < 0.3:
-            world.at(t + 0.5 * duration, partial(world.want_mode, _draw(plan, family.modes)))
+            world.at(t + 0.5 * duration, partial(world.want_mode, _draw(plan, modes)))
         gap = QUIET if plan.random() < family.quiet else family.gaps
         t += float(plan.uniform(*gap)) + LASTING_FAULTS.get(kind, 0.0)
     world.end = t + AFTERMATH

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES, MONITOR
+from ros2_dyn.control.modes.base import Target
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
@@ -238,7 +239,7 @@ def handover_fails(world: World, rng: np.random.Generator) -> Fault:
 
 def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
     """Request another mode and this one by turns."""
-    others = [mode for mode in ("monitor", *ACTIVE_MODES) if mode != world.wanted_mode]
+    others = [mode for mode in (MONITOR, *MODES) if mode != world.wanted_mode]
     modes = [others[int(rng.integers(len(others)))], world.wanted_mode]
 
     def toggle() -> None:
@@ -386,8 +387,10 @@ def led(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: world.add_contact(Hand(tip, displacement, origin, world.now, duration, hold)), _nothing)
 
 
-def _wall(world: World, distance: float, stiffness: float, way: Callable[[], Array], mode: str = "") -> Fault:
-    """Return a wall before the tip, in the direction of a way in base axes, (3,), while a mode is wanted."""
+def _wall(
+    world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: Target | None = None
+) -> Fault:
+    """Return a wall before the tip, towards a way in base axes, (3,), while a mode of a target is wanted."""
     walls: list[Wall] = []
 
     def begin() -> None:
@@ -396,8 +399,8 @@ def _wall(world: World, distance: float, stiffness: float, way: Callable[[], Arr
         origin = world.arm.tip_position() - distance * normal
         walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
         world.add_contact(walls[0])
-        if mode:
-            world.want_mode(mode)
+        if target:
+            world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
 
     return Fault(begin, lambda: world.remove_contact(walls[0]))
 
@@ -405,19 +408,21 @@ def _wall(world: World, distance: float, stiffness: float, way: Callable[[], Arr
 def walled(world: World, rng: np.random.Generator) -> Fault:
     """Put a wall near the tip, and take it away."""
     direction, distance = rng.normal(size=3), float(rng.uniform(-2e-3, 0.03))
-    return _wall(world, distance, 2e4, lambda: direction)
+    return _wall(world, distance=distance, stiffness=2e4, way=lambda: direction)
 
 
 def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
-    """Put a stiff wall where the desired force points, while mode force is wanted."""
+    """Put a stiff wall where the desired force points, while a mode that exerts it is wanted."""
     distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
-    return _wall(world, distance, stiffness, lambda: world.targets.force(world.now), "force")
+    return _wall(
+        world, distance=distance, stiffness=stiffness, way=lambda: world.targets.force(world.now), target="wrench"
+    )
 
 
 def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
-    """Put a stiff wall where the desired pose is, while mode impedance is wanted."""
+    """Put a stiff wall where the desired pose is, while a mode that follows it is wanted."""
     distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
-    return _wall(world, distance, stiffness, world.way_to_pose, "impedance")
+    return _wall(world, distance=distance, stiffness=stiffness, way=world.way_to_pose, target="pose")
 
 
 WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")

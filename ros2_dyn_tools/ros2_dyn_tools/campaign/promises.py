@@ -16,8 +16,6 @@ import numpy as np
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.record import Motion, Record
 
-CONTACT_MODES = ("hand_guiding", "force", "impedance")
-MODES = ("gravity", "feed_forward", *CONTACT_MODES)
 SLEW_TIME = 0.02
 """A command changes by no more than the slew rate allows in this time, s."""
 REST_SPEED = 0.05
@@ -121,7 +119,7 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
     Nothing is promised of an arm that the node or its failsafe process did not command then.
     """
     motion = record.motion
-    calm = ~_in_mode(motion, MODES) & (motion.contact_force == 0)
+    calm = ~_active(record) & (motion.contact_force == 0)
     changes = [t for kind in ("placed home", "brakes opened") for t in record.times(kind)]
     for begin, end, kind in record.spans("fault begins", "fault ends"):
         if kind in disturbing.during:
@@ -173,7 +171,7 @@ def _limits(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
-    fast = _in_mode(motion, CONTACT_MODES) & (motion.tip_speed > allowed)
+    fast = _in_mode(motion, record.declared.contact_modes) & (motion.tip_speed > allowed)
     yield from _lasting(motion, fast, TIP_TIME, "tip speed", motion.tip_speed, allowed)
 
 
@@ -182,12 +180,14 @@ def _enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     for begin, end, kind in record.spans("fault begins", "fault ends"):
         if kind == "enable lost":
             without = (motion.t > begin + ENABLE_TIME) & (motion.t < end)
-            yield from _first(motion.t, without & _in_mode(motion, CONTACT_MODES), "enable", np.inf, ENABLE_TIME)
+            yield from _first(
+                motion.t, without & _in_mode(motion, record.declared.contact_modes), "enable", np.inf, ENABLE_TIME
+            )
 
 
 def _silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, record.declared.state_timeout + SILENCE_TIME
-    blind = _in_mode(motion, MODES) & (motion.silence > allowed)
+    blind = _active(record) & (motion.silence > allowed)
     yield from _first(motion.t, blind, "silence", np.inf, allowed)
 
 
@@ -207,7 +207,7 @@ def _other(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     for begin, end, kind in record.spans("fault begins", "fault ends"):
         if kind == "second commander":
             beside = (motion.t > begin + COMMANDER_TIME) & (motion.t < end)
-            yield from _first(motion.t, beside & _in_mode(motion, MODES), "other commander", np.inf, COMMANDER_TIME)
+            yield from _first(motion.t, beside & _active(record), "other commander", np.inf, COMMANDER_TIME)
 
 
 def _takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -215,7 +215,7 @@ def _takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     back = record.times("node", "resumes")
     for t in sorted(record.times("node", "killed") + record.times("node", "hangs")):
         i = int(np.searchsorted(motion.t, t)) - 1
-        if i < 0 or not _in_mode(motion, MODES)[i] or any(t < each < t + TAKEOVER_TIME for each in back):
+        if i < 0 or not _active(record)[i] or any(t < each < t + TAKEOVER_TIME for each in back):
             continue
         by_failsafe = record.commands.t[record.commands.publisher == "failsafe"]
         after = by_failsafe[by_failsafe >= t]
@@ -276,6 +276,11 @@ def _payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def _in_mode(motion: Motion, modes: Sequence[str]) -> Array:
     """Return where the node commands in one of some modes, shape (m,)."""
     return np.isin(motion.mode, modes) & (motion.commander == "node")
+
+
+def _active(record: Record) -> Array:
+    """Return where a law commands, shape (m,)."""
+    return _in_mode(record.motion, record.declared.modes)
 
 
 def _first(t: Array, bad: Array, name: str, value: float, allowed: float) -> Iterator[Broken]:

@@ -43,6 +43,12 @@ class Declared:
     """s."""
     max_tip_speed: float
     """m/s."""
+    modes: tuple[str, ...]
+    """Modes in which a law commands."""
+    contact_modes: tuple[str, ...]
+    """Those of them in which people or things are touched."""
+    enabled_modes: tuple[str, ...]
+    """Those of them in which a person holds a button."""
 
 
 @dataclass(frozen=True)

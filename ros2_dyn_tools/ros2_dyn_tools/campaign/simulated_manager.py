@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ros2_dyn.control.modes import HANDOVER_MODE
 from ros2_dyn.runtime.handover import give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, Controller, HandoverStep, Outcome, Refused
 from ros2_dyn.runtime.inputs import HandoverInput
@@ -124,8 +125,8 @@ class SimulatedManager:
 
     async def enter_gravity(self) -> None:
         """Enter mode gravity."""
-        await self._request("gravity")
-        if self.world.node.mode != "gravity":
+        await self._request(HANDOVER_MODE)
+        if not (await self.view()).holds:
             raise Refused("mode gravity was refused")
 
     async def leave(self) -> None:

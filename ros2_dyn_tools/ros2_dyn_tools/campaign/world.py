@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
@@ -172,6 +172,9 @@ class World:
             np.array(threshold) if settings.collision.enabled else np.full(arm.n, inf),
             settings.states.timeout,
             settings.commands.max_tip_speed,
+            tuple(MODES),
+            tuple(name for name, mode in MODES.items() if mode.needs.contact),
+            tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
         )
 
     # ---- time
@@ -201,7 +204,7 @@ class World:
     def record(self, kind: str, *details: Any) -> None:
         """Write an event down, and do what follows from it."""
         self.recorder.event(self.queue.now_ns, kind, *details)
-        if kind == "mode" and details[0] not in ACTIVE_MODES:
+        if kind == "mode" and details[0] not in MODES:
             self._patient_until = self.now + self.options.patience
         if kind == "stop_service" and self.options.attended:
             self.brake()

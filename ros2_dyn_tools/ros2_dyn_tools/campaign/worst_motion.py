@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ros2_dyn_tools.campaign.promises import MODES
 from ros2_dyn_tools.campaign.record import Record
 
 STOP_WINDOW = 3.0
@@ -22,7 +21,7 @@ MOTIONS = {
 def worst_motion(record: Record) -> dict[str, float]:
     """Return the figures of `MOTIONS`."""
     motion = record.motion
-    active = np.isin(motion.mode, MODES) & (motion.commander == "node")
+    active = np.isin(motion.mode, record.declared.modes) & (motion.commander == "node")
     begun = np.maximum.accumulate(np.where(active, np.arange(len(active)), -1))
     stopped = (begun >= 0) & ~active & (motion.t - motion.t[np.maximum(begun, 0)] < STOP_WINDOW)
     for t in record.times("placed home"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from ros2_dyn.errors import ReplayDiffers
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.input_records import NAMES, Decision
-from ros2_dyn.runtime.replay import Replayed, replay
+from ros2_dyn_tools.recording.replay import Replayed, replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

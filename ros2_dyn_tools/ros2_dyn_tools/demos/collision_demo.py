@@ -12,6 +12,7 @@ from ros2_dyn_interfaces.srv import ApplyContact
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
+from ros2_dyn.control.modes import STOPPED
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn_tools.demos.arm_demo import ArmDemo
 from ros2_dyn_tools.demos.arm_recorder import QUEUE, seconds
@@ -93,7 +94,7 @@ class CollisionDemo(ArmDemo):
         where = {"link": LINK, "point": Point(x=x, y=y, z=z), "force": Vector3(x=fx, y=fy, z=fz)}
         runner.call_checked(ApplyContact, "mock_arm/apply_contact", profile="step", duration=PUSH_TIME, **where)
         runner.wait_until(lambda: bool(arm.contacts), "mock_arm/contact_wrench")
-        runner.wait_until(lambda: self._stop and arm.mode != "feed_forward", "stop by the collision")
+        runner.wait_until(lambda: self._stop and arm.mode == STOPPED, "stop by the collision")
         runner.wait_until(lambda: self._detected is not None, "dynamics/collision with a collision")
         self._mode_after, self._stopped_at = arm.mode, arm.mode_at
 

@@ -11,8 +11,8 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import Recording
 from ros2_dyn.runtime.inputs import WrenchSample
-from ros2_dyn.runtime.replay import Replayed, replay
 from ros2_dyn.runtime.update import Step
+from ros2_dyn_tools.recording.replay import Replayed, replay
 from ros2_dyn_tools.viewer.live_arm import step_efforts
 from ros2_dyn_tools.viewer.picture import LinkWrench, ShownRobot, Status
 from ros2_dyn_tools.viewer.recorded_motion import accelerations

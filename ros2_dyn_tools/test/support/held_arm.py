@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from delayed_loop import light_arm
+from ros2_dyn.control.modes.impedance import Spring
 from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -88,6 +89,6 @@ class Held:
         self.samples.append((self.world.now, error, speed, float(np.linalg.svd(J)[1][-1])))
 
     @property
-    def law(self):
-        """The law of the mode."""
-        return self.world.node.runtime._modes._laws._impedance_law
+    def spring(self) -> Spring:
+        """The spring of the mode."""
+        return self.world.node.runtime.active_mode.spring

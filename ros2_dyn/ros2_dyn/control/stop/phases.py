@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ros2_dyn.control.modes import Mode
-
+MONITOR, STOPPED = "monitor", "stopped"
+"""What is shown in the place of a mode where none commands, and after one has stopped."""
 Phase = Literal["silent", "active", "braking", "holding", "failed", "released", "zeroing", "leaving", "ending"]
 Signal = Literal["entered", "stopped", "dropped", "left", "unseen", "rests", "moves", "fails", "ends", "aborted"]
 """What leads from one phase to the next. `dropped` is a stop with `zero_effort`."""
@@ -18,7 +18,7 @@ Signal = Literal["entered", "stopped", "dropped", "left", "unseen", "rests", "mo
 class About(NamedTuple):
     """What a phase is."""
 
-    mode: Mode | None
+    mode: str | None
     """The mode that is shown; None: the one that was entered."""
     commanded: str
     """What is commanded, in words."""
@@ -29,15 +29,15 @@ class About(NamedTuple):
 REPEATED = "a slew to what carried the arm last, repeated"
 ZERO_REPEATED = "a slew to zero, repeated"
 PHASES: dict[Phase, About] = {
-    "silent": About("monitor", "nothing", ""),
+    "silent": About(MONITOR, "nothing", ""),
     "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),
-    "braking": About("stopped", "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
-    "holding": About("stopped", "the same; the sum stays, and springs let a joint go that is pushed", REPEATED),
-    "failed": About("stopped", "what `braking` commands; `commands.stop_service` is called", REPEATED),
-    "released": About("stopped", "the same, without the joints that speed up; `commands.stop_service` again", REPEATED),
-    "zeroing": About("stopped", "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
-    "leaving": About("monitor", "what `braking` commands", REPEATED),
-    "ending": About("monitor", "a ramp to the effort that holds the arm, or to zero; then this, constant", REPEATED),
+    "braking": About(STOPPED, "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
+    "holding": About(STOPPED, "the same; the sum stays, and springs let a joint go that is pushed", REPEATED),
+    "failed": About(STOPPED, "what `braking` commands; `commands.stop_service` is called", REPEATED),
+    "released": About(STOPPED, "the same, without the joints that speed up; `commands.stop_service` again", REPEATED),
+    "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
+    "leaving": About(MONITOR, "what `braking` commands", REPEATED),
+    "ending": About(MONITOR, "a ramp to the effort that holds the arm, or to zero; then this, constant", REPEATED),
 }
 
 
@@ -52,15 +52,15 @@ class Transition(NamedTuple):
 
 
 ENTERED = "a mode is requested, and all entry checks hold"
-STOPPED = "a condition fails, or states are too old"
+FAILS_OR_STALE = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
 FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s"
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (
     Transition("silent", "entered", "active", ENTERED),
     Transition("active", "entered", "active", "another mode is requested"),
-    Transition("active", "stopped", "braking", STOPPED),
-    Transition("active", "dropped", "zeroing", f"{STOPPED}, with `zero_effort`"),
+    Transition("active", "stopped", "braking", FAILS_OR_STALE),
+    Transition("active", "dropped", "zeroing", f"{FAILS_OR_STALE}, with `zero_effort`"),
     Transition("active", "left", "leaving", LEFT),
     Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.3 s"),
     Transition("braking", "fails", "failed", FAILS),

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The supervisor of commands: what it lets out, whatever comes in."""
 
-from math import inf, nan
+from math import nan
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP, CommandLimits
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from supervisor_loop import HOLD, IMPLAUSIBLE, LIMITS, PERIOD, SAFE, STOP_BEHAVIOURS, SupervisorLoop
 from tiers import FULL
 
@@ -95,7 +95,7 @@ def test_a_stopped_mode_can_be_left():
     loop = SupervisorLoop(ramp_time=0.1)
     loop.enter("force")
     loop.step(50)
-    loop.step(target_age=inf)
+    loop.step(collision=True)
     loop.step(300)
     assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
     loop.supervisor.leave()
@@ -136,21 +136,14 @@ def test_events_are_taken_once():
 # --- stops
 
 
-@pytest.mark.parametrize(
-    ("mode", "seen", "reason"),
-    [
-        ("gravity", {"qd": np.array([0.0, -2.1])}, "too fast: 'b' moves with -2.1, 2 rad/s or m/s are allowed"),
-        ("feed_forward", {"collision": True}, "collision"),
-        ("force", {"target_age": inf}, "target stale: inf s old"),
-    ],
-)
-def test_a_violated_condition_stops_the_mode_until_it_is_entered_again(mode, seen, reason):
+@pytest.mark.parametrize("mode", ["gravity", "feed_forward"])
+def test_a_violated_condition_stops_the_mode_until_it_is_entered_again(mode):
     loop = SupervisorLoop()
     loop.enter(mode)
     loop.step(50)
     assert loop.supervisor.mode == mode
-    loop.step(**seen)
-    assert (loop.supervisor.mode, loop.supervisor.reason) == ("stopped", reason)
+    loop.step(collision=True)
+    assert (loop.supervisor.mode, loop.supervisor.reason) == ("stopped", "collision")
     loop.step(200)
     assert loop.supervisor.mode == "stopped"
     loop.enter(mode)
@@ -445,7 +438,7 @@ def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, 
             if not loop.supervisor.commands:
                 before = None
                 elapsed = 0.0
-            loop.enter(rng.choice(ACTIVE_MODES), np.zeros(2) if before is None else before)
+            loop.enter(rng.choice(list(MODES)), np.zeros(2) if before is None else before)
             before = loop.supervisor.last
         elif event < 0.035:
             loop.supervisor.leave()
@@ -453,7 +446,6 @@ def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, 
         seen = {
             "age": rng.choice([0.01, 0.05, 0.2, -3600.0, nan], p=[0.5, 0.49, 0.004, 0.003, 0.003]),
             "collision": rng.random() < 0.002,
-            "target_age": rng.choice([0.1, inf], p=[0.99, 0.01]),
         }
         dt = float(rng.choice([0.0, PERIOD, 0.05, 0.2], p=[0.1, 0.85, 0.04, 0.01]))
         command = loop.step(dt=dt, **seen)
@@ -461,7 +453,7 @@ def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, 
         if command is not None:
             sent += 1
             assert abs(seen["age"]) <= 0.1
-            assert dt <= 0.1 or loop.supervisor.mode not in ACTIVE_MODES
+            assert dt <= 0.1 or loop.supervisor.mode not in MODES
             assert np.all(np.isfinite(command))
             assert np.all(np.abs(command) <= LIMITS.effort)
             assert np.all(np.abs(command - before) <= min(elapsed, MAX_SLEW_STEP) * LIMITS.slew_rate + 1e-9)

@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from arms import arm_at
 from robots import mock_arm
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.feed_forward import joint_pd
+from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.force_control import force_control
-from ros2_dyn.control.hand_guiding import HandGuidingParameters, hand_guiding
+from ros2_dyn.control.joint_pd import joint_pd
+from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import Payload, RobotModel
@@ -200,15 +203,12 @@ def test_force_in_the_axes_of_the_tip_is_reached(fine_rig):
 
 def guided(model: RobotModel, lower=None, upper=None) -> Law:
     """Return the law with its defaults, and with joint limits, the model's for None."""
-    anchor, guiding = None, HandGuidingParameters()
-    lower, upper = model.lower if lower is None else lower, model.upper if upper is None else upper
-
-    def law(state, t):
-        nonlocal anchor
-        tau, anchor = hand_guiding(state, anchor, guiding, lower, upper, EFFORT_SCALE * model.effort_limit)
-        return tau
-
-    return law
+    mode = HandGuiding(HandGuidingSettings(), 0.0)
+    walls = model.lower if lower is None else lower, model.upper if upper is None else upper
+    effort, velocity = EFFORT_SCALE * model.effort_limit, model.velocity_limit
+    limits = CommandLimits(model.joint_names, effort, model.effort_limit, velocity)
+    commands = CommandSettings(max_tip_speed=10.0)
+    return lambda state, t: mode.step(arm_at(state, t, walls=walls, limits=limits, commands=commands)).effort
 
 
 DIRECTIONS = [(1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (2, 2, -1)]
@@ -277,7 +277,7 @@ def pull(rig: Rig, way, duration: float, q=HOME, lower=None, upper=None) -> Pres
     turned_back = np.diff(np.sign(record.qd[late]), axis=0) != 0
     return Pressed(
         left.min(),
-        np.flatnonzero(left[-1] < HandGuidingParameters().margin),
+        np.flatnonzero(left[-1] < CommandSettings().soft_limit_margin),
         force[-1],
         np.ptp(record.q[late], axis=0),
         turned_back.sum(axis=0),

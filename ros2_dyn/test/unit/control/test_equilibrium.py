@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from control_states import CART, MASS, Continuous
 from ros2_dyn.control.arm_state import arm_state
+from ros2_dyn.control.cartesian_impedance import damping_matrix, displacement, stiffness_matrix
 from ros2_dyn.control.equilibrium import EquilibriumLimits, approach, drag
-from ros2_dyn.control.impedance import damping_matrix, displacement, stiffness_matrix
 from ros2_dyn.control.stiffness_tank import StiffnessTank
 from ros2_dyn.simulation.simulated_arm import SimulatedArm
 

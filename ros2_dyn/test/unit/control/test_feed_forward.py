@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 from control_states import CART, HOME, MASS, Continuous
 from robots import mock_arm
-from ros2_dyn.control.feed_forward import joint_pd
+from ros2_dyn.control.joint_pd import joint_pd
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.simulated_arm import SimulatedArm

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from control_states import CART, MASS, SEVEN, Continuous, chain, moving
 from ros2_dyn.control.arm_state import ArmState, arm_state
-from ros2_dyn.control.impedance import (
+from ros2_dyn.control.cartesian_impedance import (
     bounded_stiffness,
     damping_matrix,
     displacement,

@@ -8,8 +8,7 @@ import pytest
 
 from control_states import made_up
 from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
-from ros2_dyn.control.command_supervisor import BrakeInput
-from ros2_dyn.control.mode_conditions import GuardInput
+from ros2_dyn.control.command_supervisor import BrakeInput, SeenState
 from ros2_dyn.control.stop import StopHandover
 
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
@@ -50,7 +49,7 @@ class Joints:
     def see(self, age: float = 0.001) -> None:
         """Let the supervisor see the joints as they are, at an age, s."""
         supervisor, q = self.supervisor, self.q + self.noise * self.rng.standard_normal(2)
-        seen, command = GuardInput(self.now, age, q, self.qd, inert=self.inert), None
+        seen, command = SeenState(self.now, age, q, self.qd, inert=self.inert), None
         if supervisor.accept(seen):
             if supervisor.is_active:
                 command = supervisor.follow(np.zeros(2), np.zeros(2), self.now)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
@@ -79,10 +79,10 @@ def leave(rig: RuntimeRig) -> None:
 # --- what is commanded
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
     made = rig(
-        **{"force.force_rate": 1000.0, "commands.model_tolerance": 10.0}
+        **{"commands.force_rate": 1000.0, "commands.model_tolerance": 10.0}
     )  # this arm exerts nothing, and does not move
     made.measured = lambda: np.zeros(3)
     made.held = np.zeros(3)
@@ -153,7 +153,7 @@ def test_computed_torque_commands_inverse_dynamics_of_the_corrected_acceleration
 
 
 def test_the_force_changes_at_its_rate():
-    made = rig(**{"force.force_rate": 50.0})
+    made = rig(**{"commands.force_rate": 50.0})
 
     def target():
         give_wrench(made, (0.0, 0.0, -10.0))
@@ -172,7 +172,7 @@ def test_the_force_changes_at_its_rate():
 @pytest.mark.parametrize("mode", ["dance", "stopped", ""])
 def test_a_mode_that_cannot_be_entered_is_refused_with_those_that_can(mode):
     made = rig()
-    text = f"mode: expected one of monitor, gravity, hand_guiding, feed_forward, force, impedance; got '{mode}'"
+    text = f"mode: expected one of monitor, feed_forward, force, gravity, hand_guiding, impedance; got '{mode}'"
     assert made.refusal(mode) == text
     assert isinstance(made.replies[1].error, InputError)
 
@@ -195,7 +195,7 @@ def test_a_target_far_away_is_refused():
     made = rig()
     give_desired(made, HOME + 1)
     made.step()
-    assert "the desired positions are 1 rad or m away, tracking_tolerance is 0.3" in made.refusal("feed_forward")
+    assert "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
 
 
 def test_the_effort_that_a_mode_would_begin_with_has_to_be_within_the_limits():
@@ -463,7 +463,7 @@ def test_a_mode_stops_without_its_target_and_does_not_go_on_by_itself(mode):
 
 
 def test_the_hold_effort_is_repeated_when_states_stop_until_they_come_again():
-    made = rig(**{"force.force_rate": 1000.0})
+    made = rig(**{"commands.force_rate": 1000.0})
 
     def target():
         give_wrench(made, (0.0, 0.0, 20.0))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
-from ros2_dyn.control.modes import ACTIVE_MODES, TRACKING_MODES
+from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime import JointSample, PayloadRequest
 from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT
@@ -21,7 +21,7 @@ from runtime_rig import HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, no_failsafe
 from tiers import FULL
 
 REPEATS = 100
-MODES = ("monitor", *ACTIVE_MODES)
+REQUESTS = (MONITOR, *MODES)
 HEAVIER = URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>')
 WEAKER = URDF.replace('effort="150"', 'effort="140"')
 RENAMED = URDF.replace(NAMES[2], "another_joint")
@@ -31,7 +31,7 @@ AWAY = 0.8
 
 def states_stop(rig: RuntimeRig, mode: str) -> None:
     """States stop for longer than the timeout, or for less; after a second the arm's weight is what is commanded."""
-    active, seconds = rig.runtime.mode in ACTIVE_MODES, rig.rng.choice([0.03, 0.08, 0.25, 1.0])
+    active, seconds = rig.runtime.mode in MODES, rig.rng.choice([0.03, 0.08, 0.25, 1.0])
     rig.silence(seconds)
     if active and seconds == 1.0:
         assert (rig.runtime.mode, rig.runtime.commands) == ("stopped", True)
@@ -81,7 +81,7 @@ def target_stops(rig: RuntimeRig, mode: str) -> None:
     """A mode that follows a target gets none, and stops."""
     rig.targets = False
     rig.step(20)
-    assert mode not in TRACKING_MODES or rig.runtime.mode in ("stopped", "monitor")
+    assert mode not in MODES or MODES[mode].needs.target is None or rig.runtime.mode in ("stopped", "monitor")
 
 
 def target_jumps(rig: RuntimeRig, mode: str) -> None:
@@ -149,7 +149,7 @@ def failsafe_gone(rig: RuntimeRig, mode: str) -> None:
 
 def node_killed(rig: RuntimeRig, mode: str) -> None:
     """The failsafe process goes to the safe effort and repeats it, and a new node begins in monitor."""
-    guarded, before = rig.runtime.mode in ACTIVE_MODES, len(rig.failsafe_commands)
+    guarded, before = rig.runtime.mode in MODES, len(rig.failsafe_commands)
     rig.kill()
     assert rig.runtime.mode == "monitor"
     if guarded:
@@ -234,7 +234,7 @@ def test_no_command_breaks_a_rule_whatever_fault_occurs(fault):
     rig.step(12)
     entered, times = 0, REPEATS * len(MODES) if FULL else REPEATS
     for i in range(times):
-        mode = MODES[i % len(MODES)]
+        mode = REQUESTS[i % len(REQUESTS)]
         enter(rig, mode)
         rig.step(rig.rng.integers(1, 9))
         entered += rig.runtime.mode == mode

@@ -1,40 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checks before a mode is entered: each refusal with its text, and the limits up to which there is none."""
 
+from dataclasses import replace
 from math import inf, nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from robots import joint, link, robot
+from arms import arm_at
+from control_states import HOME
+from robots import joint, link, mock_arm, robot
 from ros2_dyn.audit import audit_model
-from ros2_dyn.control.mode_conditions import GuardInput, ModeConditions
-from ros2_dyn.errors import ModeRefused
+from ros2_dyn.control import MODES, arm_state
+from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime import CommandLink
-from ros2_dyn.runtime.mode_entry_checks import (
-    check_controller_connected,
-    check_description,
-    check_limits,
-    check_margins,
-    check_state_stream,
-    check_target,
-)
-from supervisor_loop import LIMITS
+from ros2_dyn.runtime import CommandLink, Settings
+from ros2_dyn.runtime.mode_entry_checks import Entry, description_problem, entry_problem, limits_problem
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 XML = robot(link("base"), link("body", 1.0), joint("a", "revolute", "base", "body"))
-CONDITIONS = ModeConditions(target_timeout=0.2, tracking_tolerance=0.3, singularity_threshold=0.02)
+STATE = arm_state(mock_arm(), HOME, np.zeros(6))
+ROBOT = RobotDynamics(mock_arm(), Settings())
+FINE = {"loop": SampledLoop(0.01, 0.0), "state_timeout": 0.1, "robot": ROBOT}
+"""What is usual of an arm that is ready."""
 
 
-def refusal(check, mode, *arguments) -> str:
-    """Return the text with which a check refuses a mode."""
-    with pytest.raises(ModeRefused) as refused:
-        check(mode, *arguments)
-    assert refused.value.mode == mode
-    return refused.value.problem
+def refusal(
+    mode: str = "gravity",
+    *,
+    link: CommandLink | None = None,
+    stamped: bool = True,
+    applied: float = 0.0,
+    gravity: float = 0.0,
+    state=STATE,
+    effort: float = 50.0,
+    velocity: float = 100.0,
+    **given,
+) -> str:
+    """Return why a mode may not begin where an arm lacks nothing but what is given; empty: it may."""
+    kind = MODES[mode]
+    entry = Entry(
+        mode=kind(kind.Parameters(), 0.0),
+        arm=arm_at(state, effort=effort, velocity=velocity, **(FINE | given)),
+        robot=ROBOT,
+        link=link or CommandLink(topic="/arm/commands"),
+        stamped=stamped,
+        applied=np.full(6, applied),
+        gravity=np.full(6, gravity),
+    )
+    return entry_problem(entry)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_arm_that_lacks_nothing_may_begin_every_mode(mode):
+    assert refusal(mode) == ""
 
 
 # --- the robot
+
+
+def described(xml: str, joints: tuple[str, ...] = ()) -> SimpleNamespace:
+    """Return a robot with a description, and with joints that are to be commanded."""
+    settings = Settings.from_values({"commands.joints": joints})
+    model = RobotModel.from_urdf(xml)
+    return SimpleNamespace(model=model, settings=settings, findings=model.findings)
 
 
 @pytest.mark.parametrize(
@@ -58,25 +88,23 @@ def refusal(check, mode, *arguments) -> str:
             "joint 'a' has no effort limit in the robot description (its value is inf)",
         ),
         (XML, ("a", "nose"), "commands.joints names 'nose', which is none of the robot's joints: ['a']"),
+        (XML, ("a",), ""),
     ],
-    ids=["effort", "velocity", "no limits", "commands.joints"],
+    ids=["effort", "velocity", "no limits", "command_joints", "fine"],
 )
 def test_a_robot_without_limits_or_without_a_commanded_joint_is_refused(xml, joints, problem):
-    assert refusal(check_limits, "gravity", RobotModel.from_urdf(xml), joints) == problem
-
-
-def test_a_robot_with_limits_is_not_refused():
-    check_limits("gravity", RobotModel.from_urdf(XML), ("a",))
+    assert limits_problem(described(xml, joints)) == problem
 
 
 def test_a_description_with_an_error_is_refused_and_one_with_warnings_is_not():
-    upside_down = RobotModel.from_urdf(XML.replace('lower="-3" upper="3"', 'lower="3" upper="-3"'))
+    upside_down = described(XML.replace('lower="-3" upper="3"', 'lower="3" upper="-3"'))
     text = "the robot description is wrong: joint 'a': its <limit> has lower 3.0 above upper -3.0: they are read"
-    assert refusal(check_description, "gravity", upside_down.findings).startswith(text)
-    assert "(2 more: ros2_dyn audit shows them)" in refusal(check_description, "gravity", 3 * upside_down.findings)
+    assert description_problem(upside_down).startswith(text)
+    upside_down.findings = 3 * upside_down.findings
+    assert "(2 more: ros2_dyn audit shows them)" in description_problem(upside_down)
     findings = audit_model(RobotModel.from_urdf(XML))
     assert [each.severity for each in findings] == ["warning"]
-    check_description("gravity", findings)
+    assert description_problem(SimpleNamespace(findings=findings)) == ""
 
 
 # --- states
@@ -99,85 +127,72 @@ def test_a_description_with_an_error_is_refused_and_one_with_warnings_is_not():
     ],
 )
 def test_a_stream_of_states_that_is_slow_old_or_of_another_clock_is_refused(age, period, stamped, problem):
-    assert refusal(check_state_stream, "gravity", age, period, stamped, 0.1).startswith(problem)
+    assert refusal(age=age, loop=SampledLoop(period, 0.0), stamped=stamped).startswith(problem)
 
 
 @pytest.mark.parametrize(("age", "period"), [(0.0, 0.02), (0.08, 0.001), (-0.08, 0.001)])
 def test_a_stream_of_states_at_the_limits_is_not_refused(age, period):
-    check_state_stream("gravity", age, period, True, 0.1)
+    assert refusal(age=age, loop=SampledLoop(period, 0.0)) == ""
 
 
-# --- targets
+# --- targets, places, the controller
+
+
+def wrench(force: float = 0.0, age: float = 0.0) -> SimpleNamespace:
+    """Return a desired force, N, of an age, s."""
+    return SimpleNamespace(desired_at=-age, in_base_axes=lambda q: np.array([force, 0.0, 0.0, 0.0, 0.0, 0.0]))
+
+
+FAR = SimpleNamespace(q=(STATE.q + 1).tolist(), qd=None, qdd=[0.0] * 6)
 
 
 @pytest.mark.parametrize(
-    ("mode", "seen", "problem"),
+    ("mode", "given", "problem"),
     [
         ("hand_guiding", {"collision": True}, "a collision is latched: ~/reset_collision ends it"),
-        ("feed_forward", {"target_age": inf}, "it follows ~/desired, and none is usable: publish there first"),
+        ("gravity", {"problem": "it is frozen"}, "joint_states cannot be believed: it is frozen"),
+        ("gravity", {"detects_collisions": True, "detector_age": 0.2}, "it relies on external efforts"),
+        ("feed_forward", {"desired": None}, "it follows ~/desired, and none is usable: publish there first"),
         (
             "force",
-            {"target_age": 0.21},
+            {"wrench": wrench(age=0.21)},
             "it follows ~/desired_wrench, and the newest is 0.210 s old: publish there first",
         ),
         (
             "feed_forward",
-            {"target_distance": 1.0},
-            "the desired positions are 1 rad or m away, tracking_tolerance is 0.3",
+            {"desired": FAR},
+            "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3",
         ),
-        ("force", {"min_singular_value": 0.019}, "near a singularity: smallest singular value 0.019"),
+        ("force", {"singularity_threshold": 1e3}, "near a singularity: smallest singular value"),
+        ("force", {"wrench": wrench(1e6)}, "a delay of 20 ms allows no force of 1e+06 N: a tip without contact would"),
+        ("gravity", {"state": replace(STATE, qd=np.full(6, -2.1)), "velocity": 2.0}, "joint 'joint 0' moves with -2.1"),
+        ("gravity", {"applied": 50.1}, "joint 'joint 0' exerts 50.1 N m or N, commands.effort_scale allows 50"),
+        ("gravity", {"applied": nan}, "joint 'joint 0' exerts nan N m or N, commands.effort_scale allows 50"),
+        ("gravity", {"gravity": -51.0}, "joint 'joint 0' needs against gravity -51 N m or N"),
+        ("hand_guiding", {"enable_age": inf}, "it needs an enabling signal, true on ~/enable at 10 Hz or more"),
+        ("force", {"state": replace(STATE, qd=np.full(6, 2.0))}, "the tip moves with"),
     ],
 )
-def test_a_latched_collision_and_an_unusable_target_are_refused(mode, seen, problem):
-    state = GuardInput(0.0, 0.0, np.zeros(2), np.zeros(2), **seen)
-    assert refusal(check_target, mode, state, CONDITIONS) == problem
+def test_what_stands_against_a_mode_is_refused_with_its_reason(mode, given, problem):
+    assert refusal(mode, **given).startswith(problem)
 
 
 @pytest.mark.parametrize("mode", ["gravity", "hand_guiding", "feed_forward"])
 def test_a_singularity_concerns_mode_force_only(mode):
-    check_target(mode, GuardInput(0.0, 0.0, np.zeros(2), np.zeros(2), min_singular_value=0.0), CONDITIONS)
-
-
-# --- margins
-
-FREE = {"qd": np.zeros(2), "applied": np.zeros(2), "gravity": np.zeros(2)}
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"qd": np.array([0.0, -2.1])}, "joint 'b' moves with -2.1 rad/s or m/s, 2 are allowed"),
-        ({"applied": np.array([10.1, 0.0])}, "joint 'a' exerts 10.1 N m or N, commands.effort_scale allows 10"),
-        ({"applied": np.array([nan, 0.0])}, "joint 'a' exerts nan N m or N, commands.effort_scale allows 10"),
-        (
-            {"gravity": np.array([0.0, -5.0])},
-            "joint 'b' needs against gravity -5 N m or N, commands.effort_scale allows 4",
-        ),
-    ],
-)
-def test_a_joint_beyond_its_limits_is_refused(changes, problem):
-    assert refusal(check_margins, "gravity", LIMITS, *(FREE | changes).values()) == problem
+    assert refusal(mode, singularity_threshold=1e3) == ""
 
 
 def test_joints_at_their_limits_are_not_refused():
-    check_margins("gravity", LIMITS, LIMITS.velocity, LIMITS.effort, -LIMITS.effort)
-
-
-# --- the controller
+    assert refusal(state=replace(STATE, qd=np.full(6, 2.0)), velocity=2.0, applied=50.0, gravity=-50.0) == ""
 
 
 def test_commands_without_subscriber_are_refused():
     expected = (
         "there is no subscriber on /arm/commands: remap ~/command to the controller's topic, and start the controller"
     )
-    assert refusal(check_controller_connected, "gravity", CommandLink(0, topic="/arm/commands")) == expected
+    assert refusal(link=CommandLink(0, topic="/arm/commands")) == expected
 
 
 def test_a_second_commander_is_refused_by_name():
-    link = CommandLink(1, ("other",), "/arm/commands")
-    expected = (
-        "'other' publishes on /arm/commands, too: two commanders would fight; "
-        "if it was killed, DDS lists it for up to 20 s more"
-    )
-    assert refusal(check_controller_connected, "gravity", link) == expected
-    check_controller_connected("gravity", CommandLink(2))
+    expected = "'other' publishes on /arm/commands, too: two commanders would fight"
+    assert refusal(link=CommandLink(1, ("other",), "/arm/commands")) == expected

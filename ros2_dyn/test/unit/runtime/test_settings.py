@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from robots import general_tree, mock_arm
 from ros2_dyn.cli.main import main
-from ros2_dyn.control.mode_settings import HandGuidingSettings
+from ros2_dyn.control.modes.hand_guiding import HandGuidingSettings
 from ros2_dyn.dynamics import friction, mass_matrix
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import Settings
@@ -48,7 +48,7 @@ NAMES = mock_arm().joint_names
         ),
         (
             {"commands.collision_stop_modes": ["monitor"]},
-            "collision_stop_modes: expected some of gravity, hand_guiding, ",
+            "collision_stop_modes: expected some of feed_forward, force, ",
         ),
         ({"states.effort_gain": [1.0]}, "effort_gain: expected 0 numbers as `robot.joints` has, got 1"),
         (

@@ -19,8 +19,8 @@ from ros2_dyn.runtime import CommandLink, DesiredSample, JointSample, Update, bl
 from ros2_dyn.runtime.black_box import AFTERMATH, Recording, RecordingRuntime
 from ros2_dyn.runtime.input_records import Answer, read_record, write_record
 from ros2_dyn.runtime.inputs import ClockJump, ModeRequest, SettingsChange, TimePassed
-from ros2_dyn.runtime.replay import replay
 from ros2_dyn_tools.campaign.runner import play_world
+from ros2_dyn_tools.recording.replay import replay
 from runtime_rig import HOME, NAMES, SETTINGS, description
 
 PERIOD = 0.01

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.effort_limiter import EffortLimiter
-from ros2_dyn.control.mode_settings import FeedForwardSettings
+from ros2_dyn.control.modes.feed_forward import FeedForwardSettings
 from ros2_dyn.dynamics import gravity, jacobian, singular_values
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.campaign import runner

@@ -4,11 +4,9 @@
 import numpy as np
 import pytest
 
-from arm_world import ARM, SETTINGS, ArmWorld
-from ros2_dyn.control.mode_settings import FeedForwardSettings, GravitySettings, HandGuidingSettings
+from arm_world import SETTINGS, ArmWorld
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import PayloadRequest, Settings
-from ros2_dyn.runtime.gain_ramp import GainRamp, gains
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 LOCKED = {
@@ -112,26 +110,3 @@ def test_a_gain_changed_amid_a_mode_changes_the_effort_without_a_step():
     sent = np.array([r[2:] for r in world.records if r[1] == "command" and r[0] > 0.98e9])
     assert np.max(np.abs(sent[-1] - sent[0])) > 10.0
     assert np.max(np.abs(np.diff(sent, axis=0))) < 3.0
-
-
-def test_gains_are_ramped_linearly_and_a_list_that_is_not_set_counts_as_zeros():
-    before, after = (
-        Settings.from_values(SETTINGS),
-        Settings.from_values(SETTINGS | {"hand_guiding.hold_force": 100.0, "feed_forward.damping": ()}),
-    )
-    ramp = GainRamp()
-    ramp.change(before, after, 10.0)
-    halfway = ramp.at(after, 10.1)
-    assert halfway.mode(HandGuidingSettings).hold_force == pytest.approx(
-        (before.mode(HandGuidingSettings).hold_force + 100.0) / 2
-    )
-    assert halfway.mode(FeedForwardSettings).damping == pytest.approx(
-        [0.5 * x for x in before.mode(FeedForwardSettings).damping]
-    )
-    assert ramp.at(after, 10.2) is after
-
-
-def test_the_gains_are_the_numbers_of_the_modes():
-    assert gains(GravitySettings) == ["damping"]
-    assert gains(FeedForwardSettings) == ["gain", "stiffness", "damping"]
-    assert ARM.n == 6

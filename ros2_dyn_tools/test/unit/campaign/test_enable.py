@@ -4,7 +4,7 @@
 import pytest
 
 from arm_world import FRICTIONLESS, ArmWorld
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 NEEDS = ("hand_guiding", "force")
@@ -43,7 +43,7 @@ def test_a_mode_is_refused_without_the_button_and_says_how_to_press_it(mode):
     assert "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'" in refusal
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_mode_that_needs_no_button_goes_on_without_it(mode):
     required = ["none"] if mode in NEEDS else list(NEEDS)
     world = ArmWorld(**{"commands.require_enable": required})

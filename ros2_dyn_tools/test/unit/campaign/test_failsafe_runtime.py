@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from arm_world import ARM, HOME
 from kept import broken
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
@@ -67,7 +67,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_arm_rests_a_second_after_its_node_was_killed_hangs_or_is_terminated(mode, fault):
     played = commanding(mode)

@@ -107,7 +107,7 @@ def watch(watch: ContactWatch, t: float, height: float, speed: float, force=FORC
     pose = np.eye(4)
     pose[2, 3] = height
     state = made_up(2.0 * np.eye(6), qd=[0, 0, -speed, 0, 0, 0], pose=pose)
-    watch.observe(state, force, target, 100.0, 0.25, t)
+    watch.observe(state, force=force, target=target, damping=100.0, max_speed=0.25, now=t)
     return watch.lost
 
 
@@ -137,7 +137,7 @@ def test_travel_is_the_distance_from_where_the_mode_began():
     watch(contact, 0.0, 1.0, 0.0)
     watch(contact, 0.1, 0.8, 0.0)
     assert contact.travel == pytest.approx(0.2)
-    contact.begin()
+    contact = ContactWatch()
     assert contact.travel == 0.0
 
 

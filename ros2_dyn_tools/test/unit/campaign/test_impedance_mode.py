@@ -13,8 +13,8 @@ from delayed_loop import Loop, light_arm, play
 from held_arm import Held, light
 from kept import broken
 from robots import mock_arm
-from ros2_dyn.control.impedance import displacement
-from ros2_dyn.control.mode_settings import ImpedanceSettings
+from ros2_dyn.control.cartesian_impedance import displacement
+from ros2_dyn.control.modes.impedance import ImpedanceSettings, Spring
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
@@ -34,6 +34,11 @@ def rig(**changes) -> RuntimeRig:
     made.targets = False
     made.step(20)
     return made
+
+
+def spring(made: RuntimeRig) -> Spring:
+    """Return the spring of the mode."""
+    return made.runtime.active_mode.spring
 
 
 def enter(made: RuntimeRig) -> np.ndarray:
@@ -95,22 +100,21 @@ def test_far_pose_out_of_reach_pulls_with_no_more_than_the_largest_force():
     desire(made, shifted(start, 0.0, 0.0, 5.0))
     for _ in range(600):
         made.step()
-        spring = made.runtime._modes._laws.wrench
-        assert np.linalg.norm(spring[:3]) <= 20.0 + 1e-9
+        assert np.linalg.norm(spring(made).wrench[:3]) <= 20.0 + 1e-9
     assert made.runtime.mode == "impedance", made.runtime.reason
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.03])
 def test_stiffness_that_a_late_loop_does_not_bear_is_told(delay):
     made = rig(**{"commands.delay": delay, "impedance.stiffness": SOFT})
-    assert made.runtime.loop.stiffness_share == 1.0
     enter(made)
-    share, report = made.runtime.loop.stiffness_share, made.runtime.loop
+    (numbers, warning), report = made.runtime.active_mode.report(), made.runtime.loop
+    share = numbers["share of the desired stiffness"]
     assert report.command_delay == delay
     assert report.delay >= delay
     assert share == 1.0 if delay == 0 else 0.0 < share < 0.8
+    assert ("of the desired stiffness: the loop is late" in warning) == (delay > 0)
     assert made.set_mode("gravity").error is None
-    assert made.runtime.loop.stiffness_share == 1.0
 
 
 def test_pose_that_was_desired_long_before_the_mode_is_forgotten():
@@ -146,7 +150,7 @@ def test_pose_that_cannot_be_is_rejected_and_changes_nothing(pose, problem):
 
 def test_wrench_is_added_while_it_is_fresh_and_fades_when_it_ends():
     """Downwards 10 N on a spring of 800 N/m: 12.5 mm, less what friction holds back."""
-    made = rig(**{"impedance.stiffness": [800.0] * 3 + [0.0] * 3, "force.force_rate": 200.0})
+    made = rig(**{"impedance.stiffness": [800.0] * 3 + [0.0] * 3, "commands.force_rate": 200.0})
     start = enter(made)
     for _ in range(500):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -10.0, 0.0, 0.0, 0.0)), made.now))
@@ -177,25 +181,24 @@ def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
         **{"impedance.stiffness": [400.0] * 3 + [0.0] * 3, "impedance.stiffness_energy": 0.1, "commands.ramp_time": 0.5}
     )
     enter(made)
-    law = made.runtime._modes._laws._impedance_law
     for _ in range(300):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
-    bent = abs(law.spring[2]) / 400.0
-    before = law.spring[2]
+    before = spring(made).wrench[2]
+    bent = abs(before) / 400.0
     stiffer = made.settings.with_values({"impedance.stiffness": [8000.0] * 3 + [0.0] * 3})
     made.take(made.runtime.step(SettingsChange(stiffer), made.now))
     forces = [before]
     for _ in range(70):
         made.take(made.runtime.step(WrenchSample(0, "", (0.0, 0.0, -20.0, 0.0, 0.0, 0.0)), made.now))
         made.step()
-        forces.append(law.spring[2])
+        forces.append(spring(made).wrench[2])
     most = (8000.0 - 400.0) * bent * made.period / made.settings.commands.ramp_time
     assert np.max(np.abs(np.diff(forces))) < 1.05 * most
     assert (forces[10] - before) * bent / 2 < 0.1 * 1.1  # the tank's, and hardly anything was damped meanwhile
-    waiting = law._tank.K[2, 2]
+    waiting = spring(made).tank.K[2, 2]
     made.step(400)
-    assert law._tank.K[2, 2] > 1.5 * waiting  # let go of, it comes nearer, so that it costs less
+    assert spring(made).tank.K[2, 2] > 1.5 * waiting  # let go of, it comes nearer, so that it costs less
 
 
 def test_settings_of_the_wrong_length_or_range_are_refused():
@@ -257,7 +260,7 @@ def test_posture_of_a_seven_axis_arm_returns_without_moving_the_tip():
     held = Held("panda", q.tolist(), lambda t: rest, **{"impedance.stiffness": [2000.0] * 3 + [50.0] * 3})
     free = np.linalg.svd(jacobian(arm, q))[2][-1]
     held.world.run(1.0)
-    held.law._posture = q + 0.6 * free / np.abs(free).max()
+    held.spring.posture = q + 0.6 * free / np.abs(free).max()
     held.world.run(5.0)
     error = np.array(held.samples)[:, 1]
     moved = held.world.arm.q - q
@@ -307,7 +310,7 @@ def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
         **damping,
     )
     held.world.run(2.0)
-    law, gained = held.law, []
+    spring, gained = held.spring, []
 
     def switch() -> None:
         k = (10 ** rng.uniform(2.3, 3.5, 6)) * [1, 1, 1, 0.02, 0.02, 0.02]
@@ -315,14 +318,14 @@ def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
 
     def measure() -> None:
         arm = held.world.arm
-        spring = displacement(forward_kinematics(held.arm, arm.q), law._rest).energy(law._tank.K)
+        bent = displacement(forward_kinematics(held.arm, arm.q), spring.rest).energy(spring.tank.K)
         kinetic = float(arm.qd @ mass_matrix(held.arm, arm.q) @ arm.qd) / 2
-        gained.append(kinetic + spring + law._tank.energy - pushing.work)
+        gained.append(kinetic + bent + spring.tank.energy - pushing.work)
 
     held.world.queue.every(0.1, switch)
     held.world.queue.every(0.02, measure)
     held.world.run(2.0 + seconds)
-    assert held.law is law, "the mode ended, and began with another tank"
+    assert held.spring is spring, "the mode ended, and began with another tank"
     fed = np.max(gained - np.minimum.accumulate(gained))
     print(f"{fed:.4f} J fed at most, {gained[0] - gained[-1]:.2f} J taken in {seconds:g} s")
     assert fed < Settings().commands.energy_budget  # what late commands may feed

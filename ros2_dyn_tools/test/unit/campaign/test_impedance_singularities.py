@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from held_arm import Held, light
-from ros2_dyn.control.impedance import displacement
+from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix, singular_values
 from ros2_dyn.model import RobotModel
 

@@ -19,7 +19,7 @@ from doubtful_worlds import (
     replace_arm,
 )
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW, MODEL_DOUBTED
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.driver import DriverQuality
@@ -61,7 +61,7 @@ def assert_stopped(world: World, mode: str, change, since: float, kind: str, tra
 # --- before a mode
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_gravity_turned_over_is_refused(mode):
     text = assert_refused(
         make_world(settings=arm_settings(**{"robot.gravity": (0.0, 0.0, 9.81)})), mode, "shoulder_lift_joint"
@@ -144,7 +144,7 @@ def test_a_payload_that_was_never_there_is_found_in_motion_where_efforts_are_not
 # --- while commands leave
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("swapped", [[1, 0, 2, 3, 4, 5], [0, 2, 1, 3, 4, 5]], ids=["shoulder", "elbow"])
 def test_a_controller_with_another_order_of_joints_is_noticed(mode, swapped):
     world = make_world()
@@ -152,7 +152,7 @@ def test_a_controller_with_another_order_of_joints_is_noticed(mode, swapped):
     assert_stopped(world, mode, None, ENTERED, CONTROLLER_DOES_NOT_FOLLOW)
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_controller_that_lets_the_arm_go_is_noticed(mode):
     world = make_world()
 
@@ -163,7 +163,7 @@ def test_a_controller_that_lets_the_arm_go_is_noticed(mode):
     assert_stopped(world, mode, let_go, CHANGED, CONTROLLER_DOES_NOT_FOLLOW)
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_controller_that_gives_way_to_the_brakes_is_noticed(mode):
     world = make_world()
 
@@ -183,7 +183,7 @@ def test_a_controller_that_was_never_active_is_noticed_once_the_commands_differ_
     assert outcome.travel < 0.05
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_payload_that_falls_is_noticed(mode):
     world = make_world(LOADED, ARM)
     declare(world, PAYLOAD)
@@ -247,7 +247,7 @@ def _without_friction(model: RobotModel) -> RobotModel:
     )
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", range(24) if FULL else (1, 2, 6))
 def test_an_arm_within_20_percent_of_its_model_is_not_doubted(mode, seed):
     world = differing_world(seed)

@@ -10,7 +10,7 @@ import pytest
 
 from arm_world import ArmWorld
 from kept import broken
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.inputs import ClockJump, PayloadRequest
@@ -88,14 +88,14 @@ def throw(played: World, speed: float, seed: int) -> None:
 
 def stop(played: World) -> None:
     """Stop the mode for a reason that the arm has nothing to do with."""
-    assert played.node.mode in ACTIVE_MODES, played.node.runtime.reason
+    assert played.node.mode in MODES, played.node.runtime.reason
     played.wanted_mode = "stopped"
     played.node.input(ClockJump("test"))
 
 
 def leave(played: World, mode: str = "") -> None:
     """Leave the mode for monitor: an active one, or the one that is named."""
-    assert played.node.mode in ((mode,) if mode else ACTIVE_MODES), played.node.runtime.reason
+    assert played.node.mode in ((mode,) if mode else MODES), played.node.runtime.reason
     played.want_mode("monitor")
 
 
@@ -130,7 +130,7 @@ def events(played: World, kind: str) -> list[float]:
 # --- models within 20 % of the truth
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ARMS)
 def test_stop_brings_the_arm_to_rest_within_a_second_and_a_third_of_a_radian(name, mode):
     played = moving(name, mode)
@@ -248,7 +248,7 @@ def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_le
 
 
 @pytest.mark.parametrize("gap", [0.05, 0.12, 0.2])
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhile(mode, gap):
     """As one that was activated exerts nothing until a command reaches it. Its efforts are not withdrawn for that."""
     played = world("mock_arm", error=0.0, rate=500.0, **{"commands.model_tolerance": 0.1})
@@ -280,7 +280,7 @@ def test_arm_that_came_to_rest_and_is_pushed_away_far_is_escalated():
 # --- leaving in motion
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ARMS)
 def test_leaving_in_motion_brakes_until_the_arm_rests_and_then_ends(name, mode):
     """Without braking, 0.5 rad/s grow to 1.6 rad/s, and the held command lets the arm move for ever."""
@@ -378,7 +378,7 @@ def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, s
 
 
 @pytest.mark.parametrize("silence", [0.1, 4.0])
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", MODES)
 def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
     """Within the ramp, or after seconds; then somebody throws the arm, which has to be braked."""
     played = moving("mock_arm", mode, **{"commands.slew_rate": 1.0}, speed=0.5)

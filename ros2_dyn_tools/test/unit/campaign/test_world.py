@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose
 
 from arm_world import ARM, HOME
 from kept import broken, commanded_seconds, timeline, worst
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES as ALL_MODES
+from ros2_dyn.control.modes import impedance
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.runtime import impedance_law
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, Description
 from ros2_dyn.runtime.settings import Settings
@@ -105,7 +105,7 @@ def test_running_a_world_in_pieces_gives_the_timeline_of_one_run():
 # --- modes and motion -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ACTIVE_MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_arm_is_commanded_in_each_mode_without_a_violation(mode):
     played = world()
     played.want_mode(mode)
@@ -334,7 +334,7 @@ def test_efforts_as_data_are_what_the_motors_exert_in_the_order_of_the_controlle
 @pytest.mark.parametrize("breaks", [False, True])
 def test_spring_that_is_not_limited_presses_a_wall_too_hard(breaks, monkeypatch):
     if breaks:
-        monkeypatch.setattr(impedance_law, "drag", lambda rest, pose, K, limits: rest)
+        monkeypatch.setattr(impedance, "drag", lambda rest, pose, K, limits: rest)
     targets = TargetQuality(amplitude=0.15, frequency=0.5, force=0.0, pose_in_base=True)
     played = world(**{"impedance.stiffness": [2000.0] * 3 + [20.0] * 3}, targets=targets)
     played.want_mode("impedance")

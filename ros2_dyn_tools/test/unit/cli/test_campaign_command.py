@@ -42,7 +42,7 @@ def test_replay_prints_the_timeline_and_draws_it(capsys, tmp_path):
     assert main(["campaign", "--replay", "4873548939688931", "--family", "states", "--output", str(picture)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert json.loads(lines[-1])["seed"] == 4873548939688931
-    assert sum(": " in line and "fault begins" in line for line in lines) == 20
+    assert sum(": " in line and "fault begins" in line for line in lines) == 10
     assert any(" command: " in line for line in lines)
     assert picture.read_bytes().startswith(b"\x89PNG")
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services whose response comes later, while the node goes on with everything else.
+"""Coroutines of a node, which wait for answers, and services that are coroutines.
 
-They are coroutines, which no executor runs: rclpy's EventsExecutor cannot wait for a service's response in all
-versions, and looks at a coroutine again when something else has happened. Here a coroutine goes on where the answer
-that it waits for is given.
+No executor runs them: rclpy's EventsExecutor cannot wait for a service's response in all versions, and looks at a
+coroutine again only when something else has happened. Here a coroutine goes on where the answer is given.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any, Generic, TypeVar
 from rclpy.node import Node
 
 T = TypeVar("T")
-Waiting = Coroutine["Answer[Any]", None, Any]
 
 
 class Answer(Generic[T]):
@@ -47,6 +45,14 @@ class Answer(Generic[T]):
         return self._values[0]
 
 
+def start(coroutine: Coroutine[Answer[Any], None, None]) -> None:
+    """Run a coroutine until it waits for an answer, and have it go on when that is given."""
+    try:
+        coroutine.send(None).when_given(lambda: start(coroutine))
+    except StopIteration:
+        return
+
+
 class LateService:
     """A service that serves one request at a time."""
 
@@ -69,7 +75,7 @@ class LateService:
         """Take a request in place of its response, which the executor would send now."""
         self._waiting.append((*request_and_response, header))
         if len(self._waiting) == 1:
-            _run(self._answer())
+            start(self._answer())
 
     async def _answer(self) -> None:
         """Answer all that waits."""
@@ -80,11 +86,3 @@ class LateService:
             except Exception:
                 self._logger.error(f"please report this fault:\n{format_exc()}")
             self._waiting.popleft()
-
-
-def _run(coroutine: Waiting) -> None:
-    """Run a coroutine until it waits, and have it go on then."""
-    try:
-        coroutine.send(None).when_given(lambda: _run(coroutine))
-    except StopIteration:
-        return

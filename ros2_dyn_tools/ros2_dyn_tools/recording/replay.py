@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ros2_dyn.control.modes import ACTIVE_MODES
+from ros2_dyn.control.modes import MODES
 from ros2_dyn.errors import InputError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.plain import from_plain
@@ -102,7 +102,7 @@ def replay(recording: Recording) -> Iterator[Replayed]:
         with suppress(Ros2DynError):  # what was refused is refused again
             if (update := stepper.step(given, start)) is not None:
                 run_work(runtime, update, start)
-    entering, compared = begins.mode in ACTIVE_MODES, begins.mode not in (*ACTIVE_MODES, "stopped")
+    entering, compared = begins.mode in MODES, begins.mode not in (*MODES, "stopped")
     for record in recording.records:
         given, recorded = read_record(record)
         now = record.now

@@ -16,7 +16,7 @@ from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_na
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import Beginning, Recording, RecordingRuntime
 from ros2_dyn.runtime.inputs import TimePassed
-from ros2_dyn.runtime.replay import replay
+from ros2_dyn_tools.recording.replay import replay
 from ros_harness import words
 
 

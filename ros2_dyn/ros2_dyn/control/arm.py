@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arm at one tick: all that a mode, its conditions and its law may know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.effort_limiter import CommandLimits
+from ros2_dyn.control.events import Violation
+from ros2_dyn.control.position_limits import PositionLimits
+from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.dynamics import Presliding, singular_values
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
+
+
+class Robot(Protocol):
+    """What a law may ask of the robot."""
+
+    @property
+    def model(self) -> RobotModel:
+        """The joints that are used."""
+
+    @property
+    def presliding(self) -> Presliding:
+        """Friction that depends on the motion before."""
+
+    def effort(self, q: list[float], qd: list[float], qdd: list[float], now: float) -> tuple[float, ...]:
+        """Return the whole joint effort of a motion at a time, s; N m or N."""
+
+    def in_order(self, numbers: Sequence[float]) -> list[float]:
+        """Return numbers given in the order of `robot.joints` in the model's; zeros where none are given."""
+
+    def link_pose(self, link: str, q: Sequence[float]) -> Array:
+        """Return the pose of a link that the parameters name, in the base frame, shape (4, 4); empty: the base link."""
+
+
+class DesiredState(NamedTuple):
+    """A desired state in the model's joint order; None where the message leaves a quantity to the measurement."""
+
+    stamp: int
+    """ns."""
+    q: list[float] | None
+    qd: list[float] | None
+    qdd: list[float]
+
+
+class DesiredWrench(Protocol):
+    """A wrench that the tip is to exert."""
+
+    @property
+    def desired_at(self) -> float:
+        """When it was desired, s."""
+
+    def in_base_axes(self, q: Sequence[float]) -> Array:
+        """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
+
+
+class DesiredPose(Protocol):
+    """A pose that the tip is to have."""
+
+    @property
+    def desired_at(self) -> float:
+        """When it was desired, s."""
+
+    @property
+    def arrived_at(self) -> float:
+        """When it arrived, s."""
+
+    @property
+    def frame(self) -> str:
+        """The link in whose frame it is; empty: the base link."""
+
+    @property
+    def force_axes(self) -> tuple[bool, ...]:
+        """Along and about which axes of its frame the tip is not held, shape (6,); empty: it is held along all."""
+
+    def axes(self, q: Sequence[float]) -> Array:
+        """Return the axes of its frame in the base frame, shape (3, 3), as at the first call's q, rad or m."""
+
+    def in_base(self, q: Sequence[float]) -> Array:
+        """Return it in the base frame, shape (4, 4), where its frame was at the first call's q, rad or m."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Arm:
+    """The arm at one tick."""
+
+    now: float
+    """Time, s."""
+    age: float
+    """Age of the state by its stamp, s."""
+    state: ArmState
+    """The measured state, and the model's terms there."""
+    robot: Robot
+    commands: CommandSettings
+    """The parameters that all modes share."""
+    limits: CommandLimits
+    """Of commands and velocities."""
+    positions: PositionLimits
+    loop: SampledLoop
+    """How late the loop is."""
+    walls: tuple[Array, Array]
+    """Lower and upper limits that the soft walls belong to, rad or m, each of shape (n,)."""
+    inverse_dynamics: tuple[float, ...] = ()
+    """The whole effort of the desired motion, N m or N, shape (n,)."""
+    desired: DesiredState | None = None
+    """The motion that is desired at this state."""
+    desired_at: float = -inf
+    """When it arrived, s."""
+    wrench: DesiredWrench | None = None
+    """What the tip is to exert."""
+    pose: DesiredPose | None = None
+    """Where the tip is to be."""
+    external_wrench: tuple[float, ...] = ()
+    """Wrench of the surroundings at the tip, in the tip's axes, N and N m; empty where it is not known."""
+    detects_collisions: bool = False
+    """Whether external efforts are compared with thresholds."""
+    detector_age: float = 0.0
+    """Time since external efforts were observed, s; 0 where none are to be."""
+    collision: bool = False
+    """Whether a collision is latched."""
+    enable_age: float = inf
+    """Age of the newest enabling signal, s; inf where the newest one is a release, or there is none."""
+    problem: str = ""
+    """Why no command may be based on the state; empty where it fits the states before."""
+    velocity_problem: str = ""
+    """Why the driver's velocities were replaced; empty where they fit the positions."""
+    doubt: Violation | None = None
+    """What speaks against the model or the controller; see `model_doubt`."""
+    state_timeout: float = inf
+    """Maximum age of a state that a command may be based on, and of external efforts that are needed, s."""
+    singularity_threshold: float = 0.0
+    """Singular value of the tip's Jacobian below which the arm is near a singularity; rows in m and rad."""
+
+    @cached_property
+    def tip_speed(self) -> float:
+        """Speed of the tip, m/s."""
+        return float(np.linalg.norm(self.state.tip_velocity[:3]))
+
+    @property
+    def min_singular_value(self) -> float:
+        """Smallest singular value of the tip's Jacobian."""
+        return float(singular_values(self.state.J)[-1])

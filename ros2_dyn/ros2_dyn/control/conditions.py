@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conditions under which every mode goes on, one function each; those of one mode are its own.
+
+Several may fail at one state. The first in `CONDITIONS` is told: what a person did comes first, then what makes the
+rest doubtful (the model, the controller, the velocities), then what would do damage, then what the law lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
+
+from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.events import Violation
+from ros2_dyn.control.modes.base import AnyMode, Target
+from ros2_dyn.control.position_limits import limit_ahead
+
+TARGET_TOPICS: dict[Target, str] = {
+    "joints": "~/desired",
+    "wrench": "~/desired_wrench",
+    "pose": "~/desired_pose",
+}
+"""Where what a mode follows is published."""
+
+
+def requires_enable(mode: AnyMode | type[AnyMode], commands: CommandSettings) -> bool:
+    """Return whether a mode requires an enabling signal."""
+    return mode.name in commands.require_enable if commands.require_enable else mode.needs.enabling_signal
+
+
+def stops_at_collision(mode: AnyMode | type[AnyMode], commands: CommandSettings) -> bool:
+    """Return whether a collision stops a mode; the others expect contact."""
+    return mode.name in commands.collision_stop_modes if commands.collision_stop_modes else not mode.needs.contact
+
+
+def target_age(mode: AnyMode | type[AnyMode], arm: Arm) -> float:
+    """Return the age of what a mode follows and needs, s; 0 where it needs nothing, inf where there is nothing."""
+    if mode.needs.target == "joints":
+        return np.inf if arm.desired is None else arm.now - arm.desired_at
+    if mode.needs.target == "wrench":
+        return np.inf if arm.wrench is None else arm.now - arm.wrench.desired_at
+    if mode.needs.target == "pose":
+        return np.inf if arm.pose is None else arm.now - arm.pose.desired_at
+    return 0.0
+
+
+def enabling_signal(mode: AnyMode, arm: Arm) -> Violation | None:
+    """A person holds the button of a mode that requires it."""
+    if not requires_enable(mode, arm.commands) or arm.enable_age <= arm.commands.enable_timeout:
+        return None
+    how = f"{arm.enable_age:.3f} s old" if isfinite(arm.enable_age) else "released"
+    return Violation("enable released", f": the enabling signal is {how}")
+
+
+def trusted_model(mode: AnyMode, arm: Arm) -> Violation | None:
+    """Efforts and motion are those of the model, and the controller follows; see `model_doubt`."""
+    return arm.doubt
+
+
+def joint_speed(mode: AnyMode, arm: Arm) -> Violation | None:
+    """No joint is faster than its limit."""
+    limits, qd = arm.limits, arm.state.qd
+    too_fast = np.abs(qd) > limits.velocity
+    if not too_fast.any():
+        return None
+    i = int(too_fast.argmax())
+    allowed = f"{limits.velocity[i]:.3g} rad/s or m/s are allowed"
+    return Violation("too fast", f": '{limits.joint_names[i]}' moves with {qd[i]:.3g}, {allowed}")
+
+
+def plausible_velocity(mode: AnyMode, arm: Arm) -> Violation | None:
+    """The driver's velocities fit its positions."""
+    return Violation("velocity implausible", f": {arm.velocity_problem}") if arm.velocity_problem else None
+
+
+def joint_range(mode: AnyMode, arm: Arm) -> Violation | None:
+    """Each joint can stop before its limit."""
+    ahead = limit_ahead(arm.positions, arm.state, arm.limits.effort, mode.needs.walls)
+    return Violation("position limit", f": {ahead}") if ahead else None
+
+
+def tip_speed(mode: AnyMode, arm: Arm) -> Violation | None:
+    """The tip is slow where people or things are touched."""
+    allowed = arm.commands.max_tip_speed
+    if not mode.needs.contact or arm.tip_speed <= allowed:
+        return None
+    return Violation("tip too fast", f": it moves with {arm.tip_speed:.3g} m/s, {allowed:.3g} m/s are allowed")
+
+
+def collision(mode: AnyMode, arm: Arm) -> Violation | None:
+    """There is no collision, where contact is not expected."""
+    return Violation("collision") if arm.collision and stops_at_collision(mode, arm.commands) else None
+
+
+def detector(mode: AnyMode, arm: Arm) -> Violation | None:
+    """External efforts are observed, where they stop the mode or its law needs them."""
+    stops = arm.detects_collisions and stops_at_collision(mode, arm.commands)
+    if not (stops or mode.uses_external_wrench(arm.now)) or arm.detector_age <= arm.state_timeout:
+        return None
+    return Violation("detector blind", f": joint_states gave no usable effort for {arm.detector_age:.3f} s")
+
+
+def target(mode: AnyMode, arm: Arm) -> Violation | None:
+    """What the mode follows is young."""
+    age = target_age(mode, arm)
+    return None if age <= arm.commands.target_timeout else Violation("target stale", f": {age:.3f} s old")
+
+
+def energy(mode: AnyMode, arm: Arm) -> Violation | None:
+    """Late commands feed little energy into the arm; see `PassivityObserver`."""
+    fed, budget = arm.loop.fed_energy, arm.commands.energy_budget
+    if fed <= budget:
+        return None
+    late = f"commands that come {1e3 * arm.loop.longest:.0f} ms late"
+    return Violation("energy", f": {late} fed {fed:.3g} J into the arm, commands.energy_budget allows {budget:.3g} J")
+
+
+CONDITIONS: tuple[Callable[[AnyMode, Arm], Violation | None], ...] = (
+    enabling_signal,
+    trusted_model,
+    joint_speed,
+    plausible_velocity,
+    joint_range,
+    tip_speed,
+    collision,
+    detector,
+    target,
+    energy,
+)
+"""In the order in which they are told."""
+
+
+def find_violation(mode: AnyMode, arm: Arm) -> Violation | None:
+    """Return the first condition of a mode that does not hold, or None."""
+    for condition in CONDITIONS:
+        if (violation := condition(mode, arm)) is not None:
+            return violation
+    return mode.may_go_on(arm)

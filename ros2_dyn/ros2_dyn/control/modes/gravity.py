@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mode gravity: the arm floats, and comes to rest. During a handover it stays where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.handover_hold import HandoverHold
+from ros2_dyn.control.modes.base import Law, Mode, Needs
+from ros2_dyn.control.parameter import Group, parameter
+from ros2_dyn.control.soft_limits import soft_walls
+from ros2_dyn.model.spatial import Array
+
+
+@dataclass(frozen=True)
+class GravitySettings(Group, name="gravity", title="Mode gravity"):
+    """How the arm feels in mode gravity."""
+
+    damping: float = parameter(0.5, "Rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
+
+
+class Gravity(Mode[GravitySettings]):
+    """Damped gravity compensation."""
+
+    name = "gravity"
+    needs = Needs(walls=True, handover=True)
+    Parameters = GravitySettings
+
+    def begin_handover(self, q: Array, now: float, ramp_time: float) -> None:
+        """Hold the arm; see `Mode`."""
+        self.handover = HandoverHold(q, now, ramp_time)
+
+    def law(self, arm: Arm, parameters: GravitySettings, dt: float) -> Law:
+        """Return ``g - damping M qd``, with soft walls and what holds the arm in a handover; see `Mode`."""
+        springs, damping = soft_walls(arm), np.zeros_like(arm.state.q)
+        if self.handover is not None:
+            rate = arm.loop.rate(arm.commands.stop_damping)
+            held, damping = self.handover.efforts(arm.state, rate, arm.limits.effort, arm.now)
+            springs = springs + held
+        floating = gravity_compensation(arm.state, arm.loop.rate(parameters.damping))
+        return Law(floating + springs + damping, supply=arm.state.gravity + springs)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mode hand_guiding: the arm yields to a hand, and stays where it is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.modes.base import Law, Mode, Needs
+from ros2_dyn.control.parameter import Group, parameter
+from ros2_dyn.control.soft_limits import soft_walls
+from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, tip_friction
+from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
+from ros2_dyn.model.spatial import Array
+
+SAME_PLACE = 1e-9
+"""Motion of the anchor below which the tip sticks, m."""
+
+
+@dataclass(frozen=True)
+class HandGuidingSettings(Group, name="hand_guiding", title="Mode hand_guiding"):
+    """How the arm feels in mode hand_guiding."""
+
+    damping: float = parameter(1.0, "Rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
+    friction: float = parameter(
+        0.8,
+        "Fraction of the joints' friction that is compensated, with `commands.command_effort: raw`.",
+        low=0.0,
+        high=1.0,
+    )
+    hold_force: float = parameter(2.2, "Maximum force that holds the tip where it was left, N.", low=0.0, high=100.0)
+    hold_moment: float = parameter(0.2, "Maximum moment that holds the tip where it was left, N m.", low=0.0, high=20.0)
+    assist_gain: float = parameter(
+        0.0, "Multiple of the hand's estimated force that is added to it.", low=0.0, high=5.0
+    )
+    deadband: float = parameter(5.0, "Estimated force of the hand that is not assisted, N.", low=0.0, high=100.0)
+
+
+class HandGuiding(Mode[HandGuidingSettings]):
+    """Gravity compensation that helps a hand against friction, with dry friction at the tip that holds it."""
+
+    name = "hand_guiding"
+    needs = Needs(enabling_signal=True, contact=True, walls=True, begins_behind_walls=True)
+    Parameters = HandGuidingSettings
+    _anchor: Anchor | None = None
+
+    def uses_external_wrench(self, now: float) -> bool:
+        """Return whether a hand is assisted."""
+        return self.parameters(now).assist_gain > 0
+
+    def law(self, arm: Arm, parameters: HandGuidingSettings, dt: float) -> Law:
+        """Return the efforts; see `Mode`."""
+        state, loop = arm.state, arm.loop
+        damping = loop.rate(parameters.damping)
+        friction = TipFriction(parameters.hold_force, parameters.hold_moment)
+        friction = friction._replace(
+            bandwidth=loop.bandwidth(friction.bandwidth), sticking=loop.rate(friction.sticking)
+        )
+        held, anchor = tip_friction(state, self._anchor, friction)
+        tau = gravity_compensation(state, damping) + held + soft_walls(arm)
+        tau += tip_speed_brake(state, arm.commands.max_tip_speed, loop.rate(BRAKE_RATE))
+        if arm.commands.command_effort == "raw":  # other robots compensate their friction themselves
+            tau += parameters.friction * state.friction
+        if arm.external_wrench and parameters.assist_gain > 0:
+            hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
+            tau += assistance(hand, parameters.assist_gain, parameters.deadband) @ state.J
+        before, self._anchor = self._anchor, anchor
+        sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < SAME_PLACE
+        damping += sticking_rate(state, friction) if sticks else 0.0
+        return Law(tau, supply=tau + damping * state.momentum)
+
+
+def assistance(hand: ArrayLike, gain: float, deadband: float) -> Array:
+    """Return `gain` times the part of a wrench (6,) whose force exceeds the deadband, N."""
+    hand = np.asarray(hand, dtype=float)
+    size = float(np.linalg.norm(hand[:3]))
+    return gain * max(0.0, 1 - deadband / size) * hand if size > 0 else np.zeros(6)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wrench that the tip exerts, on its way to the desired one: slowly where the tip has not met its wall yet."""
+
+from __future__ import annotations
+
+from math import hypot
+
+import numpy as np
+
+from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.events import Violation
+from ros2_dyn.control.force_control import approach_rate, rate_limited_wrench, tip_mobility
+from ros2_dyn.control.sampled_stability import SampledLoop, longest_delay, speed_before_damping
+from ros2_dyn.model.spatial import Array
+
+MAX_FREE_SPEED = 0.2
+"""Speed of a tip that has lost its wall, m/s, which the desired wrench must not exceed."""
+APPROACH_SPEED = 0.1
+"""Speed of the tip at which the wrench grows no further, m/s."""
+APPROACH_STABILITY = 0.3
+"""Fraction of that speed by which the force's growth may change the tip's speed within the loop's delay."""
+LEVER = 0.2
+"""Moments change as fast as a force on this lever, m."""
+MIN_TIME = 1e-6
+"""Time between two states that is told from none, s."""
+
+
+class WrenchApproach:
+    """The wrench of one mode; it begins with none."""
+
+    def __init__(self) -> None:
+        self.wrench = np.zeros(6)
+        """What the tip is to exert now, [force; moment] in base axes, N and N m, shape (6,)."""
+        self.reduced_for = 0.0
+        """For how long the delay has allowed less than the desired wrench, s."""
+
+    def advance(self, target: Array, arm: Arm, dt: float) -> Array:
+        """Change the wrench towards a target, and return the part of the target that the loop bears.
+
+        Args:
+            target: [force; moment] in base axes, N and N m, shape (6,).
+            arm: the arm.
+            dt: time since the last call, s.
+        """
+        mobility = tip_mobility(arm.state)
+        speed = least_free_speed(mobility, target, arm.loop)
+        self.reduced_for = self.reduced_for + dt if speed > MAX_FREE_SPEED else 0.0
+        bearable = target * min(1.0, MAX_FREE_SPEED / speed) if speed > 0 else target
+        self._approach(bearable, mobility, arm, dt)
+        return bearable
+
+    def _approach(self, target: Array, mobility: Array, arm: Arm, dt: float) -> None:
+        """Change the wrench towards a target, more slowly where the tip already moves the way it pushes."""
+        rate, loop = arm.commands.force_rate, arm.loop
+        steps = rate * dt, LEVER * rate * dt
+        pull = mobility @ target
+        growth = mobility @ (rate_limited_wrench(self.wrench, target, *steps) - self.wrench)
+        share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)
+        if size > 0 and jerk > 0:
+            share = approach_rate(float(pull @ arm.state.tip_velocity[:3]) / size, APPROACH_SPEED)
+            added = speed_before_damping(jerk, loop.period, loop.delay) * longest_delay(loop.period, loop.delay)
+            share *= min(1.0, APPROACH_STABILITY * APPROACH_SPEED / added)
+        if share < 0:
+            target, share = np.zeros(6), -share
+        self.wrench = rate_limited_wrench(self.wrench, target, *(share * step for step in steps))
+
+
+def least_free_speed(mobility: Array, wrench: Array, loop: SampledLoop) -> float:
+    """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s.
+
+    Args:
+        mobility: see `tip_mobility`.
+        wrench: [force; moment], N and N m, shape (6,).
+        loop: the loop.
+    """
+    return speed_before_damping(hypot(*(mobility @ wrench)), loop.period, loop.delay)
+
+
+def travel_violation(travel: float, arm: Arm) -> Violation | None:
+    """Return whether the tip has gone farther where nothing but a wall would hold it than it may, m."""
+    if travel <= arm.commands.max_tip_travel:
+        return None
+    return Violation("travel limit", f": the tip is {travel:.3g} m from where it began")

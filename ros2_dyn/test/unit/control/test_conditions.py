@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conditions of the modes: which end which mode, and with which reason."""
+
+from dataclasses import replace
+from math import inf, nan
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from arms import arm_at
+from control_states import SEVEN, moving
+from ros2_dyn.control import MODES
+from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.conditions import find_violation
+from ros2_dyn.control.events import Violation
+from ros2_dyn.control.sampled_stability import SampledLoop
+
+STATE = replace(moving(SEVEN, 1), qd=np.zeros(7))
+LATE = SampledLoop(0.01, 0.03, fed_energy=0.021)
+
+
+def wrench(age: float) -> SimpleNamespace:
+    """Return a desired wrench of an age, s."""
+    return SimpleNamespace(desired_at=-age, in_base_axes=lambda q: np.zeros(6))
+
+
+def desired(distance: float) -> SimpleNamespace:
+    """Return a desired state at a distance from each joint, rad or m."""
+    return SimpleNamespace(q=(STATE.q + distance).tolist(), qd=None, qdd=[0.0] * 7)
+
+
+def violation(mode: str, **given) -> str:
+    """Return the violation of an arm as one text, empty where there is none."""
+    found = find_violation(MODES[mode](MODES[mode].Parameters(), 0.0), arm_at(STATE, **given))
+    return "" if found is None else "".join(found)
+
+
+FAST = replace(STATE, qd=np.array([0.0, -2.1, 0.0, 0.0, 0.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_joint_that_is_too_fast_ends_every_mode(mode):
+    found = find_violation(MODES[mode](MODES[mode].Parameters(), 0.0), arm_at(FAST, velocity=2.0))
+    assert found == Violation("too fast", ": 'joint 1' moves with -2.1, 2 rad/s or m/s are allowed")
+
+
+@pytest.mark.parametrize(
+    ("mode", "given", "expected"),
+    [
+        ("feed_forward", {"collision": True}, "collision"),
+        ("gravity", {"collision": True}, "collision"),
+        ("gravity", {"velocity_problem": "they are zero"}, "velocity implausible: they are zero"),
+        ("gravity", {"doubt": Violation("model doubted", ": it is odd")}, "model doubted: it is odd"),
+        ("hand_guiding", {"enable_age": inf}, "enable released: the enabling signal is released"),
+        ("hand_guiding", {"enable_age": 0.21}, "enable released: the enabling signal is 0.210 s old"),
+        ("feed_forward", {"desired_at": -0.11}, "target stale: 0.110 s old"),
+        ("force", {"wrench": None}, "target stale: inf s old"),
+        ("force", {"wrench": wrench(nan)}, "target stale: nan s old"),
+        ("feed_forward", {"desired": desired(0.31)}, "target far: 0.31 rad or m from it"),
+        ("feed_forward", {"desired": desired(nan)}, "target far: nan rad or m from it"),
+        ("force", {"singularity_threshold": 1e3}, "singularity: smallest singular value"),
+        (
+            "gravity",
+            {"detects_collisions": True, "detector_age": 0.2, "state_timeout": 0.1},
+            "detector blind: joint_states gave no usable effort for 0.200 s",
+        ),
+        (
+            "hand_guiding",
+            {"loop": LATE},
+            "energy: commands that come 40 ms late fed 0.021 J into the arm, commands.energy_budget allows 0.02 J",
+        ),
+    ],
+)
+def test_a_violated_condition_is_found_with_its_reason(mode, given, expected):
+    assert violation(mode, **given).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("mode", "given"),
+    [
+        ("hand_guiding", {"collision": True}),
+        ("force", {"collision": True}),
+        ("hand_guiding", {"detects_collisions": True, "detector_age": 0.2, "state_timeout": 0.1}),
+        ("gravity", {"enable_age": inf}),
+        ("gravity", {"wrench": None, "desired": None, "singularity_threshold": 1e3}),
+        ("hand_guiding", {"wrench": None, "desired": None, "singularity_threshold": 1e3}),
+        ("feed_forward", {"singularity_threshold": 1e3, "desired_at": -0.1, "desired": desired(0.29)}),
+        ("force", {"wrench": wrench(0.1), "loop": LATE._replace(fed_energy=0.02)}),
+        ("impedance", {"wrench": None}),
+    ],
+)
+def test_a_condition_of_other_modes_does_not_count(mode, given):
+    assert violation(mode, **given) == ""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "mode", "given", "expected"),
+    [
+        ({"require_enable": ("gravity",)}, "gravity", {"enable_age": inf}, "enable released"),
+        ({"require_enable": ("gravity",)}, "hand_guiding", {"enable_age": inf}, ""),
+        ({"require_enable": ("none",)}, "hand_guiding", {"enable_age": inf}, ""),
+        ({"collision_stop_modes": ("force",)}, "force", {"collision": True}, "collision"),
+        ({"collision_stop_modes": ("none",)}, "gravity", {"collision": True}, ""),
+    ],
+)
+def test_the_parameters_choose_the_modes_that_need_a_button_and_that_a_collision_stops(
+    parameters, mode, given, expected
+):
+    assert violation(mode, commands=CommandSettings(**parameters), **given).startswith(expected or "")
+    assert bool(violation(mode, commands=CommandSettings(**parameters), **given)) == bool(expected)
