@@ -185,4 +185,4 @@ def faults_until_found(name: str, seed: int, most: int) -> int | None:
 
 if __name__ == "__main__":
     for name in MUTATIONS:
-        print(f"{name}: found after {faults_until_found(name, 1, 20_000)} faults in '{MUTATIONS[name].family}'")
+        print(f"{name}: found after {faults_until_found(name, 1, 20_000)} faults in '{MUTATIONS[name].family}'", flush=True)
