@@ -25,7 +25,7 @@ def main(model: RobotModel | None = None) -> dict[str, float | np.ndarray]:
     found = 0.0
     for k in range(1000):  # the contact begins at k = 100, and carries its part of the weight
         measured = gravity(model, q) - (k >= 100) * pushed
-        observer.observe(k * PERIOD, measured, *terms)
+        observer.observe(k * PERIOD, measured, terms)
         if detector.update(observer.value, at_rest):
             found = (k - 99.5) * PERIOD
     theory = -np.log(1 - THRESHOLD / np.abs(pushed).max()) / BANDWIDTH

@@ -152,7 +152,7 @@ def simulate(bench: Bench, motion: RandomMotion, start: float, contact: AppliedF
             return motion.at(start + t)
 
     q, qd, _ = motion.at(start)
-    arm = SimulatedArm(bench.real, ComputedTorque(Later()), q, qd, STEP, [contact])
+    arm = SimulatedArm(bench.real, ComputedTorque(Later()), q, qd, step=STEP, contacts=[contact])
     motions = [arm.motion()]
     for _ in range(round(AFTER / STEP)):
         arm.advance()

@@ -76,6 +76,7 @@ def arm_state(
     q: ArrayLike,
     qd: ArrayLike,
     link: str | None = None,
+    *,
     gravity: ArrayLike | None = None,
     payload: Payload | None = None,
 ) -> ArmState:

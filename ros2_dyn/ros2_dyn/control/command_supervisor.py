@@ -166,12 +166,13 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(self, mode: str, applied: ArrayLike, age: float, now: float) -> None:
+    def enter(self, mode: str, *, applied: ArrayLike, gravity: Array, age: float, now: float) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
             mode: its name.
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
+            gravity: effort that carries the arm, as it would be commanded, N m or N, shape (n,).
             age: age of the newest state, s.
             now: time, s.
         """
@@ -179,7 +180,7 @@ class CommandSupervisor:
             self._limiter.start(applied, now)
             self._freshness.restart(now, age)
             self._motion.clear()
-        self._mode, self.reason = mode, ""
+        self._mode, self.reason, self.carried = mode, "", gravity
         self.stateless = False
         self._take("entered")
         self._logged.clear()
@@ -271,7 +272,7 @@ class CommandSupervisor:
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        spring = stop.spring(given.arm, given.rate, self.limits.slew_rate, (lag > WINDOW) | seen.inert, speed, at)
+        spring = stop.spring(given.arm, given.rate, self.limits, (lag > WINDOW) | seen.inert, speed, at)
         braking = self._limiter.saturate(damped + stop.without(spring))
         self._judge(seen, given, float(np.max(lag)), at)
         if self.phase == "ending":
@@ -296,20 +297,21 @@ class CommandSupervisor:
         if failure is not None and failure.joints.any():
             self._escalate(failure)
 
-    def ramp_down(self, hold: Array, now: float) -> Array | None:
-        """Return the ramp-down command if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`.
-
-        Args:
-            hold: effort that carries the arm at the last state, N m or N, shape (n,).
-            now: time, s.
-        """
+    def ramp_down(self, now: float) -> Array | None:
+        """Return the command at a time, s, if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`."""
         if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
             return None
+        assert self.carried is not None  # since the mode was entered
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
         gone = age >= MAX_WAIT and self.phase in ("leaving", "ending")
-        return self._approach(np.zeros_like(hold) if zero else hold, now, ends=self.stateless and (zero or gone))
+        effort = self._approach(
+            np.zeros_like(self.carried) if zero else self.carried, now, ends=self.stateless and zero
+        )
+        if self.stateless and gone and self._constant_since is not None:
+            self._take("ends")
+        return effort
 
     def withdraw(self, now: float) -> None:
         """Take notice that the newest command was not published in time, s."""
@@ -345,7 +347,8 @@ class CommandSupervisor:
         zero = self.policy.stop_behaviour == "zero_effort"
         if self._end is None:
             self.carried = self._end = np.zeros_like(holding) if zero else holding
-            self._limiter.ramp(now, self.policy.ramp_time)
+            if zero:
+                self._limiter.ramp(now, self.policy.ramp_time)
         if zero:
             return self._approach(self._end, now)
         proved = self._constant_since is not None and now - self._constant_since >= PROOF_TIME

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conditions under which every mode goes on, one function each; those of one mode are its own.
+"""The conditions under which every mode begins and goes on, one function each; those of one mode are its own.
 
 Several may fail at one state. The first in `CONDITIONS` is told: what a person did comes first, then what makes the
 rest doubtful (the model, the controller, the velocities), then what would do damage, then what the law lacks.
@@ -24,6 +24,12 @@ TARGET_TOPICS: dict[Target, str] = {
     "pose": "~/desired_pose",
 }
 """Where what a mode follows is published."""
+
+
+HOW_TO_ENABLE = (
+    "it has to be true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
+    "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'"
+)
 
 
 def requires_enable(mode: AnyMode | type[AnyMode], commands: CommandSettings) -> bool:
@@ -52,7 +58,7 @@ def enabling_signal(mode: AnyMode, arm: Arm) -> Violation | None:
     if not requires_enable(mode, arm.commands) or arm.enable_age <= arm.commands.enable_timeout:
         return None
     how = f"{arm.enable_age:.3f} s old" if isfinite(arm.enable_age) else "released"
-    return Violation("enable released", f": the enabling signal is {how}")
+    return Violation("enable released", f": the enabling signal is {how}", HOW_TO_ENABLE)
 
 
 def trusted_model(mode: AnyMode, arm: Arm) -> Violation | None:
@@ -100,13 +106,18 @@ def detector(mode: AnyMode, arm: Arm) -> Violation | None:
     stops = arm.detects_collisions and stops_at_collision(mode, arm.commands)
     if not (stops or mode.uses_external_wrench(arm.now)) or arm.detector_age <= arm.state_timeout:
         return None
-    return Violation("detector blind", f": joint_states gave no usable effort for {arm.detector_age:.3f} s")
+    since = f"for {arm.detector_age:.3f} s" if isfinite(arm.detector_age) else "yet"
+    needed = "collision.threshold or the mode's law needs that of all joints"
+    return Violation("detector blind", f": joint_states gave no usable effort {since}", needed)
 
 
 def target(mode: AnyMode, arm: Arm) -> Violation | None:
     """What the mode follows is young."""
-    age = target_age(mode, arm)
-    return None if age <= arm.commands.target_timeout else Violation("target stale", f": {age:.3f} s old")
+    age, needed = target_age(mode, arm), mode.needs.target
+    if needed is None or age <= arm.commands.target_timeout:
+        return None
+    found = f"{age:.3f} s old" if isfinite(age) else "none is usable"
+    return Violation("target stale", f": {found}", f"publish on {TARGET_TOPICS[needed]} first")
 
 
 def energy(mode: AnyMode, arm: Arm) -> Violation | None:
@@ -119,7 +130,6 @@ def energy(mode: AnyMode, arm: Arm) -> Violation | None:
 
 
 CONDITIONS: tuple[Callable[[AnyMode, Arm], Violation | None], ...] = (
-    enabling_signal,
     trusted_model,
     joint_speed,
     plausible_velocity,
@@ -135,6 +145,12 @@ CONDITIONS: tuple[Callable[[AnyMode, Arm], Violation | None], ...] = (
 
 def find_violation(mode: AnyMode, arm: Arm) -> Violation | None:
     """Return the first condition of a mode that does not hold, or None."""
+    released = enabling_signal(mode, arm)
+    return find_technical_violation(mode, arm) if released is None else released
+
+
+def find_technical_violation(mode: AnyMode, arm: Arm) -> Violation | None:
+    """Return the first condition of a mode that does not hold, whatever the enabling signal is, or None."""
     for condition in CONDITIONS:
         if (violation := condition(mode, arm)) is not None:
             return violation

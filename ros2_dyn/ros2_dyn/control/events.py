@@ -31,6 +31,8 @@ class Violation(NamedTuple):
     """A short constant phrase to count by."""
     detail: str = ""
     """The joint, the value and the limit, with a leading colon."""
+    remedy: str = ""
+    """What to do about it before a mode begins; empty where that is plain."""
 
 
 def rejection(topic: str, error: MessageError) -> Event:

@@ -10,7 +10,7 @@ from ros2_dyn.model.spatial import Array
 
 
 def joint_pd(
-    q: ArrayLike, qd: ArrayLike, q_d: ArrayLike, qd_d: ArrayLike, stiffness: ArrayLike, damping: ArrayLike
+    q: ArrayLike, qd: ArrayLike, q_d: ArrayLike, qd_d: ArrayLike, *, stiffness: ArrayLike, damping: ArrayLike
 ) -> Array:
     """Return ``stiffness (q_d - q) + damping (qd_d - qd)`` for each joint.
 

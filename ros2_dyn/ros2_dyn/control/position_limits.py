@@ -112,7 +112,7 @@ class WallPlacement:
         self._behind: tuple[Array, Array] | None = None
 
     def place(
-        self, q: Array, lower: Array, upper: Array, margin: float, dt: float | None, stopped: bool = False
+        self, q: Array, lower: Array, upper: Array, *, margin: float, dt: float | None, stopped: bool = False
     ) -> tuple[Array, Array]:
         """Return the lower and upper limits that the walls belong to, rad or m, each of shape (n,).
 

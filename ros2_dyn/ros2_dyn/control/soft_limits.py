@@ -17,14 +17,14 @@ def soft_walls(arm: Arm) -> Array:
     return soft_limits(
         arm.state,
         *arm.walls,
-        arm.limits.effort,
+        effort_limit=arm.limits.effort,
         margin=commands.soft_limit_margin,
         bandwidth=arm.loop.bandwidth(commands.soft_limit_bandwidth),
     )
 
 
 def soft_limits(
-    state: ArmState, lower: ArrayLike, upper: ArrayLike, effort_limit: ArrayLike, margin: float, bandwidth: float
+    state: ArmState, lower: ArrayLike, upper: ArrayLike, *, effort_limit: ArrayLike, margin: float, bandwidth: float
 ) -> Array:
     """Return efforts that keep joints away from their limits: critically damped springs that only push.
 

@@ -112,44 +112,29 @@ def _known(effort: Sequence[float], model: Sequence[float]) -> tuple[Sequence[fl
 class MomentumObserver(FirstOrderObserver):
     """Observer ``r = K (p - integral of (tau + C^T qd - g - friction + r))``, without accelerations or dM/dt."""
 
-    def observe(
-        self,
-        t: float,
-        effort: Sequence[float],
-        momentum: Sequence[float],
-        coriolis_transpose_qd: Sequence[float],
-        gravity: Sequence[float],
-        friction: Sequence[float],
-    ) -> bool:
+    def observe(self, t: float, effort: Sequence[float], terms: Sequence[Sequence[float]]) -> bool:
         """Add a sample; `value` becomes the external effort, N m or N.
 
         Args:
             t: time of the sample, s.
             effort: efforts of the motors, N m or N, shape (n,).
-            momentum: generalised momentum ``M qd``, shape (n,).
-            coriolis_transpose_qd: ``C^T qd``, N m or N, shape (n,).
-            gravity: ``g(q)``, with the efforts of springs if there are any, N m or N, shape (n,).
-            friction: friction of the joints, N m or N, shape (n,).
+            terms: the four `OBSERVER_TERMS`, shape (n,) each: generalised momentum ``M qd``; ``C^T qd``, N m or N;
+                ``g(q)``, with the efforts of springs if there are any, N m or N; friction of the joints, N m or N.
 
         Returns:
             Whether `value` belongs to this sample; see `FirstOrderObserver.update`.
         """
-        return self.update_effort(t, effort, momentum, _momentum_rate(coriolis_transpose_qd, gravity, friction))
+        momentum, *rates = terms
+        return self.update_effort(t, effort, momentum, _momentum_rate(*rates))
 
-    def change_model(
-        self,
-        effort: Sequence[float],
-        momentum: Sequence[float],
-        coriolis_transpose_qd: Sequence[float],
-        gravity: Sequence[float],
-        friction: Sequence[float],
-    ) -> None:
+    def change_model(self, effort: Sequence[float], terms: Sequence[Sequence[float]]) -> None:
         """Go on with another model, as after a change of the payload.
 
         The momentum steps with the model while the robot does not: without this, the step would count as an external
         effort. The arguments are those of `observe` for the newest sample, by the new model.
         """
-        self.replace_effort(effort, momentum, _momentum_rate(coriolis_transpose_qd, gravity, friction))
+        momentum, *rates = terms
+        self.replace_effort(effort, momentum, _momentum_rate(*rates))
 
 
 def _momentum_rate(

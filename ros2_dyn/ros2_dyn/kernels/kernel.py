@@ -59,6 +59,7 @@ def compile_kernel(
     outputs: Sequence[str] = ("tau", "gravity", "coriolis"),
     backend: Backend = "auto",
     inputs: Sequence[str] = DEFAULT_INPUTS,
+    *,
     link: str | None = None,
     threads: int | None = None,
 ) -> Kernel:

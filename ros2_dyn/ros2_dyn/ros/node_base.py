@@ -34,6 +34,7 @@ def declare(
     name: str,
     default: Any,
     description: str,
+    *,
     low: float | None = None,
     high: float | None = None,
     read_only: bool = True,

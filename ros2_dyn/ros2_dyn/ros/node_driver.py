@@ -97,12 +97,8 @@ class NodeDriver:
         if (mode := self.runtime.mode) != self._mode:  # an expired command or a clock that was set may have ended it
             self._mode = mode
             self._mode_publisher.publish(String(data=mode))
-        if update.steps:
-            self._publish(update)
-        for work in update.work:
-            start(self._do(work))
-        if update.failsafe is not None:
-            start(self._arm(update.failsafe))
+        self._publish(update)
+        self._begin_work(update)
         self._ticks.run(self.runtime.commands)
         for reply in update.replies:  # last: whoever waits for it goes on here
             if (answer := self._waiting.pop(reply.request, None)) is not None:
@@ -150,6 +146,12 @@ class NodeDriver:
             self.outputs.collision.publish_stop(self.runtime.collision_latched)
 
     # ---- what takes time
+
+    def _begin_work(self, update: Update) -> None:
+        for work in update.work:
+            start(self._do(work))
+        if update.failsafe is not None:
+            start(self._arm(update.failsafe))
 
     async def _do(self, work: Work) -> None:
         """Do slow work, and give the runtime what it led to."""

@@ -24,7 +24,7 @@ def declare_settings(node: Node) -> Settings:
     """
     for name, each in declared().items():
         default = (list(each.default) or LIST_TYPES[each.kind]) if each.is_list else each.default
-        declare(node, name, default, each.text, each.low, each.high, each.read_only)
+        declare(node, name, default, each.text, low=each.low, high=each.high, read_only=each.read_only)
     return changed_settings(node, ())
 
 

@@ -33,7 +33,7 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
-from ros2_dyn.runtime.targets import TARGET_TOPICS, TargetSample, TargetWork, last_target, take_target
+from ros2_dyn.runtime.targets import TARGET_TOPICS, Targets, TargetSample, TargetWork
 from ros2_dyn.runtime.trajectory_effort import TrajectoryTask, TrajectoryWork
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
@@ -67,7 +67,9 @@ class ArmRuntime:
         self.warnings: list[str] = []
         """What looks wrong in the robot description."""
         self._pipeline: StatePipeline | None = None
-        self._modes = ModeManager()
+        self.targets = Targets()
+        """What is desired of the tip."""
+        self._modes = ModeManager(self.targets)
         self._loader = RobotLoader()
         self._calibration = CalibrationRuns()
         self._payload_runs = PayloadRuns()
@@ -83,15 +85,15 @@ class ArmRuntime:
             inputs.HybridSample: self._on_target,
             inputs.TrajectorySample: self._on_trajectory,
             inputs.TimePassed: self._on_time,
-            inputs.EnableSignal: self._on_enable,
+            inputs.EnableSignal: self._modes.on_enable,
             inputs.CommandLink: self._on_link,
-            inputs.CommandExpired: self._on_command_expired,
-            inputs.ClockJump: self._on_clock_jump,
+            inputs.CommandExpired: self._modes.on_command_expired,
+            inputs.ClockJump: self._modes.on_clock_jump,
             inputs.StatePublishers: self._on_state_publishers,
             inputs.ModeRequest: self._on_mode_request,
             inputs.FailsafeArmed: self._on_failsafe_armed,
             inputs.TakeOver: self._on_take_over,
-            inputs.HandoverInput: self._on_handover,
+            inputs.HandoverInput: self._modes.on_handover,
             inputs.PayloadRequest: self._on_payload_request,
             inputs.PayloadQuestion: self._on_payload_question,
             inputs.CollisionReset: self._on_collision_reset,
@@ -258,12 +260,6 @@ class ArmRuntime:
         replies = self._calibration.finish(now)
         return self._update(command=command, replies=replies, work=self._payload_runs.finish(now))
 
-    def _on_command_expired(self, _: inputs.CommandExpired, now: float) -> None:
-        self._modes.on_command_expired(now)
-
-    def _on_clock_jump(self, jump: inputs.ClockJump, now: float) -> None:
-        self._modes.stop("clock jumped", f": {jump.detail}")
-
     def _on_state_publishers(self, publishers: inputs.StatePublishers, now: float) -> None:
         if problem := self._sources.on_publishers(publishers.number, now):
             self._events.append(Event("two publishers", problem))
@@ -274,29 +270,18 @@ class ArmRuntime:
         self._modes.on_link(link, now)
         self._requests.failsafe.on_link(link, self.commands, now)
 
-    def _on_enable(self, signal: inputs.EnableSignal, now: float) -> None:
-        self._modes.on_enable(signal.pressed, now)
-
     def _on_target(self, sample: TargetSample, now: float) -> Update | None:
         if self._pipeline is None:
             return None
         try:
-            last = last_target(sample, self._modes.target, self._modes.target_pose)
-            target = take_target(sample, last, self._pipeline.robot.model, self.settings, now)
+            work = self.targets.take(sample, self._pipeline.robot.model, self.settings, now)
         except MessageError as error:
             return self._update(rejection(TARGET_TOPICS[type(sample)], error))
-        if isinstance(target, TargetWork):
-            return self._update(work=(target,))
-        self._modes.on_target(target)
-        return None
+        return None if work is None else self._update(work=(work,))
 
-    def _on_target_made(self, done: WorkDone, now: float) -> None:
-        work = done.work
-        assert isinstance(work, TargetWork)
-        last = last_target(work.sample, self._modes.target, self._modes.target_pose)
-        current = self._pipeline is not None and self._pipeline.robot.model is work.model
-        if current and done.error is None and not work.is_late(last):
-            self._modes.on_target(done.value)
+    def _on_target_made(self, done: WorkDone, _: float) -> None:
+        if self._pipeline is not None:
+            self.targets.finish(done, self._pipeline.robot.model)
 
     def _on_mode_request(self, asked: inputs.ModeRequest, now: float) -> Update:
         return self._answer(self._requests.on_request(asked, now))
@@ -317,9 +302,6 @@ class ArmRuntime:
         for states, at in history:
             self._events += self._decide(pipeline.observe_late(states, at)).events
         return self._update(command=self._modes.take_over(taken.last, taken.reason, now))
-
-    def _on_handover(self, handover: inputs.HandoverInput, now: float) -> None:
-        self._modes.on_handover(handover.step, now)
 
     # ---- payload, trajectories, collisions
 
@@ -401,6 +383,8 @@ class ArmRuntime:
     def _install(self, robot: RobotDynamics, now: float) -> tuple[Reply, ...]:
         """Go on with a robot at a time, s; a calibration that ran is over where the observer is another."""
         before = self._pipeline
+        if before is None or before.robot.description is not robot.description:
+            self.targets.forget()
         self._pipeline = StatePipeline(robot, before)
         self._modes.use(robot, now)
         self._requests.failsafe.on_robot_changed(self.commands)

@@ -13,33 +13,18 @@ from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
-from ros2_dyn.runtime.target_hybrid import TargetHybrid
-from ros2_dyn.runtime.target_pose import TargetPose
-from ros2_dyn.runtime.target_wrench import TargetWrench
+from ros2_dyn.runtime.targets import Targets
 
 
 class ArmSnapshots:
-    """What was told of the arm besides its states, and the snapshots that hold both."""
+    """What is known of the arm besides its states, and the snapshots that hold both."""
 
-    def __init__(self) -> None:
-        self.wrench: TargetWrench | TargetHybrid | None = None
-        """The newest desired wrench of the tip."""
-        self.pose: TargetPose | None = None
-        """The newest desired pose of the tip."""
+    def __init__(self, targets: Targets) -> None:
+        """Read what is desired from the targets."""
+        self._targets = targets
         self._enabled_at = -inf
         self._walls = WallPlacement()
         self._walls_at: float | None = None
-
-    def on_target(self, target: TargetWrench | TargetPose) -> None:
-        """Follow another wrench or pose, or both where it is a pose with a wrench along the free axes."""
-        if isinstance(target, TargetPose):
-            self.pose = target
-        if isinstance(target, (TargetWrench, TargetHybrid)):
-            self.wrench = target
-
-    def forget_targets(self) -> None:
-        """Forget the targets, whose frames may be gone."""
-        self.wrench = self.pose = None
 
     def on_enable(self, pressed: bool, now: float) -> None:
         """Take an enabling signal at a time, s."""
@@ -84,8 +69,8 @@ class ArmSnapshots:
             inverse_dynamics=observed.terms.inverse_dynamics,
             desired=observed.state.desired,
             desired_at=observed.state.desired_at,
-            wrench=self.wrench,
-            pose=self.pose,
+            wrench=self._targets.wrench,
+            pose=self._targets.pose,
             external_wrench=external.wrench.wrench if external is not None and helped else (),
             detects_collisions=any(map(isfinite, settings.collision.threshold)),
             detector_age=now - observed.observed_at if settings.collision.enabled else 0.0,
@@ -107,7 +92,7 @@ class ArmSnapshots:
         """
         dt, self._walls_at = (None if self._walls_at is None else arm.now - self._walls_at), arm.now
         lower, upper, margin = arm.positions.lower, arm.positions.upper, arm.commands.soft_limit_margin
-        walls = self._walls.place(arm.state.q, lower, upper, margin, dt if act else None, stopped=stopped)
+        walls = self._walls.place(arm.state.q, lower, upper, margin=margin, dt=dt if act else None, stopped=stopped)
         return arm if walls[0] is lower and walls[1] is upper else replace(arm, walls=walls)
 
 

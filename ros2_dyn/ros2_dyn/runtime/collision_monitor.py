@@ -158,7 +158,7 @@ class CollisionMonitor:
         if self._last is not None and self._last[1] != payload:
             self._change_payload(observer, self._last[0], robot, now)
         self._last = state, payload
-        return observer.observe(t, *_momentum_terms(tau, terms))
+        return observer.observe(t, tau, _observer_terms(terms))
 
     def _change_payload(
         self, observer: MomentumObserver, last: MeasuredState, robot: RobotDynamics, now: float
@@ -166,12 +166,12 @@ class CollisionMonitor:
         """Take the newest state that was observed for one with the payload of now."""
         terms, kind = robot.terms_at(last, now), self._settings.states.measured_effort
         tau = total_effort(kind, last.effort or [], terms.inverse_dynamics, terms.gravity)
-        observer.change_model(*_momentum_terms(tau, terms))
+        observer.change_model(tau, _observer_terms(terms))
 
 
-def _momentum_terms(tau: Sequence[float], terms: Terms) -> tuple[Sequence[float], ...]:
-    """Return what the momentum observer takes at a state."""
-    return tau, terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
+def _observer_terms(terms: Terms) -> tuple[Sequence[float], ...]:
+    """Return the terms that the momentum observer takes."""
+    return terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
 
 
 def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:

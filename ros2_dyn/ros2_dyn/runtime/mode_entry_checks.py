@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conditions under which every mode may begin, one function each; those of one mode are its own.
+"""What a mode needs to begin, beyond the conditions under which it goes on; one function each.
 
 Each returns why the mode may not begin, and what to do about it, or an empty text. The first one that fails is told:
 what is wrong with the robot comes first, then its states, its target, its place and its controller, and last what a
@@ -13,9 +13,10 @@ from math import inf, isfinite
 from typing import NamedTuple
 
 from ros2_dyn.control.arm import Arm
-from ros2_dyn.control.conditions import TARGET_TOPICS, detector, requires_enable, target_age
+from ros2_dyn.control.conditions import enabling_signal, find_technical_violation
+from ros2_dyn.control.events import Violation
 from ros2_dyn.control.modes import MODES, AnyMode
-from ros2_dyn.control.position_limits import limit_ahead, positions_beyond
+from ros2_dyn.control.position_limits import positions_beyond
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
@@ -95,8 +96,7 @@ def state_stream(entry: Entry) -> str:
 
 def plausible_state(entry: Entry) -> str:
     """The newest state can be believed."""
-    problem = entry.arm.problem or entry.arm.velocity_problem
-    return f"joint_states cannot be believed: {problem}" if problem else ""
+    return f"joint_states cannot be believed: {entry.arm.problem}" if entry.arm.problem else ""
 
 
 def no_collision(entry: Entry) -> str:
@@ -104,45 +104,21 @@ def no_collision(entry: Entry) -> str:
     return "a collision is latched: ~/reset_collision ends it" if entry.arm.collision else ""
 
 
-def external_efforts(entry: Entry) -> str:
-    """External efforts are observed, where the mode relies on them."""
-    if detector(entry.mode, entry.arm) is None:
-        return ""
-    needs = "it relies on external efforts (collision.threshold, hand_guiding.assist_gain)"
-    return f"{needs}, and joint_states gives no usable effort of all joints"
-
-
-def target(entry: Entry) -> str:
-    """What the mode follows is young."""
-    age, needed = target_age(entry.mode, entry.arm), entry.mode.needs.target
-    if needed is None or age <= entry.arm.commands.target_timeout:
-        return ""
-    found = f"the newest is {age:.3f} s old" if isfinite(age) else "none is usable"
-    return f"it follows {TARGET_TOPICS[needed]}, and {found}: publish there first"
-
-
 def joint_range(entry: Entry) -> str:
     """No joint is beyond its limits, or as far as the walls of a mode are wide that can bring it back."""
-    arm, needs = entry.arm, entry.mode.needs
-    margin = arm.commands.soft_limit_margin
-    beyond = positions_beyond(arm.positions, arm.state.q, margin if needs.begins_behind_walls else 0.0)
-    if beyond:
-        remedy = f"{' or '.join(_bringing_back())} can bring it back"
-        return f"{beyond}: {'move it back first' if positions_beyond(arm.positions, arm.state.q, margin) else remedy}"
-    ahead = limit_ahead(arm.positions, arm.state, arm.limits.effort, needs.walls)
-    return f"a position limit is ahead: {ahead}" if ahead else ""
-
-
-def _bringing_back() -> list[str]:
-    return [name for name, mode in MODES.items() if mode.needs.begins_behind_walls]
-
-
-def tip_speed(entry: Entry) -> str:
-    """The tip is slow where people or things are touched."""
-    speed, allowed = entry.arm.tip_speed, entry.arm.commands.max_tip_speed
-    if not entry.mode.needs.contact or speed <= allowed:
+    arm, margin = entry.arm, entry.arm.commands.soft_limit_margin
+    allowed = margin if entry.mode.needs.begins_behind_walls else 0.0
+    if not (beyond := positions_beyond(arm.positions, arm.state.q, allowed)):
         return ""
-    return f"the tip moves with {speed:.3g} m/s, {allowed:.3g} m/s are allowed"
+    if positions_beyond(arm.positions, arm.state.q, margin):
+        return f"{beyond}: move it back first"
+    bringing_back = [name for name, mode in MODES.items() if mode.needs.begins_behind_walls]
+    return f"{beyond}: {' or '.join(bringing_back)} can bring it back"
+
+
+def going_on(entry: Entry) -> str:
+    """The mode may go on once it has begun, if a person wants it."""
+    return _refusal(find_technical_violation(entry.mode, entry.arm))
 
 
 def controller(entry: Entry) -> str:
@@ -165,12 +141,9 @@ def own_conditions(entry: Entry) -> str:
 
 
 def margins(entry: Entry) -> str:
-    """No joint moves or bears more than its limits allow."""
-    limits, qd = entry.arm.limits, entry.arm.state.qd
+    """No joint bears more than its limits allow."""
+    limits = entry.arm.limits
     for i, name in enumerate(limits.joint_names):
-        if abs(qd[i]) > limits.velocity[i]:
-            allowed = f"{limits.velocity[i]:.3g} are allowed"
-            return f"joint '{name}' moves with {qd[i]:.3g} rad/s or m/s, {allowed}"
         for what, effort in (("exerts", entry.applied[i]), ("needs against gravity", entry.gravity[i])):
             if not abs(effort) <= limits.effort[i]:
                 allowed = f"commands.effort_scale allows {limits.effort[i]:.4g}"
@@ -187,15 +160,16 @@ def payload(entry: Entry) -> str:
     return ""
 
 
-def enabling_signal(entry: Entry) -> str:
+def button(entry: Entry) -> str:
     """A person holds the button of a mode that requires it."""
-    commands = entry.arm.commands
-    if not requires_enable(entry.mode, commands) or entry.arm.enable_age <= commands.enable_timeout:
+    return _refusal(enabling_signal(entry.mode, entry.arm))
+
+
+def _refusal(found: Violation | None) -> str:
+    """Return a condition that does not hold, and what to do about it, in words; empty for None."""
+    if found is None:
         return ""
-    return (
-        "it needs an enabling signal, true on ~/enable at 10 Hz or more, as from a button that is held. To try it: "
-        "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'"
-    )
+    return f"{found.kind}{found.detail}; {found.remedy}" if found.remedy else found.kind + found.detail
 
 
 def model(entry: Entry) -> str:
@@ -217,15 +191,13 @@ CHECKS: tuple[Callable[[Entry], str], ...] = (
     state_stream,
     plausible_state,
     no_collision,
-    external_efforts,
-    target,
     joint_range,
-    tip_speed,
+    going_on,
     controller,
     own_conditions,
     margins,
     payload,
-    enabling_signal,
+    button,
     model,
 )
 """In the order in which they are told."""

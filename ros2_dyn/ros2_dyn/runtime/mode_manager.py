@@ -9,34 +9,30 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState
+from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState, SupervisorPolicy
 from ros2_dyn.control.conditions import find_violation, requires_enable, stops_at_collision
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
-from ros2_dyn.control.modes import MODES, MONITOR, STOPPED, AnyMode
+from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.applied_effort import AppliedEffort
 from ros2_dyn.runtime.arm_snapshot import ArmSnapshots, state_age
-from ros2_dyn.runtime.control_policy import supervisor_policy
-from ros2_dyn.runtime.handover_protocol import ArmView, HandoverStep
-from ros2_dyn.runtime.inputs import CommandLink
+from ros2_dyn.runtime.handover_protocol import ArmView
+from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, CommandLink, EnableSignal, HandoverInput
 from ros2_dyn.runtime.loop_observer import LoopObserver, LoopReport
 from ros2_dyn.runtime.mode_entry_checks import Entry, description_problem, entry_problem, limits_problem
 from ros2_dyn.runtime.model_monitor import ModelDifference, ModelMonitor
-from ros2_dyn.runtime.rest_holding import RestHolding
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
-from ros2_dyn.runtime.target_hybrid import TargetHybrid
-from ros2_dyn.runtime.target_pose import TargetPose
-from ros2_dyn.runtime.target_wrench import TargetWrench
+from ros2_dyn.runtime.targets import Targets
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
-COMMAND_HOLD_TIME = 0.5
-"""For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
 YIELD_TIME = 1.0
 """Time for which the arm is braked before another commander has it alone, s."""
 
@@ -44,20 +40,20 @@ YIELD_TIME = 1.0
 class ModeManager:
     """The modes of one arm: at most one of `control/modes` at a time, which is made when it is entered."""
 
-    def __init__(self) -> None:
+    def __init__(self, targets: Targets) -> None:
+        """Create it without a robot; its modes follow the targets."""
+        no_joints = CommandLimits((), np.zeros(0), np.zeros(0), np.zeros(0))
         self._robot: RobotDynamics | None = None
-        self._supervisor: CommandSupervisor | None = None
+        self._supervisor = CommandSupervisor(no_joints, SupervisorPolicy())
         self._entered: AnyMode | None = None
-        self._link = CommandLink()
+        self.link = CommandLink()
+        """The other side of the commands."""
         self._rival_at = inf
-        self._snapshots = ArmSnapshots()
+        self._snapshots = ArmSnapshots(targets)
         self._loop = LoopObserver()
         self._monitor = ModelMonitor()
-        self._rest = RestHolding()
+        self._applied = AppliedEffort()
         self._latest: Observed | None = None
-        self._hold: Array | None = None
-        self._sent: Array | None = None
-        self._sent_at = -inf
         self._order: list[int] = []
         self._events: list[Event] = []
 
@@ -66,43 +62,28 @@ class ModeManager:
     @property
     def mode(self) -> str:
         """The name of the mode, `MONITOR` or `STOPPED`."""
-        return MONITOR if self._supervisor is None else self._supervisor.mode
+        return self._supervisor.mode
 
     @property
     def active(self) -> AnyMode | None:
         """The mode whose law determines the commands; None: none does."""
-        return self._entered if self._supervisor is not None and self._supervisor.is_active else None
+        return self._entered if self._supervisor.is_active else None
 
     @property
     def reason(self) -> str:
         """Why the last mode ended, where it did not end by request."""
-        return "" if self._supervisor is None else self._supervisor.reason
+        return self._supervisor.reason
 
     @property
     def commands(self) -> bool:
         """Whether commands leave."""
-        return self._supervisor is not None and self._supervisor.commands
+        return self._supervisor.commands
 
     @property
     def intends_contact(self) -> bool:
         """Whether a mode commands in which a contact is no collision."""
         mode, robot = self.active, self._robot
         return mode is not None and robot is not None and not stops_at_collision(mode, robot.settings.commands)
-
-    @property
-    def target(self) -> TargetWrench | TargetHybrid | None:
-        """The desired wrench, or None before there is one."""
-        return self._snapshots.wrench
-
-    @property
-    def target_pose(self) -> TargetPose | None:
-        """The desired pose of the tip, or None before there is one."""
-        return self._snapshots.pose
-
-    @property
-    def link(self) -> CommandLink:
-        """The other side of the commands."""
-        return self._link
 
     @property
     def loop(self) -> LoopReport:
@@ -120,19 +101,19 @@ class ModeManager:
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
         events, self._events = self._events, []
-        return events if self._supervisor is None else events + self._supervisor.take_events()
+        return events + self._supervisor.take_events()
 
     # ---- a tick
 
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
         robot, supervisor, mode, now = self._robot, self._supervisor, self.active, observed.now
-        if robot is None or supervisor is None:
-            return None
+        assert robot is not None  # whose state it is
         self._latest = observed
         self._monitor.add(observed)
         self._loop.on_state(observed)
-        self._rest.observe(robot, observed, supervisor, touched=mode is not None and mode.needs.contact)
+        touched = mode is not None and mode.needs.contact
+        self._applied.observe(robot, observed, supervisor.last, proves=not (touched or supervisor.escalated))
         if not supervisor.commands:
             return None
         # what the arm does
@@ -149,7 +130,7 @@ class ModeManager:
         if not supervisor.accept(seen):
             return None
         if mode is not None and (violation := find_violation(mode, replace(arm, doubt=doubt))) is not None:
-            supervisor.stop(*violation)
+            supervisor.stop(violation.kind, violation.detail)
         # what is commanded
         gravity, effort, supply = robot.as_commanded(state.gravity, state.gravity), None, None
         if mode is not None and supervisor.is_active:
@@ -159,20 +140,17 @@ class ModeManager:
         if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(arm.commands.stop_damping)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
-            obeyed = np.full(robot.model.n, bool(self._link.other_publishers))
+            obeyed = np.full(robot.model.n, bool(self.link.other_publishers))
             if exerted is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW):
                 obeyed |= ~self._monitor.opposed(observed)
             effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed))
         if effort is not None:
-            self._hold = supervisor.carried
             self._observe_energy(supply, observed, state)
         return self._command(effort, now)
 
     def on_time(self, now: float) -> Command | None:
         """Return the command where no state came for a while, if any."""
-        if self._supervisor is None or self._hold is None:
-            return None
-        return self._command(self._supervisor.ramp_down(self._hold, now), now)
+        return self._command(self._supervisor.ramp_down(now), now)
 
     def _exerted(self, observed: Observed, state: ArmState) -> Array | None:
         """Take and return the measured effort, as it would be commanded, N m or N, shape (n,); None: there is none."""
@@ -195,21 +173,27 @@ class ModeManager:
 
     def _command(self, effort: Array | None, now: float) -> Command | None:
         supervisor, robot, mode = self._supervisor, self._robot, self.active
-        if effort is None or supervisor is None or self._hold is None or robot is None:
+        if effort is None or robot is None or supervisor.carried is None:
             return None
         q = None if self._latest is None else self._latest.state.measured.believed_q
         data = robot.command_conversion.data(effort, q)
         if data is None:
             return None
-        self._sent, self._sent_at = effort, now
+        self._applied.on_command(effort, now)
         self._monitor.command(effort, now)
         self._loop.on_command(now, effort)
         if mode is not None and mode.handover is not None:
             mode.handover.on_command(now, effort)
         based_at = now if supervisor.stateless else supervisor.state_at
-        expires = based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout
-        payload = tuple(robot.payload.at(now))
-        return Command(effort, data[self._order], self._hold, supervisor.state_at, expires, payload, supervisor.found)
+        return Command(
+            effort=effort,
+            data=data[self._order],
+            hold=supervisor.carried,
+            state_at=supervisor.state_at,
+            expires=based_at + COMMAND_AGE_FRACTION * supervisor.policy.state_timeout,
+            payload=tuple(robot.payload.at(now)),
+            stop=supervisor.found,
+        )
 
     # ---- modes
 
@@ -228,14 +212,15 @@ class ModeManager:
             raise ModeRefused(name, "no usable state on joint_states yet")
         kind = MODES[name]
         mode = kind(robot.settings.mode(kind.Parameters), now)
+        loop = self._loop.sampled._replace(gain=1.0, fed_energy=0.0)  # what another mode has fed does not count
         state = robot.arm_state(latest.state.measured, latest.terms, now)
         entry = Entry(
             mode=mode,
-            arm=self._snapshots.take(robot, latest, state, mode=mode, loop=self._loop.sampled, now=now),
+            arm=self._snapshots.take(robot, latest, state, mode=mode, loop=loop, now=now),
             robot=robot,
-            link=self._link,
+            link=self.link,
             stamped=latest.stamped,
-            applied=self._applied(robot, latest, state, now),
+            applied=self._applied.at(robot, latest, state, now),
             gravity=robot.as_commanded(state.gravity, state.gravity),
             difference=self._monitor.difference(latest, state, now, contact_expected=self.intends_contact),
         )
@@ -250,32 +235,30 @@ class ModeManager:
             ModeRefused: a condition does not hold.
         """
         entry, commanded = self.check_entry(name, now), self.commands
-        assert self._supervisor is not None
         self._monitor.begin(entry.applied, now, afresh=not commanded)
-        self._supervisor.enter(name, entry.applied, entry.arm.age, now)
+        self._supervisor.enter(name, applied=entry.applied, gravity=entry.gravity, age=entry.arm.age, now=now)
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))
-        self._entered, self._hold = entry.mode, entry.gravity
+        self._entered = entry.mode
         self._loop.begin(commanded)
         self._snapshots.begin_walls()
         joints = [entry.robot.model.joint_names[i] for i in self._order]
-        return f"mode {name}, commanding {joints} on {self._link.topic}"
+        return f"mode {name}, commanding {joints} on {self.link.topic}"
 
-    def leave(self, now: float) -> None:
+    def leave(self) -> None:
         """Return to monitor."""
-        if self._supervisor is not None:
-            self._supervisor.leave()
+        self._supervisor.leave()
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop a mode that commands."""
-        if self._supervisor is not None and self._supervisor.is_active:
+        if self._supervisor.is_active:
             self._supervisor.stop(kind, detail)
 
     def failsafe_config(self) -> FailsafeConfig | None:
         """Return what a failsafe process has to be armed with before a mode commands; None: none is needed."""
-        robot, supervisor = self._robot, self._supervisor
-        if robot is None or supervisor is None or supervisor.policy.stop_behaviour == "none":
+        robot = self._robot
+        if robot is None or robot.settings.commands.stop_behaviour == "none":
             return None
         return FailsafeConfig(robot.description, robot.settings.of_a_stop(), robot.payload.link)
 
@@ -289,7 +272,6 @@ class ModeManager:
         """
         robot, supervisor, latest = self._robot, self._supervisor, self._latest
         assert robot is not None
-        assert supervisor is not None
         age, hold = last.age, last.hold
         if latest is not None and not latest.state.measured.problem and abs(state_age(latest, now)) <= abs(age):
             state = robot.arm_state(latest.state.measured, latest.terms, now)
@@ -300,25 +282,10 @@ class ModeManager:
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
         self._monitor.begin(applied, now)
         self._loop.begin(False)
-        supervisor.enter(STOPPED, applied, age, now)
+        supervisor.enter(STOPPED, applied=applied, gravity=hold, age=age, now=now)
         supervisor.stop("takeover", f": {reason}")
         supervisor.go_on_stopping(last.stop)
-        self._hold = hold
         return self._command(supervisor.last, now)
-
-    def _applied(self, robot: RobotDynamics, latest: Observed, state: ArmState, now: float) -> Array:
-        """Return what the joints exert, as it would be commanded, N m or N, shape (n,).
-
-        This is the newest command, or the measured effort. Where that is missing, or zero, it is what held the arm here
-        when it was known last, which a controller may hold still; or gravity.
-        """
-        if self._sent is not None and now - self._sent_at < COMMAND_HOLD_TIME:
-            return self._sent
-        exerted = robot.exerted(latest.state.measured, latest.terms, state.gravity)
-        held = self._rest.held_at(state.q)
-        if exerted is None:
-            return robot.as_commanded(state.gravity, state.gravity) if held is None else held
-        return exerted if held is None or any(latest.state.measured.effort or ()) else held
 
     # ---- what changes meanwhile
 
@@ -329,32 +296,32 @@ class ModeManager:
         self._monitor.use(robot)
         names = settings.commands.joints or robot.model.joint_names
         self._order = [robot.model.joint_names.index(name) for name in names if name in robot.model.joint_names]
-        another = before is None or before.description is not robot.description
-        if another:
-            self._snapshots.forget_targets()
         if before is None or before.model.joint_names != robot.model.joint_names:
-            self._latest = self._sent = None
-            self._rest = RestHolding()
-            self._loop = LoopObserver()
+            self._latest, self._applied, self._loop = None, AppliedEffort(), LoopObserver()
         self._loop.use(settings)
-        if supervisor is None or not supervisor.commands:
-            self._supervisor = CommandSupervisor(robot.limits, supervisor_policy(settings), self.reason)
-        elif another:
+        if not supervisor.commands:
+            commands = settings.commands
+            policy = SupervisorPolicy(commands.ramp_time, settings.states.timeout, commands.stop_behaviour)
+            self._supervisor = CommandSupervisor(robot.limits, policy, self.reason)
+        elif before is None or before.description is not robot.description:
             supervisor.replace_limits(robot.limits)
         elif mode is not None:
             mode.use(settings.mode(mode.Parameters), Ramp(now, settings.commands.ramp_time))
 
-    def on_command_expired(self, now: float) -> None:
+    def on_command_expired(self, _: CommandExpired, now: float) -> None:
         """Take notice that the newest command was not published in time, s."""
-        if self._supervisor is not None:
-            self._supervisor.withdraw(now)
+        self._supervisor.withdraw(now)
+
+    def on_clock_jump(self, jump: ClockJump, _: float) -> None:
+        """Stop a mode: the times of its states are not what they were."""
+        self.stop("clock jumped", f": {jump.detail}")
 
     def on_link(self, link: CommandLink, now: float) -> None:
         """Take what is known of the other side at a time, s; end commands that have no receiver, or a rival."""
-        self._link = link
+        self.link = link
         if not link.other_publishers:
             self._rival_at = inf
-        if self._supervisor is None or not self.commands:
+        if not self.commands:
             return
         if link.failsafe_commands:
             self._supervisor.abort("failsafe took over", ": this node was held up, and must not command beside it")
@@ -363,34 +330,35 @@ class ModeManager:
         elif self.failsafe_config() is not None and not link.failsafe_alive:
             self.stop("failsafe lost", ": the process that would take over has ended")
         if self.commands and link.other_publishers:
-            self._yield(self._supervisor, now)
+            self._yield(now)
 
-    def _yield(self, supervisor: CommandSupervisor, now: float) -> None:
+    def _yield(self, now: float) -> None:
         """Give way to another commander, at a time, s: brake first, for it may be silent, and end commands then.
 
         Ending at once would leave an arbitrary effort at the controller if the other never sends one. To go on would be
         a fight that the arm shakes in.
         """
         self._rival_at = min(self._rival_at, now)
-        rival = "second commander", f": '{self._link.other_publishers[0]}' publishes on {self._link.topic}, too"
+        rival = "second commander", f": '{self.link.other_publishers[0]}' publishes on {self.link.topic}, too"
         if now - self._rival_at >= YIELD_TIME:
-            supervisor.abort(*rival)
+            self._supervisor.abort(*rival)
         else:
             self.stop(*rival)
 
     def on_failsafe_armed(self) -> None:
         """Take notice that a failsafe process stands by."""
-        self._link = self._link._replace(failsafe_alive=True)
+        self.link = self.link._replace(failsafe_alive=True)
 
-    def on_target(self, target: TargetWrench | TargetPose) -> None:
-        """Follow another wrench or pose, or both where it is a pose with a wrench along the free axes."""
-        self._snapshots.on_target(target)
-
-    def on_enable(self, pressed: bool, now: float) -> None:
+    def on_enable(self, signal: EnableSignal, now: float) -> None:
         """Take an enabling signal at a time, s; a release stops a mode that requires it."""
-        self._snapshots.on_enable(pressed, now)
+        self._snapshots.on_enable(signal.pressed, now)
         mode, robot = self.active, self._robot
-        if not pressed and mode is not None and robot is not None and requires_enable(mode, robot.settings.commands):
+        if (
+            not signal.pressed
+            and mode is not None
+            and robot is not None
+            and requires_enable(mode, robot.settings.commands)
+        ):
             self.stop("enable released", ": the enabling signal is released")
 
     def forget_collision(self) -> None:
@@ -401,11 +369,11 @@ class ModeManager:
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
         self._monitor.forget()
-        self._rest.on_payload_changed()
+        self._applied.on_payload_changed()
 
     # ---- a handover
 
-    def on_handover(self, what: HandoverStep, now: float) -> None:
+    def on_handover(self, given: HandoverInput, now: float) -> None:
         """Hold the arm where it is during a handover, probe its controller, or let it go, at a time, s.
 
         Nothing is done but in a mode that holds the arm during a handover.
@@ -413,9 +381,9 @@ class ModeManager:
         robot, latest, mode = self._robot, self._latest, self.active
         if robot is None or latest is None or mode is None:
             return
-        if what == "hold":
+        if given.step == "hold":
             mode.begin_handover(np.array(latest.state.measured.q), now, robot.settings.commands.ramp_time)
-        elif mode.handover is not None and what == "probe":
+        elif mode.handover is not None and given.step == "probe":
             state = robot.arm_state(latest.state.measured, latest.terms, now)
             mode.handover.begin_probe(state, robot.limits.effort, self._loop.period, now)
         elif mode.handover is not None:
@@ -424,7 +392,7 @@ class ModeManager:
     def handover_view(self, now: float) -> ArmView:
         """Return what a handover sees of the arm at a time, s; without joints where there is no state."""
         supervisor, robot, latest, mode = self._supervisor, self._robot, self._latest, self.active
-        if supervisor is None or robot is None or latest is None:
+        if robot is None or latest is None:
             return ArmView()
         hold = None if mode is None else mode.handover
         probe = None if hold is None else hold.probe

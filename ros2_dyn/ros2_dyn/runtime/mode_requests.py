@@ -84,7 +84,7 @@ class ModeRequests:
     def on_request(self, asked: ModeRequest, now: float) -> Asked:
         """Enter or leave a mode at a time, s; or wait for a failsafe process that it needs."""
         if asked.mode == MONITOR:
-            self._modes.leave(now)
+            self._modes.leave()
             return Asked((Reply(asked.request),))
         if asked.mode not in MODES:
             error = InputError("mode", f"expected one of monitor, {', '.join(MODES)}; got '{asked.mode}'")

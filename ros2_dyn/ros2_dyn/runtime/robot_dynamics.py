@@ -11,6 +11,7 @@ import numpy as np
 
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
@@ -18,7 +19,6 @@ from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.link_frame import link_frame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
@@ -239,6 +239,14 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
         if joint.dof > 1:
             raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")
     return model
+
+
+def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
+    """Return what commands may be: fractions of the URDF's limits."""
+    commands = settings.commands
+    effort, velocity = commands.effort_scale * model.effort_limit, commands.velocity_scale * model.velocity_limit
+    torque_rate = np.array(settings.in_order(commands.torque_rate, model, inf))
+    return CommandLimits(model.joint_names, effort, np.minimum(commands.slew_rate * effort, torque_rate), velocity)
 
 
 def no_robot(field: str) -> MessageError:

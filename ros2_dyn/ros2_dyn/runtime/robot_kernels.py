@@ -43,26 +43,26 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotK
     if compiles_aside():
         terms_kernel(model, payload_link)  # so that the first request finds it
     backend = scalar_backend()
-    state = compile_kernel(model, STATE_OUTPUTS, backend, INPUTS, payload_link)
-    effort = compile_kernel(model, ("effort",), backend, INPUTS, payload_link)
-    mass = compile_kernel(model, ("mass_matrix",), backend, ("q", "payload"), payload_link)
+    state = compile_kernel(model, STATE_OUTPUTS, backend, INPUTS, link=payload_link)
+    effort = compile_kernel(model, ("effort",), backend, INPUTS, link=payload_link)
+    mass = compile_kernel(model, ("mass_matrix",), backend, ("q", "payload"), link=payload_link)
     return RobotKernels(state, effort, mass, link_kernel(model, tip_link))
 
 
 @lru_cache(maxsize=64)
 def terms_kernel(model: RobotModel, payload_link: str) -> Kernel:
     """Compile `ALL_TERMS`, for the service."""
-    return compile_kernel(model, ALL_TERMS, scalar_backend(), INPUTS, payload_link)
+    return compile_kernel(model, ALL_TERMS, scalar_backend(), INPUTS, link=payload_link)
 
 
 @lru_cache(maxsize=64)
 def link_kernel(model: RobotModel, link: str) -> Kernel:
     """Compile the Jacobian and the pose of a link."""
-    return compile_kernel(model, ("jacobian", "pose"), scalar_backend(), ("q",), link)
+    return compile_kernel(model, ("jacobian", "pose"), scalar_backend(), ("q",), link=link)
 
 
 @lru_cache(maxsize=4)
 def trajectory_kernel(model: RobotModel, payload_link: str) -> Kernel:
     """Compile efforts, gravity and friction of many states at once."""
     backend: Backend = "auto" if compiles_aside() else "numpy"
-    return compile_kernel(model, ("effort", "gravity", "friction"), backend, INPUTS, payload_link)
+    return compile_kernel(model, ("effort", "gravity", "friction"), backend, INPUTS, link=payload_link)

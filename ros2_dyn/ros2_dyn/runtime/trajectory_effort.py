@@ -50,7 +50,7 @@ class TrajectoryTask(NamedTuple):
     def effort(self, trajectory: TrajectorySample) -> Array:
         """Return the effort of every point; see `effort_along`."""
         names, kernel = self.model.joint_names, self.prepare()
-        return effort_along(trajectory, names, kernel, self.gravity, self.payload, self.kind)
+        return effort_along(trajectory, names, kernel, gravity=self.gravity, payload=self.payload, kind=self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,7 @@ def effort_along(
     trajectory: TrajectorySample,
     joint_names: tuple[str, ...],
     kernel: Kernel,
+    *,
     gravity: Sequence[float],
     payload: Sequence[float],
     kind: CommandEffort,

@@ -27,7 +27,7 @@ def runge_kutta(f: Acceleration, t: float, q: Array, qd: Array, dt: float) -> tu
     return q + dt / 6 * (qd + 2 * v2 + 2 * v3 + v4), qd + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
 
 
-def rosenbrock(f: Acceleration, W: Array, t: float, q: Array, qd: Array, dt: float) -> tuple[Array, Array]:
+def rosenbrock(f: Acceleration, t: float, q: Array, qd: Array, dt: float, *, W: Array) -> tuple[Array, Array]:
     """Return positions and velocities one step later, by ROS2 of Verwer et al. (1999), of order 2 for any W.
 
     W, shape (n, n), 1/s, approximates ``-d qdd / d qd``, the rate at which friction slows the joints. It makes the step

@@ -82,6 +82,7 @@ class SimulatedArm:
         law: EffortLaw,
         q: ArrayLike,
         qd: ArrayLike | None = None,
+        *,
         step: float = 1e-3,
         contacts: Iterable[Contact] = (),
         integrator: Integrator = "accurate",
@@ -170,7 +171,7 @@ class SimulatedArm:
             self._follow_presliding(self.q.tolist())
             now = (self.t, self.q, self.qd, self.step)
             if np.any(self.law.damping) or (self._has_friction and not self.law.compensates_friction):
-                self.q, self.qd = rosenbrock(self._acceleration, self._damping_rate(), *now)
+                self.q, self.qd = rosenbrock(self._acceleration, *now, W=self._damping_rate())
             else:
                 self.q, self.qd = runge_kutta(self._acceleration, *now)
             self._count_step()

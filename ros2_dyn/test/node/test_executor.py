@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from robots import MOCK_ARM
+
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 import rclpy
@@ -23,7 +25,7 @@ from std_srvs.srv import Trigger
 from ros2_dyn.ros.coroutines import Answer, LateService
 from ros2_dyn.ros.executor import VARIABLE, ServedNode, Ticks, spin
 from ros2_dyn.ros.node_base import TIME_TO_END
-from ros_harness import Listener
+from ros_harness import PATIENCE, Listener, Process, words
 
 KINDS = pytest.mark.parametrize("kind", ["events", "ordinary"])
 PERIOD = 0.01
@@ -272,15 +274,15 @@ sys.exit(run_node(Stuck))
 """
 
 
-def end(seconds, *signals):
-    """What a node that is busy prints after signals, and its status; the last signal comes late."""
+def end(seconds, *signals, pause=1.1 * TIME_TO_END):
+    """What a node that is busy prints after signals, and its status; between them a pause passes, s."""
     command = [sys.executable, "-c", STUCK, str(seconds)]
     with subprocess.Popen(command, stdout=-1, stderr=-2, text=True) as node:
         assert node.stdout is not None
         assert node.stdout.readline() == "begun\n"
         for each in signals[:-1]:
             node.send_signal(each)
-            time.sleep(1.1 * TIME_TO_END)
+            time.sleep(pause)
         node.send_signal(signals[-1])
         try:
             return node.communicate(timeout=20)[0], node.returncode
@@ -288,11 +290,27 @@ def end(seconds, *signals):
             node.kill()
 
 
-@pytest.mark.parametrize(("kind", "number"), [("1", signal.SIGINT), ("1", signal.SIGTERM), ("0", signal.SIGINT)])
-def test_a_signal_lets_a_callback_come_to_its_end(kind, number, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "signals"),
+    [("1", [signal.SIGINT]), ("1", [signal.SIGTERM]), ("1", [signal.SIGINT, signal.SIGINT]), ("0", [signal.SIGINT])],
+)
+def test_a_signal_and_an_early_second_one_let_a_callback_come_to_its_end(kind, signals, monkeypatch):
     monkeypatch.setenv(VARIABLE, kind)
-    assert end(0.6, number) == ("done\n", 0)
+    assert end(0.6, *signals, pause=0.1) == ("done\n", 0)
 
 
-def test_a_second_interrupt_ends_a_callback_that_is_stuck():
+def test_a_late_second_interrupt_ends_a_callback_that_is_stuck():
     assert end(1000.0, signal.SIGINT, signal.SIGINT) == ("", 0)
+
+
+def test_interrupts_without_end_are_no_error():
+    process = Process("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM)))
+    deadline = time.monotonic() + PATIENCE
+    while "using 'mock_arm'" not in process.printed:
+        assert time.monotonic() < deadline, "the node does not start"
+        time.sleep(0.01)
+    while process.alive:
+        process.process.send_signal(signal.SIGINT)
+        time.sleep(0.002)
+    assert "Traceback" not in process.ended()
+    assert process.process.returncode == 0

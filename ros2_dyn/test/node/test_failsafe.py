@@ -22,8 +22,7 @@ import rclpy
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from command_rules import STEP
-from driver import HOME, MODEL, Driver, StandingArm, force
+from driver import HOME, MODEL, STEP, Driver, StandingArm, force
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask

@@ -15,14 +15,14 @@ from robots import MOCK_ARM
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from geometry_msgs.msg import Point, Vector3, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from ros2_dyn_interfaces.msg import CollisionState
-from ros2_dyn_interfaces.srv import ApplyContact, GetCollisionResiduals
+from ros2_dyn_interfaces.srv import GetCollisionResiduals
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from driver import HOME, MODEL, NAMES, Driver, SwingingArm, stamp_of
+from driver import MODEL, NAMES, Driver, SwingingArm, stamp_of
 from ros2_dyn.dynamics import forward_kinematics, jacobian, rnea
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
@@ -200,19 +200,3 @@ def test_calibration_sets_the_thresholds_as_parameters(driver):
     assert np.all(thresholds > error / np.sqrt(2))  # what an observer of as many 1/s makes of it
     assert np.all(thresholds < 20 * error)
     assert driver.set(**{"collision.threshold": THRESHOLD}).successful
-
-
-def test_mock_arm_that_is_pushed_is_noticed(listener, start):
-    """Through the arm's own service, in simulated time: quiet, then a collision on the link that is pushed."""
-    states = listener.listen("other/dynamics/collision", type=CollisionState)
-    clock = words(publish_clock=True, pace=0.0, home=HOME.tolist())
-    start("ros2_dyn.ros.mock_arm_node", "-r", "__ns:=/other", *clock)
-    parameters = {name: DETECTOR[name] for name in ("robot.joints", "collision.threshold")}
-    start("ros2_dyn.ros.dynamics_node", "-r", "__ns:=/other", *words(use_sim_time=True, **parameters))
-    listener.until(lambda: len(states) > 200, "no states of the detector")
-    assert not any(state.collision for state in states)
-    push = {"link": "forearm_link", "point": Point(x=-0.3), "force": Vector3(x=30.0, y=60.0, z=-60.0)}
-    answer = listener.call(ApplyContact, "other/mock_arm/apply_contact", profile="step", duration=1e4, **push)
-    assert answer.success, answer.message
-    listener.until(lambda: states[-1].collision, "no collision")
-    listener.until(lambda: states[-1].contact_link == "forearm_link", "another link")

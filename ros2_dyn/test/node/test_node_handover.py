@@ -21,12 +21,10 @@ SMALL = 0.02
 
 
 def test_arm_passes_to_the_node_and_back(listener, start):
-    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
-    start(
-        "ros2_dyn.ros.dynamics_node",
-        *words(**{"commands.controller_manager": "mock_arm", "states.timeout": 1.0}),
-        *REMAP,
-    )
+    lockstep = words(publish_clock=True, lockstep=True, lockstep_timeout=60.0)
+    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY), *lockstep)
+    parameters = {"commands.controller_manager": "mock_arm", "states.timeout": 1.0, "commands.clock_timeout": 3600.0}
+    start("ros2_dyn.ros.dynamics_node", *words(use_sim_time=True, **parameters), *REMAP)
     states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
     listener.until(lambda: efforts, "no efforts")
     listener.until(lambda: len(states) > 200, "no states")  # the arm has sunk into its controller's springs

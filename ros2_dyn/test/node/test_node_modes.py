@@ -15,14 +15,11 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from driver import HOME, MODEL, NAMES, URDF, Driver, StandingArm, force, point
-from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from driver import HOME, MODEL, NAMES, STEP, URDF, Driver, StandingArm, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener
 
-STEP = 10.0 * 0.8 * MODEL.effort_limit * MAX_SLEW_STEP
-"""Maximum step between commands: slew_rate times effort_scale times the limit times the longest time step, N m."""
 G = gravity(MODEL, HOME)
 
 
@@ -120,7 +117,7 @@ def test_rejected_modes_leave_the_arm_uncommanded(driver):
     assert "expected one of monitor, feed_forward, force, gravity, hand_guiding, impedance; got 'dance'" in rejected(
         "dance"
     )
-    assert "it follows ~/desired, and none is usable" in rejected("feed_forward")
+    assert "none is usable; publish on ~/desired first" in rejected("feed_forward")
     driver.arm.effort = np.full(6, 100.0)
     driver.play(5)
     assert "joint 'wrist_1_joint' exerts 100 N m or N, commands.effort_scale allows 22.4" in rejected("gravity")
@@ -189,7 +186,7 @@ def test_hand_guiding_needs_the_enabling_signal(driver):
     driver.pressed = False
     driver.play(70)  # longer than enable_timeout
     assert driver.mode == "stopped"
-    assert "it needs an enabling signal, true on ~/enable" in driver.set_mode("hand_guiding").message
+    assert "it has to be true on ~/enable" in driver.set_mode("hand_guiding").message
     driver.pressed = True
     driver.play(5)
     driver.enter("hand_guiding")

@@ -23,6 +23,7 @@ from std_msgs.msg import Bool, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robots import MOCK_ARM, mock_arm
+from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.messages import nanoseconds, time_message
@@ -32,6 +33,10 @@ from ros_harness import PATIENCE, Listener, Process, parameter_messages, words
 MODEL = mock_arm()
 NAMES = list(MODEL.joint_names)
 HOME = np.array([0.3, -1.2, 1.4, -1.8, -1.57, 0.2])
+LIMIT = 0.8 * MODEL.effort_limit
+"""effort_scale times the limits, N m."""
+STEP = 10.0 * LIMIT * MAX_SLEW_STEP
+"""Largest step between two commands: slew_rate times the limit times the longest time step, N m."""
 URDF = MOCK_ARM.read_text(encoding="utf-8")
 START = 10**6 * 10**9
 """Simulated time at the start, ns."""

@@ -2,14 +2,54 @@
 """What the tests of all packages share: no traffic beyond this machine, a ROS domain of their own, quick kernels."""
 
 import os
+import random
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+# Tests run side by side: threads of linear algebra would only wait for each other. NumPy reads it when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 from ros2_dyn.kernels.cache import cache_folder
-from ros_domains import random_domain
+
+DOMAINS = range(1, 101)
+"""Domains that tests use."""
+FIRST_PORT = 22200
+"""A port that is bound on this machine stands for a domain that is taken."""
+HELD = 20
+"""Domains that a process holds at most; then it lets go of its second, for the first serves all tests without one."""
+_taken: list[socket.socket] = []
+
+
+def random_domain() -> str:
+    """Return a domain that no other tests on this machine have, for as long as this process holds it.
+
+    It is not used again soon, because a node that was killed there is not forgotten for 20 s.
+    """
+    if len(_taken) == HELD:
+        _taken.pop(1).close()
+    domains = list(DOMAINS)
+    random.SystemRandom().shuffle(domains)
+    for domain in domains:
+        if str(domain) != os.environ.get("ROS_DOMAIN_ID") and _take(domain):
+            return str(domain)
+    raise RuntimeError(f"all of the domains {DOMAINS} are taken on this machine: wait until other tests have ended")
+
+
+def _take(domain: int) -> bool:
+    """Bind a domain's port."""
+    taken = socket.socket()
+    try:
+        taken.bind(("127.0.0.1", FIRST_PORT + domain))
+    except OSError:
+        taken.close()
+        return False
+    _taken.append(taken)
+    return True
+
 
 if TYPE_CHECKING:
     from driver import Driver

@@ -50,7 +50,7 @@ class SupervisorLoop:
 
     def enter(self, mode="gravity", applied=(0.0, 0.0), age=0.0) -> None:
         """Enter a mode."""
-        self.supervisor.enter(mode, applied, age, self.now)
+        self.supervisor.enter(mode, applied=applied, gravity=HOLD, age=age, now=self.now)
 
     def step(self, n: int = 1, dt: float = PERIOD, collision: bool = False, **seen) -> np.ndarray | None:
         """Play states, after a collision where there is one; return the last command."""
@@ -83,7 +83,7 @@ class SupervisorLoop:
         commands = []
         for _ in range(round(seconds / RAMP_DOWN_PERIOD)):
             self.now += RAMP_DOWN_PERIOD
-            command = self.supervisor.ramp_down(HOLD, self.now)
+            command = self.supervisor.ramp_down(self.now)
             if command is not None:
                 commands.append(command)
         return commands

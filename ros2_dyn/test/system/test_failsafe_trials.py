@@ -33,8 +33,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.ros.node_base import LATCHED
-from ros_domains import random_domain
 from ros_harness import PATIENCE, Listener, Process, words
+from shared_fixtures import random_domain
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
@@ -255,7 +255,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    from ros2_dyn.ros.localhost import use_localhost_only
-
-    use_localhost_only()
     sys.exit(main(sys.argv[1:]))

@@ -23,7 +23,6 @@ from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.control_policy import command_limits
 from ros2_dyn.runtime.inputs import (
     CollisionReset,
     DesiredSample,
@@ -32,6 +31,7 @@ from ros2_dyn.runtime.inputs import (
     PayloadRequest,
     SettingsChange,
 )
+from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia

@@ -94,11 +94,11 @@ def run(arguments: argparse.Namespace) -> None:
     report = collision_report(
         arm.model,
         recording,
-        arguments.calibrate_on,
-        arguments.bandwidth,
-        arguments.observer,
-        not arguments.no_fit,
-        steps,
+        calibrate_on=arguments.calibrate_on,
+        bandwidth=arguments.bandwidth,
+        observer=arguments.observer,
+        fit=not arguments.no_fit,
+        steps=steps,
         conditions=conditions_of(arm.settings, arguments.zero_phase),
     )
     console = Console()

@@ -58,7 +58,7 @@ class JointEvidence:
     """
 
     def __init__(
-        self, t: Array, bodies: Array, friction: Array, power: Array, limit: float, doubts: Sequence[PriorScale]
+        self, t: Array, bodies: Array, friction: Array, *, power: Array, limit: float, doubts: Sequence[PriorScale]
     ) -> None:
         """Decompose the covariances.
 

@@ -137,6 +137,8 @@ class Judge:
         friction, speed = columns.friction, columns.speed
         power = np.stack([np.mean(speed**2, axis=0), np.mean(speed, axis=0)], axis=-1)[:, DISSIPATIVE]
         return [
-            JointEvidence(t, bodies[:, j], friction[:, j], power[j], float(self.limit[j]), self._doubts)
+            JointEvidence(
+                t, bodies[:, j], friction[:, j], power=power[j], limit=float(self.limit[j]), doubts=self._doubts
+            )
             for j in range(self.model.n)
         ]

@@ -33,6 +33,7 @@ class ExcitationCost:
         information: Information,
         limits: MotionLimits,
         posture: Array,
+        *,
         basis: FourierBasis,
         times: Array,
         closeness: Closeness | None = None,

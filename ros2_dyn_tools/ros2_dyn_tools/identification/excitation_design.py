@@ -98,7 +98,7 @@ class _Search:
         basis = FourierBasis(options.frequency, options.harmonics)
         times = np.arange(count) / (count * options.frequency)
         near = None if self.collision is None else self.collision.closeness
-        cost = ExcitationCost(self.told, self.limits, self.posture, basis, times, near)
+        cost = ExcitationCost(self.told, self.limits, self.posture, basis=basis, times=times, closeness=near)
         first = self._trajectory(rng.normal(size=(2 * options.harmonics - 2, self.model.n)))
         use = np.max(self.limits.linear(*first.at(times), self.posture), axis=0)
         weights = (0.5 / use * first.weights).ravel()

@@ -71,10 +71,10 @@ def identify(
         motions,
         searched,
         filters,
-        gravity,
-        None,
-        options.band,
-        lambda x: progress("driver's filter", 0.05 + 0.25 * x),
+        gravity=gravity,
+        loaded=None,
+        band=options.band,
+        progress=lambda x: progress("driver's filter", 0.05 + 0.25 * x),
     )
     search = _search(problem, dict(zip(filters, equations)), options, lambda x: progress("settings", 0.3 + 0.5 * x))
     fit = problem.solve(together(equations[filters.index(search.best.effort_filter)][: GAP + 1]), search.best)
@@ -88,17 +88,28 @@ def identify(
         motions,
         parts,
         [settings.effort_filter],
-        gravity,
-        loaded,
-        options.band,
-        lambda x: progress("fit", 0.8 + 0.18 * x),
+        gravity=gravity,
+        loaded=loaded,
+        band=options.band,
+        progress=lambda x: progress("fit", 0.8 + 0.18 * x),
     )
     validation = CrossValidation(problem, {settings.effort_filter: final})
     last = Search(validation, settings, lambda: None)
     last.weights()
     fit = problem.solve(together(final[: GAP + 1]), last.best)
     progress("done", 1.0)
-    return outcome.identification(model, motions, parts, problem, last.best, final, fit, gravity, validation, options)
+    return outcome.identification(
+        model,
+        motions,
+        parts=parts,
+        problem=problem,
+        settings=last.best,
+        equations=final,
+        fit=fit,
+        gravity=gravity,
+        validation=validation,
+        options=options,
+    )
 
 
 def _search(

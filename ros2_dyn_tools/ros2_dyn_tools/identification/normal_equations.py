@@ -59,6 +59,7 @@ def normal_equations(
     motions: Sequence[EvenMotion],
     parts: Sequence[Array],
     filters: Sequence[EffortFilter],
+    *,
     gravity: Array,
     loaded: RobotModel | None = None,
     band: float | None = None,

@@ -32,6 +32,7 @@ NEGLIGIBLE = 1e-3
 def identification(
     model: RobotModel,
     motions: Sequence[EvenMotion],
+    *,
     parts: Sequence[Array],
     problem: Problem,
     settings: FitSettings,
@@ -51,7 +52,12 @@ def identification(
     told = inertial_parameters(model)
     base = base_parameters(model, gravity)
     base_errors, other_errors = standard_errors(
-        problem, settings, fitted, fit, base.independent, _correlation(motions, settings, options)
+        problem,
+        settings,
+        fitted,
+        fit,
+        independent=base.independent,
+        correlation=_correlation(motions, settings, options),
     )
     values = base.of(x[: problem.bodies.size])
     estimates = zip(base.combinations(), values, base_errors)

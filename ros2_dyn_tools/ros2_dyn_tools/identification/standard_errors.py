@@ -21,6 +21,7 @@ def standard_errors(
     settings: FitSettings,
     equations: Sequence[JointEquations],
     fit: Fit,
+    *,
     independent: Array,
     correlation: float,
 ) -> tuple[Array, Array]:

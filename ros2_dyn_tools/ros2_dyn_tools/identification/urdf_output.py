@@ -21,6 +21,7 @@ def write_arm(
     xml: str,
     told: RobotModel,
     found: RobotModel,
+    *,
     others: Mapping[str, Any] | None = None,
     comment: str = "",
 ) -> None:

@@ -56,7 +56,7 @@ def observations(
     terms = [_ahead(term, recording, conditions.effort_filter) for term in terms]
     momentum = MomentumObserver(bandwidth, _cutoff(conditions.effort_filter))
     for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
-        momentum.observe(t, tau, *values)
+        momentum.observe(t, tau, values)
         yield momentum.value
 
 
@@ -127,6 +127,7 @@ def detect(recording: Recording, residuals: Array, thresholds: Thresholds, sampl
 def with_step(
     recording: Recording,
     residuals: Array,
+    *,
     start: float,
     effort: ArrayLike,
     bandwidth: float,
@@ -150,6 +151,7 @@ def smallest_step(
     recording: Recording,
     residuals: Array,
     thresholds: Thresholds,
+    *,
     joint: int,
     bandwidth: float,
     within: float = 0.5,

@@ -46,7 +46,7 @@ class EffortSplit(NamedTuple):
 
 
 def split_effort(
-    model: RobotModel, q: Array, qd: Array, qdd: Array, measured: Array, gravity: ArrayLike | None = None
+    model: RobotModel, q: Array, qd: Array, qdd: Array, *, measured: Array, gravity: ArrayLike | None = None
 ) -> EffortSplit:
     """Return the parts of the efforts of a motion, with ``model = rnea + friction + spring``.
 

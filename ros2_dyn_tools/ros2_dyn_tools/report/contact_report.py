@@ -57,6 +57,7 @@ class CollisionReport:
 def collision_report(
     model: RobotModel,
     recording: Recording,
+    *,
     calibrate_on: float = 0.5,
     bandwidth: float = 25.0,
     observer: str = "momentum",
@@ -94,12 +95,17 @@ def collision_report(
     smallest = (np.nan,) * model.n
     if not steps:
         smallest = tuple(
-            smallest_step(rest, residuals, thresholds, i, bandwidth, effort_filter=driver) for i in range(model.n)
+            smallest_step(rest, residuals, thresholds, joint=i, bandwidth=bandwidth, effort_filter=driver)
+            for i in range(model.n)
         )
     for step in steps:
         effort = _effort(model, rest, step)
-        residuals = with_step(rest, residuals, step.start, effort, bandwidth, driver)
-        residuals = with_step(rest, residuals, step.start + step.duration, -effort, bandwidth, driver)
+        residuals = with_step(
+            rest, residuals, start=step.start, effort=effort, bandwidth=bandwidth, effort_filter=driver
+        )
+        residuals = with_step(
+            rest, residuals, start=step.start + step.duration, effort=-effort, bandwidth=bandwidth, effort_filter=driver
+        )
     alarms = tuple(float(rest.t[i]) for i in detect(rest, residuals, thresholds))
     delays = tuple(_delay(step, alarms) for step in steps)
     return CollisionReport(model, rest, residuals, thresholds, alarms, tuple(steps), delays, smallest)

@@ -140,7 +140,7 @@ def _check(model: RobotModel, identified: RobotModel | None, options: ReportOpti
 def _split(
     model: RobotModel, conditions: Conditions, motion: EvenMotion, inside: Array, low_pass: float | None
 ) -> EffortSplit:
-    split = split_effort(model, motion.q, motion.qd, motion.qdd, motion.effort, conditions.gravity)
+    split = split_effort(model, motion.q, motion.qd, motion.qdd, measured=motion.effort, gravity=conditions.gravity)
     parts = {name: conditions.effort_filter.apply(getattr(split, name), motion.step) for name in PARTS}
     split = split._replace(**parts)
     if low_pass is not None:
@@ -156,7 +156,12 @@ def _contacts(
     for name, model in models.items():
         try:
             found[name] = collision_report(
-                model, recording, options.calibrate_on, options.bandwidth, fit=False, conditions=conditions[name]
+                model,
+                recording,
+                calibrate_on=options.calibrate_on,
+                bandwidth=options.bandwidth,
+                fit=False,
+                conditions=conditions[name],
             )
         except InputError as error:  # from the calibration: a joint did not move, for example
             problems.append(f"{name}: {error}")

@@ -60,7 +60,8 @@ def write_plots(heading: Heading, plots: Mapping[str, tuple[str, Iterable[Curve]
         InputError: Plotly is not installed, or the file cannot be written.
     """
     joints = enumerate(plots.items())
-    _write(path, heading, (_plot(f"joint-{i}", name, *unit_and_curves, 280) for i, (name, unit_and_curves) in joints))
+    parts = (_plot(f"joint-{i}", name, unit, curves, height=280) for i, (name, (unit, curves)) in joints)
+    _write(path, heading, parts)
 
 
 def _write(path: Path, heading: Heading, parts: Iterable[str]) -> None:
@@ -89,13 +90,13 @@ def _parts(report: EffortReport) -> Iterator[str]:
     yield f"<h2>Effort of each joint</h2><p>{escape(parts_note(report))}</p>"
     unjudged = report.t[0], report.t[int(np.argmax(report.judged))]
     for i, name in enumerate(report.model.joint_names):
-        yield _plot(f"effort-{i}", name, report.units[i], effort_curves(report, i), 380, unjudged)
+        yield _plot(f"effort-{i}", name, report.units[i], effort_curves(report, i), height=380, shaded=unjudged)
     yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
     yield from (f"<p>{escape(note)}</p>" for note in contact_notes(report))
     yield from map(_table, contact_tables(report))
     if any(variant.contact for variant in report.variants):
         for i, name in enumerate(report.model.joint_names):
-            yield _plot(f"contact-{i}", name, report.units[i], contact_curves(report, i), 280)
+            yield _plot(f"contact-{i}", name, report.units[i], contact_curves(report, i), height=280)
 
 
 def _table(table: Table) -> str:
@@ -111,7 +112,7 @@ def _table(table: Table) -> str:
 
 
 def _plot(
-    name: str, title: str, unit: str, curves: Iterable[Curve], height: int, shaded: tuple[float, float] | None = None
+    name: str, title: str, unit: str, curves: Iterable[Curve], *, height: int, shaded: tuple[float, float] | None = None
 ) -> str:
     """Return the elements of one plot; a span of time is shaded, s."""
     import plotly.graph_objects as go

@@ -14,6 +14,7 @@ import pytest
 from doctor_cases import frictional, pairs_of_faults, single_faults, untouched
 from doctor_grades import UNITS, Arm, Code, Grade, codes_of, grade
 from real_arms import REAL_ARMS, real_arm
+from recordings import synthetic_recording
 from robots import example_robots, mock_arm
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.doctor import CODES, Diagnosis, diagnose
@@ -23,7 +24,7 @@ from ros2_dyn_tools.doctor.judge import Judge
 from ros2_dyn_tools.doctor.recorded_samples import take_samples
 from ros2_dyn_tools.doctor.unknown_payload import moves
 from ros2_dyn_tools.recording.recording import Recording
-from wrong_recordings import Wrong, synthetic_recording, wrong_recording
+from wrong_recordings import Wrong, wrong_recording
 
 SIMULATED = {
     "ur5": "ur_description/urdf/ur5_robot.urdf",

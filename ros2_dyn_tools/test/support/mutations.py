@@ -184,5 +184,6 @@ def faults_until_found(name: str, seed: int, most: int) -> int | None:
 
 
 if __name__ == "__main__":
-    for name in MUTATIONS:
-        print(f"{name}: found after {faults_until_found(name, 1, 20_000)} faults in '{MUTATIONS[name].family}'", flush=True)
+    for name, mutation in MUTATIONS.items():
+        found = faults_until_found(name, 1, 20_000)
+        print(f"{name}: found after {found} faults in '{mutation.family}'", flush=True)

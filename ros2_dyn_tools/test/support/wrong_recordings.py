@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings made wrong in known ways, and a synthetic one to make wrong where none of a real arm is at hand."""
+"""Recordings made wrong in known ways."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ros2_dyn.dynamics import friction, gravity, rnea
-from ros2_dyn.model import JointDynamics, Payload, RobotModel
-from ros2_dyn.simulation.perturbed import perturbed
+from ros2_dyn.dynamics import gravity, rnea
+from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import even_motion
 
@@ -107,38 +106,3 @@ def _exchanged(columns: np.ndarray, joints: tuple[int, ...]) -> np.ndarray:
     order = np.arange(columns.shape[1])
     order[[i, j]] = j, i
     return columns[:, order]
-
-
-def synthetic_recording(
-    model: RobotModel, seed: int, seconds: float = 24.0, rate: float = 100.0, noise: float = 0.005
-) -> Recording:
-    """Return a motion of all joints of an arm that is not quite its model, with friction and noise.
-
-    Args:
-        model: the robot; inertias of the arm differ from it by up to 15 %.
-        seed: of the differences, the motion and the noise.
-        seconds: duration, s.
-        rate: states per second, Hz.
-        noise: standard deviation of the efforts, as a fraction of their limits.
-    """
-    rng = np.random.default_rng(seed)
-    limit = model.effort_limit
-    drives = {
-        name: JointDynamics(
-            viscous=rng.uniform(0.005, 0.05) * x, coulomb=rng.uniform(0.01, 0.05) * x, transition_velocity=0.02
-        )
-        for name, x in zip(model.joint_names, limit.tolist())
-    }
-    arm = perturbed(model.with_joint_dynamics(drives), rng, 0.15)
-    t = np.arange(0, seconds, 1 / rate)
-    lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
-    w = 2 * np.pi * rng.uniform(0.08, 0.25, (3, model.n))
-    amplitude = rng.uniform(0.3, 1.0, (3, model.n))
-    amplitude *= 0.4 * (upper - lower) / np.sum(amplitude, axis=0)
-    amplitude *= np.minimum(1.0, 0.8 * model.velocity_limit / np.sum(amplitude * w, axis=0))
-    phase = w * t[:, None, None] + rng.uniform(0, 2 * np.pi, (3, model.n))
-    q = (lower + upper) / 2 + np.sum(amplitude * np.sin(phase), axis=1)
-    qd = np.sum(amplitude * w * np.cos(phase), axis=1)
-    qdd = -np.sum(amplitude * w**2 * np.sin(phase), axis=1)
-    effort = rnea(arm, q, qd, qdd) + friction(arm, qd)
-    return Recording(t, q, qd, effort + rng.normal(size=q.shape) * noise * limit)

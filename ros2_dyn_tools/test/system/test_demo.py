@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,12 @@ def run_mode(mode: str, duration: float, pace: float = 0.0) -> dict:
     return report
 
 
-def test_monitor_ends_after_its_duration_and_reports_equal_efforts():
-    demo = start_demo("--duration", "3")
+def test_monitor_with_view_prints_the_address_of_its_page_ends_and_reports_equal_efforts():
+    view = ["--view"] if find_spec("viser") else []
+    demo = start_demo("--duration", "2", *view)
     out, err = demo.communicate(timeout=TIMEOUT)
     assert demo.returncode == 0, err
+    assert ("page: http://127.0.0.1:" in out) == bool(view)
     report = json.loads(out.splitlines()[-1])
     assert report["joints"] == [f"{name}_joint" for name in JOINTS]
     assert report["messages"] > 0
@@ -69,31 +72,24 @@ def test_monitor_ends_after_its_duration_and_reports_equal_efforts():
     assert all(name in out for name in JOINTS)
 
 
-def test_demo_with_view_prints_the_address_of_its_page_and_ends_as_without():
-    pytest.importorskip("viser", reason="viser is not here")
-    demo = start_demo("--duration", "1", "--view")
-    out, err = demo.communicate(timeout=TIMEOUT)
-    assert demo.returncode == 0, err
-    assert "page: http://127.0.0.1:" in out
-    assert json.loads(out.splitlines()[-1])["messages"] > 0
-
-
 def test_feed_forward_reduces_the_error_of_a_weak_controller_to_a_fifth():
-    report = run_mode("feed_forward", 4)
+    report = run_mode("feed_forward", 2)
     assert report["ratio"] <= 0.2
     assert 0.01 < report["rms_error_pd"] < 0.1
 
 
-def test_force_presses_on_a_wall_within_2_percent():
-    report = run_mode("force", 2)
+@pytest.mark.parametrize(("duration", "pace"), [(0.2, 0.1), (1.0, 5.0), (2.0, 0.0)] if FULL else [(1.0, 5.0)])
+def test_force_presses_on_a_wall_within_2_percent_at_any_pace(duration, pace):
+    report = run_mode("force", duration, pace)
     assert report["relative_error"] <= 0.02
     assert 0.03 < report["contact_speed"] < 0.3
     assert 0 < report["overshoot_percent"] < 150
     assert report["rebounds"] == 0
+    assert not pace or report["pace"] <= 1.1 * pace
 
 
 def test_impedance_feels_as_declared_along_a_soft_and_a_stiff_axis_and_returns():
-    report = run_mode("impedance", 2)
+    report = run_mode("impedance", 1)
     assert abs(report["soft_stiffness"] / 200 - 1) <= 0.05
     assert abs(report["stiff_stiffness"] / 3000 - 1) <= 0.05
     assert max(report["soft_returned_mm"], report["stiff_returned_mm"]) <= 2
@@ -101,7 +97,7 @@ def test_impedance_feels_as_declared_along_a_soft_and_a_stiff_axis_and_returns()
 
 
 def test_hand_guiding_needs_5_newtons_drifts_1_mm_at_most_and_keeps_joints_off_their_stops():
-    report = run_mode("hand_guiding", 3)
+    report = run_mode("hand_guiding", 1)
     assert 1 < report["force_at_0.2_m_s"] <= 5
     assert report["drift_mm"] <= 1
     assert report["force_towards_the_stop"] > 40
@@ -109,7 +105,7 @@ def test_hand_guiding_needs_5_newtons_drifts_1_mm_at_most_and_keeps_joints_off_t
 
 
 def test_a_collision_stops_the_mode_within_40_ms_names_the_link_and_the_mode_is_entered_again():
-    report = run_mode("collision", 5)
+    report = run_mode("collision", 3)
     assert report["false_alarms"] == 0
     assert report["link_named"] == report["link_pushed"]
     assert report["mode_after"] == "stopped"
@@ -119,22 +115,15 @@ def test_a_collision_stops_the_mode_within_40_ms_names_the_link_and_the_mode_is_
 
 
 def test_identify_brings_the_error_of_the_efforts_down_to_the_noise_and_draws_it():
-    report = run_mode("identify", 12)
+    report = run_mode("identify", 8)
     assert max(report["ratio"][:3]) <= 1 / 3  # the demo itself demands it, too
     assert max(report["rms_after"]) <= 1.5 * report["noise"]
     assert min(report["rms_before"][:3]) > 3  # N m
-    assert report["states"] > 300  # of 6 s and 1 s of rest at 125 Hz; a busy node may miss some
+    assert report["states"] > 300  # of 4 s and 1 s of rest at 125 Hz; a busy node may miss some
     picture = Path(report["picture"])
     assert "shoulder_pan_joint" in picture.read_text(encoding="utf-8")
     assert (picture.parent / "identified.yaml").is_file()
     shutil.rmtree(picture.parent)
-
-
-@pytest.mark.parametrize("pace", [0.1, 5.0] if FULL else [5.0])
-def test_force_reaches_the_same_force_at_other_paces(pace):
-    report = run_mode("force", 0.2, pace)
-    assert report["relative_error"] <= 0.02
-    assert report["pace"] <= 1.1 * pace
 
 
 def test_ctrl_c_in_a_mode_ends_with_status_1_and_a_report():

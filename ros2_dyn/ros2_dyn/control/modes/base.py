@@ -110,7 +110,7 @@ class Mode(ABC, Generic[P]):
         """Return the efforts at a state, with the parameters of that time, and the time since the state before, s."""
 
     def may_begin(self, arm: Arm) -> str:
-        """Return why it may not begin, beyond what holds for all modes; empty: it may."""
+        """Return why it may not begin where it may go on; empty: it may."""
         return ""
 
     def may_go_on(self, arm: Arm) -> Violation | None:

@@ -60,22 +60,16 @@ class FeedForward(Mode[FeedForwardSettings]):
     needs = Needs(target="joints")
     Parameters = FeedForwardSettings
 
-    def may_begin(self, arm: Arm) -> str:
-        """Return whether the desired positions are far away or beyond limits; see `Mode`."""
-        tolerance, distance = self.parameters(arm.now).tolerance, _distance(arm)
-        if not distance <= tolerance:
-            away = f"{distance:.3g} rad or m away"
-            return f"the desired positions are {away}, feed_forward.tolerance is {tolerance}"
-        beyond = _beyond(arm)
-        return f"a desired position is beyond its limits: {beyond}" if beyond else ""
-
     def may_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the desired positions are far away or beyond limits; see `Mode`."""
-        if beyond := _beyond(arm):
+        desired, tolerance = arm.desired, self.parameters(arm.now).tolerance
+        if desired is None or not desired.q:
+            return None
+        if beyond := positions_beyond(arm.positions, desired.q):
             return Violation("target beyond limit", f": {beyond}")
-        distance = _distance(arm)
-        if not distance <= self.parameters(arm.now).tolerance:
-            return Violation("target far", f": {distance:.3g} rad or m from it")
+        distance = float(np.max(np.abs(arm.state.q - desired.q)))
+        if not distance <= tolerance:
+            return Violation("target far", f": {distance:.3g} rad or m away, feed_forward.tolerance is {tolerance}")
         return None
 
     def law(self, arm: Arm, parameters: FeedForwardSettings, dt: float) -> Law:
@@ -87,7 +81,8 @@ class FeedForward(Mode[FeedForwardSettings]):
         computed_torque = parameters.law == "computed_torque"
         inverse = np.eye(len(q)) if computed_torque else np.linalg.inv(state.M)  # those gains are of a unit mass
         gains = robot.in_order(parameters.stiffness), robot.in_order(parameters.damping)
-        correction = joint_pd(q, qd, q_d, qd_d, *_bearable_gains(arm, inverse, *gains))
+        stiffness, damping = _bearable_gains(arm, inverse, *gains)
+        correction = joint_pd(q, qd, q_d, qd_d, stiffness=stiffness, damping=damping)
         own = np.zeros(len(q))
         if arm.commands.command_effort == "gravity_and_friction_compensated":
             own = joint_friction(robot.model, qd if computed_torque else qd_d, state.gravity)
@@ -96,18 +91,6 @@ class FeedForward(Mode[FeedForwardSettings]):
             return Law(parameters.gain * (robot.effort(q, qd, qdd, arm.now) - own))
         own = own + robot.presliding.tau  # a spring that is pushed away by what it is measured to be lets go of the arm
         return Law(parameters.gain * (arm.inverse_dynamics - own) + correction)
-
-
-def _distance(arm: Arm) -> float:
-    """Return the largest distance of a joint from its target, rad or m."""
-    desired = arm.desired
-    return float(np.max(np.abs(arm.state.q - desired.q))) if desired is not None and desired.q else 0.0
-
-
-def _beyond(arm: Arm) -> str:
-    """Return which desired position is beyond its limits; empty: none."""
-    desired = arm.desired
-    return positions_beyond(arm.positions, desired.q) if desired is not None and desired.q else ""
 
 
 def _bearable_gains(arm: Arm, inverse: Array, stiffness: list[float], damping: list[float]) -> tuple[Array, Array]:

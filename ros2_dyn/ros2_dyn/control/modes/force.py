@@ -51,9 +51,7 @@ class Force(Mode[ForceSettings]):
         return self._approach.wrench
 
     def may_begin(self, arm: Arm) -> str:
-        """Return whether the arm is near a singularity, or a tip without contact would be too fast; see `Mode`."""
-        if arm.min_singular_value < arm.singularity_threshold:
-            return f"near a singularity: smallest singular value {arm.min_singular_value:.3g}"
+        """Return whether a tip without contact would be too fast; see `Mode`."""
         assert arm.wrench is not None  # the mode needs a target
         wrench = arm.wrench.in_base_axes(arm.state.q.tolist())
         speed, force = least_free_speed(tip_mobility(arm.state), wrench, arm.loop), hypot(*wrench[:3])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.model.spatial import Array
 
 MAX_TRAVEL = 0.3
@@ -28,41 +29,25 @@ def position_hold(state: ArmState, anchor: Array, damping: float) -> Array:
 
 
 class Hold:
-    """Springs that hold the joints, and an effort that makes up for the error of the model.
+    """Springs that keep the joints to the motion of a right model, and an effort that makes up for the model's error.
 
-    Damping d, springs ``(d / 1.5)^2`` and the sum of the springs' efforts at ``d / 6`` have the poles
-    ``s^3 + d s^2 + (d / 1.5)^2 s + (2 / 27) d^3 = 0``, all at ``-d / 3`` or with that real part: a constant error of
-    the model decays like that, and the delay that the damping bears is borne by all of them.
+    Damping d alone brings a joint to rest like ``exp(-d t)``, after a way of ``qd / d``. The anchors go this way: where
+    the model is right, the springs exert nothing. Otherwise damping d, springs ``(d / 1.5)^2`` and the sum of their
+    efforts at ``d / 6`` have the poles ``s^3 + d s^2 + (d / 1.5)^2 s + (2 / 27) d^3 = 0``, all with the real part
+    ``-d / 3``: an error decays like that, and the delay that the damping bears is borne by all of them. A spring grows
+    no longer than `MAX_STRETCH`, but the joint drags its anchor along: what is missing of the effort goes into the sum.
+
+    The sum grows only by what opposes a motion, and decays at the rate d while it drives one. So it feeds no energy: a
+    joint that a hand has pushed is not thrown back by it.
     """
 
     def __init__(self) -> None:
         self.anchor: Array | None = None
-        """Where springs hold the joints, rad or m, shape (n,); None: where damping will bring them to rest."""
+        """Where springs hold the joints, rad or m, shape (n,); None: where they are seen next."""
         self.correction: Array | None = None
         """What carries the arm beyond the model's gravity, N m or N, shape (n,); None: nothing."""
+        self._way: Array | float = 0.0
         self._spring: Array | None = None
-
-    def let_go(self, joints: Array, q: Array) -> None:
-        """Let the springs of some joints, shape (n,), bool, begin anew at positions, rad or m, shape (n,)."""
-        if self.anchor is not None:
-            self.anchor = np.where(joints, q, self.anchor)
-
-    def spring(self, arm: ArmState, rate: float, slew_rate: Array) -> Array:
-        """Return the efforts of the springs at a state, N m or N, shape (n,); a joint drags its spring along.
-
-        Args:
-            arm: state of the arm.
-            rate: of the damping, 1/s.
-            slew_rate: largest rate of the efforts, N m/s or N/s, shape (n,): a spring is as strong as can be built up
-                while it turns an arm around. A stronger one would act late, and make the arm swing.
-        """
-        if rate <= 0:  # nothing is known of the delay
-            return np.zeros_like(arm.q)
-        anchor = arm.q + arm.qd / rate if self.anchor is None else self.anchor
-        self.anchor = np.clip(anchor, arm.q - MAX_STRETCH, arm.q + MAX_STRETCH)
-        most = slew_rate * 1.5 / rate
-        self._spring = np.clip(position_hold(arm, self.anchor, rate), -most, most)
-        return self._spring
 
     def forget(self, rested: bool) -> None:
         """Hold the joints where they are when they are seen next, with what has held them until now if they rested."""
@@ -70,10 +55,45 @@ class Hold:
             self.correction = self.carrying(self._spring)
         self.anchor = self._spring = None
 
-    def learn(self, spring: Array, rate: float, dt: float) -> None:
-        """Add the springs' efforts of a time, s, to what carries the arm; damped with a rate, 1/s."""
-        self.correction = self.carrying(np.zeros_like(spring)) + spring * rate / 6 * dt
-
     def carrying(self, gravity: Array) -> Array:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""
         return gravity if self.correction is None else gravity + self.correction
+
+    def spring(
+        self, arm: ArmState, rate: float, limits: CommandLimits, loose: Array, moves: Array, learns: bool, dt: float
+    ) -> Array:
+        """Return the efforts of the springs at a state, N m or N, shape (n,).
+
+        Args:
+            arm: state of the arm.
+            rate: of the damping, 1/s.
+            limits: of the joints. A spring is as strong as can be built up in the time in which it turns an arm
+                around: a stronger one would act late, and make the arm swing.
+            loose: joints whose springs begin anew, shape (n,), bool.
+            moves: joints that no friction holds, shape (n,), bool: these springs add to the sum.
+            learns: whether the sum may change.
+            dt: time since the state before, s.
+
+        Returns:
+            The efforts; zeros where nothing is known of the delay.
+        """
+        q, qd = arm.q, arm.qd
+        if rate <= 0:
+            return np.zeros_like(q)
+        if self.anchor is None:
+            self.anchor, self._way = q, qd / rate
+        gone = self._way * (1 - np.exp(-rate * dt))
+        self.anchor, self._way = np.where(loose, q, self.anchor + gone), self._way - gone
+        stretch = q - self.anchor
+        self.anchor = q - np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)
+        dragged = -((rate / 1.5) ** 2) * (arm.M @ (stretch - (q - self.anchor)))
+        most = limits.slew_rate * 1.5 / rate
+        self._spring = np.clip(position_hold(arm, self.anchor, rate), -most, most)
+        growth = dragged + np.where(moves, self._spring * rate / 6 * dt, 0.0)
+        growth = np.where(growth * qd < 0, growth, 0.0)
+        sum_ = self.carrying(np.zeros_like(q))
+        decay = np.where(moves & (sum_ * qd > 0), sum_ * (1 - np.exp(-rate * dt)), 0.0)
+        learned = np.where(learns & ~loose, growth - decay, 0.0)
+        if learned.any():
+            self.correction = np.clip(self.carrying(learned), -limits.effort, limits.effort)
+        return self._spring

@@ -8,6 +8,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.stop.law import MAX_TRAVEL, Hold
 from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.control.stop.phases import TRANSITIONS, Phase, Signal
@@ -116,27 +117,22 @@ class Stop:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._withdrawn is None else np.where(self._withdrawn, 0.0, effort)
 
-    def spring(self, arm: ArmState, rate: float, slew_rate: Array, late: Array, speed: Array, at: float) -> Array:
+    def spring(self, arm: ArmState, rate: float, limits: CommandLimits, late: Array, speed: Array, at: float) -> Array:
         """Return the efforts of the springs that brake and hold the arm, N m or N, shape (n,); learn from them.
 
         Args:
             arm: state of the arm.
             rate: of the damping, 1/s.
-            slew_rate: largest rate of the efforts, N m/s or N/s, shape (n,).
+            limits: of the joints.
             late: joints whose commands act late, shape (n,), bool: a spring would make them swing.
             speed: of the joints lately, rad/s or m/s, shape (n,). One that friction holds learns nothing.
             at: when the state was measured, s.
         """
         brakes = self.phase in ("braking", "leaving", "failed")
-        self.hold.let_go(late | ((np.abs(arm.qd) > MARGIN) & (not brakes)), arm.q)
-        spring = self.hold.spring(arm, rate, slew_rate)
+        loose = late | ((np.abs(arm.qd) > MARGIN) & (not brakes))
         soon = self._since is not None and at < self._since + 2 * STOP_TIME
-        if self.phase == "failed" or (brakes and soon):
-            self.hold.learn(
-                np.where(late | (speed < REST_SPEED), 0.0, spring), rate, min(max(at - self._at, 0.0), WINDOW)
-            )
-        self._at = at
-        return spring
+        dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
+        return self.hold.spring(arm, rate, limits, loose, speed >= REST_SPEED, brakes and soon, dt)
 
     def judge(
         self, motion: ArmMotion, q: Array, qd: Array, *, at: float, now: float, slewing: float, inert: bool

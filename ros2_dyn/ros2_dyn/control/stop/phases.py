@@ -37,7 +37,7 @@ PHASES: dict[Phase, About] = {
     "released": About(STOPPED, "the same, without the joints that speed up; `commands.stop_service` again", REPEATED),
     "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
     "leaving": About(MONITOR, "what `braking` commands", REPEATED),
-    "ending": About(MONITOR, "a ramp to the effort that holds the arm, or to zero; then this, constant", REPEATED),
+    "ending": About(MONITOR, "the effort that holds the arm, constant; or a ramp to zero", REPEATED),
 }
 
 

@@ -117,7 +117,7 @@ def test_feed_forward_reduces_the_tracking_error_of_a_pd_to_a_fifth(model, seed)
 
         def law(state, t):
             q_d, qd_d, qdd_d = desired(t)
-            pd = joint_pd(state.q, state.qd, q_d, qd_d, stiffness, damping)
+            pd = joint_pd(state.q, state.qd, q_d, qd_d, stiffness=stiffness, damping=damping)
             return pd + feed_forward(state, q_d, qd_d, qdd_d)
 
         record = rig.run(law, 5.0)

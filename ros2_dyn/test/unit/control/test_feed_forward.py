@@ -30,7 +30,7 @@ def test_computed_torque_errors_follow_their_closed_form():
 
     def law(t, q, qd):
         q_d, qd_d, qdd_d = desired(t)
-        qdd = qdd_d + joint_pd(q, qd, q_d, qd_d, k, d)
+        qdd = qdd_d + joint_pd(q, qd, q_d, qd_d, stiffness=k, damping=d)
         return np.array(effort(q.tolist(), qd.tolist(), qdd.tolist())[0])
 
     q_d, qd_d, _ = desired(0)
@@ -45,8 +45,10 @@ def test_computed_torque_errors_follow_their_closed_form():
 def test_joint_pd_at_rest_balances_a_load_as_a_spring():
     """At rest its stiffness times the error balances a constant force; one number is for all joints."""
     stiffness, load = 200.0, -7.0
-    law = Continuous(lambda t, q, qd: joint_pd(q, qd, [0.3], [0.0], stiffness, 2 * np.sqrt(stiffness * MASS)))
+    law = Continuous(
+        lambda t, q, qd: joint_pd(q, qd, [0.3], [0.0], stiffness=stiffness, damping=2 * np.sqrt(stiffness * MASS))
+    )
     cart = SimulatedArm(CART, law, [0.3], step=5e-3, contacts=[AppliedForce("cart", (load, 0, 0))])
     cart.advance(1000)
     assert_allclose(0.3 - cart.q, -load / stiffness, rtol=1e-10)
-    assert_allclose(joint_pd([1, 2], [3, 4], [1.5, 2.5], [3, 5], 10.0, [2.0, 3.0]), [5.0, 5.0 + 3.0])
+    assert_allclose(joint_pd([1, 2], [3, 4], [1.5, 2.5], [3, 5], stiffness=10.0, damping=[2.0, 3.0]), [5.0, 5.0 + 3.0])

@@ -33,7 +33,7 @@ def test_hand_guiding_is_the_sum_of_its_laws():
     held, _ = tip_friction(state, anchor, TipFriction(parameters.hold_force, parameters.hold_moment))
     expected = state.gravity - 3.0 * state.M @ state.qd + 0.6 * state.friction + held
     expected = expected + 1.5 * 0.6 * hand @ state.J  # 10 N, of which 4 do not count
-    wall = soft_limits(state, lower, upper, np.full(7, 50.0), 0.1, 20.0)
+    wall = soft_limits(state, lower, upper, effort_limit=np.full(7, 50.0), margin=0.1, bandwidth=20.0)
     assert np.count_nonzero(wall) == 1
 
     def effort(external):

@@ -22,7 +22,9 @@ LIGHT = HEAVY / 4
 
 def walls(q: float, qd: float = 0.0, mass: float = LIGHT, lower: float = -LIMIT, upper: float = LIMIT) -> float:
     """On one joint."""
-    return soft_limits(made_up(mass, q, qd), [lower], [upper], [EFFORT], MARGIN, BANDWIDTH)[0]
+    return soft_limits(
+        made_up(mass, q, qd), [lower], [upper], effort_limit=[EFFORT], margin=MARGIN, bandwidth=BANDWIDTH
+    )[0]
 
 
 @pytest.mark.parametrize("mass", [LIGHT, HEAVY])
@@ -48,7 +50,9 @@ def test_wall_of_a_light_joint_has_the_stiffness_of_the_bandwidth():
     assert_allclose(walls(LIMIT - MARGIN / 2), -LIGHT * BANDWIDTH**2 * MARGIN / 2, rtol=1e-12)
     M = moving(SEVEN, 5).M
     state = made_up(M, q=[0, 0, 0, LIMIT - 0.1, 0, -LIMIT + 0.05, 0])
-    tau = soft_limits(state, np.full(7, -LIMIT), np.full(7, LIMIT), np.full(7, 1e9), MARGIN, BANDWIDTH)
+    tau = soft_limits(
+        state, np.full(7, -LIMIT), np.full(7, LIMIT), effort_limit=np.full(7, 1e9), margin=MARGIN, bandwidth=BANDWIDTH
+    )
     for i, depth in ((3, -0.1), (5, 0.15)):
         others = [j for j in range(7) if j != i]
         free = M[i, i] - M[i, others] @ np.linalg.solve(M[np.ix_(others, others)], M[others, i])
@@ -62,9 +66,9 @@ def test_joint_on_a_wall_is_critically_damped(mass):
     k = min(EFFORT / MARGIN, mass * BANDWIDTH**2)
     model = cart(mass)
     w, rest = np.sqrt(k / mass), LIMIT - 0.5 * MARGIN
-    limits = ([-LIMIT], [LIMIT], [EFFORT], MARGIN, BANDWIDTH)
+    limits = {"effort_limit": [EFFORT], "margin": MARGIN, "bandwidth": BANDWIDTH}
     load = k * 0.5 * MARGIN
-    law = Continuous(lambda t, q, qd: load + soft_limits(arm_state(model, q, qd), *limits))
+    law = Continuous(lambda t, q, qd: load + soft_limits(arm_state(model, q, qd), [-LIMIT], [LIMIT], **limits))
     arm = SimulatedArm(model, law, [rest + 0.4 * MARGIN])
     for _ in range(10):
         arm.advance(30)

@@ -34,7 +34,7 @@ class Joints:
         self.command = np.zeros(2)
         self.failures = 0
         self.fastest = 0.0
-        self.supervisor.enter("gravity", self.command, 0.0, self.now)
+        self.supervisor.enter("gravity", applied=self.command, gravity=np.zeros(2), age=0.0, now=self.now)
 
     def run(self, seconds: float, push: float = 0.0) -> None:
         """Play states for a time, s; somebody pushes the first joint, N m."""
@@ -165,11 +165,33 @@ def test_joint_that_was_pushed_away_is_not_thrown_back():
     assert joints.fastest < 0.5
 
 
+@pytest.mark.parametrize(("speed", "weight"), [(0.5, 40.0), (3.0, 60.0)])
+def test_joint_that_a_large_error_of_the_model_drives_rests_within_a_second(speed, weight):
+    """As with gravity that is turned over: springs of 0.15 rad alone exert 15 N m."""
+    joints = stopped(speed, weight=weight, seconds=1.0)
+    assert np.all(np.abs(joints.qd) < 0.05)
+    assert joints.fastest < speed + 2.0  # 60 rad/s^2 until the effort has been built up
+    assert abs(joints.q[0]) < 1.0
+
+
+@pytest.mark.parametrize("push", [20.0, 40.0])
+def test_joint_that_a_hand_pushed_amid_a_stop_is_not_thrown_back(push):
+    """The stop has held against the hand, and the sum of its springs has grown by that."""
+    joints = stopped(0.5, seconds=0.0)
+    joints.run(0.8, push)
+    joints.fastest = 0.0
+    joints.qd, pushed_to = np.zeros(2), joints.q[0]
+    joints.run(1.0)
+    assert joints.fastest < 0.04 * push
+    assert abs(joints.q[0] - pushed_to) < 0.25
+    assert np.all(np.abs(joints.qd) < 0.05)
+
+
 def test_mode_that_is_entered_after_a_stop_that_failed_begins_anew():
     joints = stopped(1.0, seconds=0.4, gain=np.zeros(2))
     assert joints.phase == "failed"
     joints.gain, joints.qd = np.ones(2), np.zeros(2)
-    joints.supervisor.enter("gravity", joints.command, 0.0, joints.now)
+    joints.supervisor.enter("gravity", applied=joints.command, gravity=np.zeros(2), age=0.0, now=joints.now)
     joints.run(0.5)
     np.testing.assert_allclose(joints.command, 0.0, rtol=0, atol=1e-9)
     joints.stop()
@@ -182,7 +204,7 @@ def test_joint_that_was_not_seen_for_a_while_is_held_where_it_is_then():
     joints = stopped()
     joints.now += 1.0
     joints.q = np.array([0.3, 0.0])
-    joints.supervisor.ramp_down(np.zeros(2), joints.now)
+    joints.supervisor.ramp_down(joints.now)
     joints.fastest = 0.0
     joints.run(1.0)
     assert joints.fastest < 0.05
@@ -206,7 +228,7 @@ def test_process_that_takes_over_goes_on_with_what_the_stop_has_found_out(second
     joints = stopped(0.5, weight=10.0, seconds=seconds)
     found = StopHandover.of(joints.supervisor.found.numbers(2))
     other = CommandSupervisor(LIMITS, SupervisorPolicy())
-    other.enter("gravity", joints.command, 0.001, joints.now)
+    other.enter("gravity", applied=joints.command, gravity=np.zeros(2), age=0.001, now=joints.now)
     other.stop("takeover")
     other.go_on_stopping(found)
     joints.supervisor, joints.fastest = other, 0.0
@@ -219,7 +241,7 @@ def test_process_that_takes_over_a_stop_that_failed_reports_it_again_and_leaves_
     joints = stopped(0.5, seconds=0.25, gain=np.array([-1.0, 1.0]))
     assert joints.phase == "released"
     other = CommandSupervisor(LIMITS, SupervisorPolicy())
-    other.enter("gravity", joints.command, 0.001, joints.now)
+    other.enter("gravity", applied=joints.command, gravity=np.zeros(2), age=0.001, now=joints.now)
     other.stop("takeover")
     other.go_on_stopping(StopHandover.of(joints.supervisor.found.numbers(2)))
     joints.supervisor, joints.failures = other, 0
@@ -242,7 +264,7 @@ def test_joint_that_rests_is_carried_on_when_states_come_again():
     joints = stopped(1.0, weight=10.0, seconds=2.5)
     held = joints.command.copy()
     joints.now += 1.0
-    joints.supervisor.ramp_down(joints.supervisor.carried, joints.now)
+    joints.supervisor.ramp_down(joints.now)
     joints.fastest = 0.0
     joints.run(1.0)
     assert joints.fastest < 0.02

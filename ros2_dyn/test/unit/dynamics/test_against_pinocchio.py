@@ -9,7 +9,6 @@ from robots import MOCK_ARM, random_state, random_tree
 from ros2_dyn.dynamics import (
     coriolis,
     coriolis_matrix,
-    forward_dynamics,
     forward_kinematics,
     gravity,
     inertial_parameters,
@@ -17,7 +16,6 @@ from ros2_dyn.dynamics import (
     jacobian_dot,
     joint_wrenches,
     kinetic_energy,
-    mass_matrix,
     potential_energy,
     regressor,
     rnea,
@@ -88,19 +86,6 @@ def test_rnea_with_wrenches_on_every_link_agrees_with_pinocchio(oracle):
         forces[frame.parentJoint] += frame.placement.act(pin.Force(wrench))
     theirs = pin.rnea(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(qdd), forces)[oracle.columns]
     assert_close(rnea(oracle.ours, q, qd, qdd, external=external), theirs)
-
-
-def test_mass_matrix_agrees_with_pinocchio(oracle):
-    q, _, _ = random_state(oracle.ours, 5)
-    M = pin.crba(oracle.model, oracle.data, oracle.q(q))
-    M = np.triu(M) + np.triu(M, 1).T
-    assert_close(mass_matrix(oracle.ours, q), M[np.ix_(oracle.columns, oracle.columns)])
-
-
-def test_forward_dynamics_agrees_with_pinocchio(oracle):
-    q, qd, tau = random_state(oracle.ours, 8)
-    theirs = pin.aba(oracle.model, oracle.data, oracle.q(q), oracle.v(qd), oracle.v(tau))[oracle.columns]
-    assert_close(forward_dynamics(oracle.ours, q, qd, tau), theirs)
 
 
 def test_coriolis_matrix_agrees_with_pinocchio(oracle):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm, random_state, random_tree
-from ros2_dyn.dynamics import classical_acceleration, forward_kinematics, luh_walker_paul, rnea
+from robots import mock_arm, random_tree
+from ros2_dyn.dynamics import classical_acceleration, forward_kinematics
 from ros2_dyn.dynamics.recursions import accelerations, joint_transforms, velocities
 from ros2_dyn.model import RobotModel
 
@@ -17,13 +17,6 @@ ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random
 def model(request) -> RobotModel:
     """Return one of the robots."""
     return ROBOTS[request.param]
-
-
-def test_3d_recursion_agrees_with_the_spatial_one_under_any_gravity(model):
-    x = random_state(model, 1, 3)
-    book = rnea(model, *x, [1.0, -2.0, -9.0])
-    atol = 1e-11 * np.max(np.abs(book))
-    assert_allclose(luh_walker_paul(model, *x, [1.0, -2.0, -9.0]), book, rtol=0, atol=atol)
 
 
 def test_classical_acceleration_is_the_second_derivative_of_position_unlike_the_spatial_one(model):

@@ -103,8 +103,7 @@ def along(motion, external, dt=1e-3, T=1.0, model=MODEL):
         q, qd, qdd = motion(t)
         expected = rnea(model, q, qd, qdd)
         tau = expected - external(t)
-        p, beta, g, f = kernel(q.tolist(), qd.tolist())
-        momentum.observe(t, tau, p, beta, g, f)
+        momentum.observe(t, tau, kernel(q.tolist(), qd.tolist()))
         force.observe(t, tau, expected)
         yield t, momentum.value, force.value
 
@@ -131,7 +130,7 @@ def test_all_observers_follow_a_step_of_external_effort():
 def test_friction_and_gravity_that_observers_are_given_are_no_external_effort():
     observer = MomentumObserver(K)
     for i in range(200):
-        observer.observe(1e-3 * i, [3.0], [0.5 * 1e-3 * i], [0.0], [1.0], [1.5])
+        observer.observe(1e-3 * i, [3.0], ([0.5 * 1e-3 * i], [0.0], [1.0], [1.5]))
     assert_allclose(observer.value, [0.0], atol=1e-12)  # 0.5 = 3 - 1 - 1.5
 
 

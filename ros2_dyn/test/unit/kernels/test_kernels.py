@@ -140,7 +140,7 @@ def test_payload_input_agrees_with_a_model_that_carries_it():
     outputs = ("tau", "gravity", "coriolis", "mass_matrix", "qdd", "momentum", "potential_energy")
     for link in ("tool0", "forearm_link"):
         box = Payload(2.5, (0.1, -0.2, 0.05), np.diag([0.3, 0.4, 0.5]), link)
-        kernel = compile_kernel(model, outputs, "numpy", ("q", "qd", "qdd", "tau", "payload"), link)
+        kernel = compile_kernel(model, outputs, "numpy", ("q", "qd", "qdd", "tau", "payload"), link=link)
         for payload, carrier in ((box.parameters, model.carrying(box)), (np.zeros(10), model)):
             expected = compile_kernel(carrier, outputs, "numpy")(q, qd, qdd, qdd)
             for name, ours, theirs in zip(outputs, kernel(q, qd, qdd, qdd, payload), expected):
@@ -166,7 +166,7 @@ def test_wrench_input_agrees_with_an_external_wrench():
 def test_pose_and_jacobians_of_a_kernel_are_those_of_its_link():
     model = ROBOTS["mock_arm"]
     q, qd, _ = random_state(model, 9)
-    kernel = compile_kernel(model, ("pose", "jacobian", "jacobian_dot"), "numpy", ("q", "qd"), "forearm_link")
+    kernel = compile_kernel(model, ("pose", "jacobian", "jacobian_dot"), "numpy", ("q", "qd"), link="forearm_link")
     pose, J, Jd = kernel(q, qd)
     assert_allclose(pose, forward_kinematics(model, q, "forearm_link"), rtol=0, atol=1e-12)
     assert_allclose(J, jacobian(model, q, "forearm_link"), rtol=0, atol=1e-12)

@@ -2,9 +2,8 @@
 """The robots of example-robot-data agree with Pinocchio: all of them by the book, and by the kernels of every backend.
 
 The kernels of all robots take many minutes, most of them for compilation, and run where FULL=1. By default they run for
-PART: eleven robots with 2 to 12 degrees of freedom that cover chains and trees, and all types of joints: revolute,
-continuous, prismatic, planar, floating and mimic. The book's functions run for all robots always, up to tiago_dual with
-its 101 degrees of freedom.
+PART: five robots that cover chains and trees, and all types of joints: revolute, continuous, prismatic, planar,
+floating and mimic. The book's functions run for all robots always, up to tiago_dual with its 101 degrees of freedom.
 
 Pinocchio's models treat mimic joints as free ones. Its results are projected onto the independent joints:
 ``q_pinocchio = G q + offset``, ``tau = G^T tau_pinocchio``.
@@ -12,7 +11,6 @@ Pinocchio's models treat mimic joints as free ones. Its results are projected on
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
+from tiers import FULL
 
 pin = pytest.importorskip("pinocchio", reason="Pinocchio (pip install pin) is not installed")
 
@@ -51,20 +50,14 @@ WALKERS = [name for name in FILES if Path(name).name in ("a1.urdf", "bolt.urdf",
 ROBOTS = [name for name in FILES if Path(name).name not in REFUSED]
 ROBOTS += [f"{name} on a {joint}" for name in WALKERS for joint in ("floating", "planar")]
 PART = {
-    "TwoDofs.urdf",  # the smallest
     "double_pendulum_continuous.urdf",  # continuous joints
-    "finger_edu.urdf",
     "iris.urdf",  # four joints on one body
-    "ur5_robot.urdf",  # an arm
-    "panda.urdf",  # a gripper of prismatic joints, one of which mimics the other
-    "bolt.urdf",  # two legs
-    "bolt.urdf on a floating",
+    "panda.urdf",  # an arm; a gripper of prismatic joints, one of which mimics the other
+    "bolt.urdf on a floating",  # two legs
     "hextilt_flying_arm_5.urdf on a planar",
-    "tiago_no_hand.urdf",  # wheels, a prismatic torso, a head and an arm
-    "a1.urdf",  # four legs
 }
 """File names of the robots whose kernels are tested by default."""
-COMPILED = ROBOTS if os.environ.get("FULL") == "1" else [name for name in ROBOTS if Path(name).name in PART]
+COMPILED = ROBOTS if FULL else [name for name in ROBOTS if Path(name).name in PART]
 
 
 class Oracle:

@@ -184,8 +184,8 @@ def test_a_mode_is_refused_before_there_are_states():
 
 def test_modes_that_follow_a_target_are_refused_without_one():
     made = rig()
-    assert "it follows ~/desired, and none is usable" in made.refusal("feed_forward")
-    assert "it follows ~/desired_wrench, and none is usable" in made.refusal("force")
+    assert "none is usable; publish on ~/desired first" in made.refusal("feed_forward")
+    assert "none is usable; publish on ~/desired_wrench first" in made.refusal("force")
     give_wrench(made, (1.0, 0.0, 0.0), "nowhere")
     assert "none is usable" in made.refusal("force")
     assert made.events[-1].topic == "~/desired_wrench"
@@ -195,7 +195,7 @@ def test_a_target_far_away_is_refused():
     made = rig()
     give_desired(made, HOME + 1)
     made.step()
-    assert "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
+    assert "target far: 1 rad or m away, feed_forward.tolerance is 0.3" in made.refusal("feed_forward")
 
 
 def test_the_effort_that_a_mode_would_begin_with_has_to_be_within_the_limits():
@@ -578,7 +578,7 @@ def test_the_newest_desired_wrench_is_used_whichever_is_ready_first():
     first, second = (made.runtime.step(sample, made.now + i).work[0] for i, sample in enumerate(samples))
     for work in (second, first):
         made.take(made.runtime.step(work.run(), made.now + 2))
-    assert made.runtime._modes.target.frame == "wrist_1_link"
+    assert made.runtime.targets.wrench.frame == "wrist_1_link"
 
 
 def wrench(made: RuntimeRig, age: float, z: float, frame: str = "") -> WrenchSample:
@@ -591,7 +591,7 @@ def test_the_age_of_a_desired_wrench_counts_from_its_stamp():
     made = rig()
     made.targets = False
     play(made, 10, lambda: made.take(made.runtime.step(wrench(made, 0.5, 1.0), made.now)))
-    assert "the newest is 0.508 s old" in made.set_mode("force").error.problem
+    assert "target stale: 0.508 s old" in made.set_mode("force").error.problem
     play(made, 10, lambda: made.take(made.runtime.step(wrench(made, 0.05, 1.0), made.now)))
     assert made.set_mode("force").error is None
     play(made, 20, lambda: None)
@@ -607,7 +607,7 @@ def test_an_older_desired_wrench_does_not_replace_a_newer_one(ahead):
     made.take(made.runtime.step(wrench(made, 0.0, 2.0), made.now))
     update = made.take(made.runtime.step(wrench(made, 0.01, 3.0), made.now))
     assert "older than the last: by 0.010000 s" in update.events[0].text
-    assert made.runtime._modes.target.in_base_axes(HOME)[2] == 2.0
+    assert made.runtime.targets.wrench.in_base_axes(HOME)[2] == 2.0
 
 
 def test_an_older_desired_wrench_whose_frame_is_ready_later_does_not_replace_a_newer_one():
@@ -616,7 +616,7 @@ def test_an_older_desired_wrench_whose_frame_is_ready_later_does_not_replace_a_n
     made.now += 0.02
     made.take(made.runtime.step(wrench(made, 0.0, 2.0), made.now))
     made.take(made.runtime.step(late.run(), made.now + 0.3))
-    assert made.runtime._modes.target.frame == ""
+    assert made.runtime.targets.wrench.frame == ""
 
 
 def test_a_desired_wrench_in_a_known_frame_needs_no_work():

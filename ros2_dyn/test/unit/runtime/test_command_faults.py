@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults while the runtime commands an arm, at random moments: whatever happens, no command leaves that must not.
 
-Each fault is played a hundred times in virtual time, in all modes by turns; where FULL is 1, a hundred times in each.
+Each fault is played 48 times in virtual time, in all modes by turns; where FULL is 1, a hundred times in each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from ros2_dyn.runtime.inputs import ClockJump, Description
 from runtime_rig import HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, no_failsafe
 from tiers import FULL
 
-REPEATS = 100
 REQUESTS = (MONITOR, *MODES)
 HEAVIER = URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>')
 WEAKER = URDF.replace('effort="150"', 'effort="140"')
@@ -218,7 +217,7 @@ def enter(rig: RuntimeRig, mode: str) -> None:
         reply = rig.set_mode(mode)
         if reply.error is None:
             return
-        if "the tip moves with" in str(reply.error):
+        if "tip too fast" in str(reply.error):
             rig.qd = np.zeros(3)  # somebody holds the arm
         rig.step(3)
     raise AssertionError(f"{mode} is not entered: {reply.error}")
@@ -232,7 +231,7 @@ def test_no_command_breaks_a_rule_whatever_fault_occurs(fault):
     """
     rig = RuntimeRig(seed=list(FAULTS).index(fault))
     rig.step(12)
-    entered, times = 0, REPEATS * len(MODES) if FULL else REPEATS
+    entered, times = 0, (100 if FULL else 8) * len(REQUESTS)
     for i in range(times):
         mode = REQUESTS[i % len(REQUESTS)]
         enter(rig, mode)

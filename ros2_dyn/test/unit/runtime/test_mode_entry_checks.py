@@ -151,26 +151,38 @@ FAR = SimpleNamespace(q=(STATE.q + 1).tolist(), qd=None, qdd=[0.0] * 6)
     [
         ("hand_guiding", {"collision": True}, "a collision is latched: ~/reset_collision ends it"),
         ("gravity", {"problem": "it is frozen"}, "joint_states cannot be believed: it is frozen"),
-        ("gravity", {"detects_collisions": True, "detector_age": 0.2}, "it relies on external efforts"),
-        ("feed_forward", {"desired": None}, "it follows ~/desired, and none is usable: publish there first"),
+        (
+            "gravity",
+            {"detects_collisions": True, "detector_age": 0.2},
+            "detector blind: joint_states gave no usable effort for 0.200 s; collision.threshold or",
+        ),
+        ("feed_forward", {"desired": None}, "target stale: none is usable; publish on ~/desired first"),
         (
             "force",
             {"wrench": wrench(age=0.21)},
-            "it follows ~/desired_wrench, and the newest is 0.210 s old: publish there first",
+            "target stale: 0.210 s old; publish on ~/desired_wrench first",
         ),
         (
             "feed_forward",
             {"desired": FAR},
-            "the desired positions are 1 rad or m away, feed_forward.tolerance is 0.3",
+            "target far: 1 rad or m away, feed_forward.tolerance is 0.3",
         ),
-        ("force", {"singularity_threshold": 1e3}, "near a singularity: smallest singular value"),
+        ("force", {"singularity_threshold": 1e3}, "singularity: smallest singular value"),
         ("force", {"wrench": wrench(1e6)}, "a delay of 20 ms allows no force of 1e+06 N: a tip without contact would"),
-        ("gravity", {"state": replace(STATE, qd=np.full(6, -2.1)), "velocity": 2.0}, "joint 'joint 0' moves with -2.1"),
+        (
+            "gravity",
+            {"state": replace(STATE, qd=np.full(6, -2.1)), "velocity": 2.0},
+            "too fast: 'joint 0' moves with -2.1",
+        ),
         ("gravity", {"applied": 50.1}, "joint 'joint 0' exerts 50.1 N m or N, commands.effort_scale allows 50"),
         ("gravity", {"applied": nan}, "joint 'joint 0' exerts nan N m or N, commands.effort_scale allows 50"),
         ("gravity", {"gravity": -51.0}, "joint 'joint 0' needs against gravity -51 N m or N"),
-        ("hand_guiding", {"enable_age": inf}, "it needs an enabling signal, true on ~/enable at 10 Hz or more"),
-        ("force", {"state": replace(STATE, qd=np.full(6, 2.0))}, "the tip moves with"),
+        (
+            "hand_guiding",
+            {"enable_age": inf},
+            "enable released: the enabling signal is released; it has to be true on ~/enable at 10 Hz",
+        ),
+        ("force", {"state": replace(STATE, qd=np.full(6, 2.0))}, "tip too fast: it moves with"),
     ],
 )
 def test_what_stands_against_a_mode_is_refused_with_its_reason(mode, given, problem):

@@ -32,7 +32,9 @@ FRICTIONAL = with_friction(FREE, [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0,
 
 
 def held(model, efforts, q, qd=None, step=1e-3, integrator="leapfrog", contacts=()) -> SimulatedArm:
-    return SimulatedArm(model, HeldEffort(efforts, model.effort_limit), q, qd, step, contacts, integrator)
+    return SimulatedArm(
+        model, HeldEffort(efforts, model.effort_limit), q, qd, step=step, contacts=contacts, integrator=integrator
+    )
 
 
 def test_leapfrog_in_free_fall_conserves_energy_to_second_order_in_the_step():
@@ -172,7 +174,7 @@ class Damper(HeldEffort):
 
 def test_leapfrog_under_a_damping_law_slows_a_cart_exponentially_to_second_order():
     def error(step):
-        cart = SimulatedArm(CART, Damper([0.0], [np.inf]), [0.0], [1.0], step, integrator="leapfrog")
+        cart = SimulatedArm(CART, Damper([0.0], [np.inf]), [0.0], [1.0], step=step, integrator="leapfrog")
         cart.advance(round(0.5 / step))
         return abs(cart.qd[0] - np.exp(-8.0 / 4.0 * 0.5))
 

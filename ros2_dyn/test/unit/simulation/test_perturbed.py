@@ -22,7 +22,7 @@ FRICTIONAL = with_friction(mock_arm(), [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0
 
 
 def held(model: RobotModel, efforts, q, qd=None, step=1e-3) -> SimulatedArm:
-    return SimulatedArm(model, HeldEffort(efforts, model.effort_limit), q, qd, step)
+    return SimulatedArm(model, HeldEffort(efforts, model.effort_limit), q, qd, step=step)
 
 
 # --- friction ---------------------------------------------------------------------------------------------------

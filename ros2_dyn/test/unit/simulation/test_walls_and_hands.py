@@ -30,7 +30,7 @@ REST = np.zeros(3)
 
 def pushed(model: RobotModel, q, qd, *contacts: Contact, step: float = 1e-3) -> SimulatedArm:
     """Return an arm whose motors compensate gravity at q only."""
-    return SimulatedArm(model, HeldEffort(gravity(model, q), model.effort_limit), q, qd, step, contacts)
+    return SimulatedArm(model, HeldEffort(gravity(model, q), model.effort_limit), q, qd, step=step, contacts=contacts)
 
 
 class Floating(HeldEffort):

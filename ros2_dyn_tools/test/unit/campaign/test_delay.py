@@ -80,9 +80,8 @@ def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_t
         assert outcome.last_force == pytest.approx(20.0, rel=0.25)
 
 
-@pytest.mark.parametrize("name", part(ARMS, 0, 2))
+@pytest.mark.parametrize(("mode", "name"), part([*product(["hand_guiding", "gravity"], ARMS)], 0, 6))
 @pytest.mark.parametrize("loop", loops((500.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])), ids=str)
-@pytest.mark.parametrize("mode", ["hand_guiding", "gravity"])
 def test_a_guided_arm_comes_to_rest_through_a_late_loop(name, loop, mode):
     """It is pushed for 0.2 s, and slows down at the rate of its damping at least."""
     outcome = play(*arm(name), mode, loop, gap=None, push=1.5, seconds=3.5)

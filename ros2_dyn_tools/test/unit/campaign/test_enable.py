@@ -39,7 +39,7 @@ def test_a_mode_is_refused_without_the_button_and_says_how_to_press_it(mode):
     world.play(mode, 1.0)
     assert world.modes() == ["monitor"]
     refusal = world.details("refused")[-1][0]
-    assert "it needs an enabling signal, true on ~/enable" in refusal
+    assert "it has to be true on ~/enable" in refusal
     assert "ros2 topic pub -r 20 /dynamics/enable std_msgs/msg/Bool '{data: true}'" in refusal
 
 

@@ -154,7 +154,7 @@ def test_positions_beyond_their_limits_are_named():
 
 def test_a_wall_begins_where_the_joint_is_and_returns_slowly_or_with_the_joint():
     walls, lower, upper = WallPlacement(), np.array([-1.0]), np.array([1.0])
-    place = lambda q, dt: float(walls.place(np.array([q]), lower, upper, 0.2, dt)[1][0])  # noqa: E731
+    place = lambda q, dt: float(walls.place(np.array([q]), lower, upper, margin=0.2, dt=dt)[1][0])  # noqa: E731
     assert place(1.1, None) == pytest.approx(1.3)
     assert place(1.1, 1.0) == pytest.approx(1.2)
     assert place(0.9, 0.01) == pytest.approx(1.1)
@@ -164,7 +164,7 @@ def test_a_wall_begins_where_the_joint_is_and_returns_slowly_or_with_the_joint()
 
 def test_a_wall_of_a_stopped_arm_returns_with_the_joint_alone():
     walls, lower, upper = WallPlacement(), np.array([-1.0]), np.array([1.0])
-    place = lambda q, dt: float(walls.place(np.array([q]), lower, upper, 0.2, dt, stopped=True)[1][0])  # noqa: E731
+    place = lambda q, dt: float(walls.place(np.array([q]), lower, upper, margin=0.2, dt=dt, stopped=True)[1][0])  # noqa: E731
     assert place(1.1, None) == pytest.approx(1.3)
     assert place(1.1, 1.0) == pytest.approx(1.3)
     assert place(0.9, 1.0) == pytest.approx(1.1)

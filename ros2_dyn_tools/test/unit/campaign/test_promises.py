@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The promises: independent of the code that keeps them, broken by deliberate faults, and kept without any."""
 
-import os
-
 import pytest
 
 from mutations import MUTATIONS, faults_until_found
 from rooms import TOP, imports
 from ros2_dyn_tools.campaign.families import FAMILIES
 from ros2_dyn_tools.campaign.runner import play_world, world_seeds
+from tiers import FULL
 
 ROOM = TOP / "ros2_dyn_tools" / "ros2_dyn_tools" / "campaign"
-FAULTS = 200
+FAULTS = 500
 """Number of faults within which each mutation is found; a campaign plays far more."""
-QUICK = ("no slew limit", "limit of 10 times", "failsafe does nothing")
-"""Mutations that the first worlds show; `make mutations` plays all, and FULL=1."""
+QUICK = ("gravity's sign after a stop", "failsafe does nothing", "thresholds ignored", "payload without ramp")
+"""Mutations that the first two worlds show; `make mutations` plays all, and FULL=1."""
 
 
 @pytest.mark.parametrize("module", ["promises", "record", "worst_motion"])
@@ -38,6 +37,6 @@ def test_worlds_of_each_family_keep_their_promises(family):
         assert play_world(seed, faults, family=family).broken == []
 
 
-@pytest.mark.parametrize("name", MUTATIONS if os.environ.get("FULL") else QUICK)
+@pytest.mark.parametrize("name", MUTATIONS if FULL else QUICK)
 def test_deliberate_fault_in_the_code_is_found(name):
     assert faults_until_found(name, 1, FAULTS) is not None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle, product
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,10 @@ REST_SPEED, REST_TIME, MAX_TRAVEL = 0.05, 1.0, 0.3
 """What a stop has to reach: rad/s, s, rad."""
 MODEL_ERROR = 0.2
 """Relative error of the model's inertias and friction."""
+GAPS, SILENCES = (0.05, 0.12, 0.2), (4.0, 0.1)
+"""For how long a controller does not follow, and for how long states end, s."""
+PAIRS = [(name, mode) for i, name in enumerate(ARMS) for j, mode in enumerate(MODES) if FULL or (i + j) % 2 == 0]
+"""Arms and modes: each arm in every other mode, each mode with every other arm."""
 
 
 class StoppedMotion(NamedTuple):
@@ -130,8 +135,7 @@ def events(played: World, kind: str) -> list[float]:
 # --- models within 20 % of the truth
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("name", "mode"), PAIRS)
 def test_stop_brings_the_arm_to_rest_within_a_second_and_a_third_of_a_radian(name, mode):
     played = moving(name, mode)
     stop(played)
@@ -144,8 +148,9 @@ def test_stop_brings_the_arm_to_rest_within_a_second_and_a_third_of_a_radian(nam
     assert not broken(played)
 
 
-@pytest.mark.parametrize(("rate", "delay"), [(100.0, 0.01), (50.0, 0.005), (500.0, 0.0)])
-@pytest.mark.parametrize("name", ARMS[:3])
+@pytest.mark.parametrize(
+    ("name", "rate", "delay"), [("mock_arm", 100.0, 0.01), ("ur10", 50.0, 0.005), ("panda", 500.0, 0.0)]
+)
 def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay):
     played = moving(name, "gravity", rate=rate, delay=delay, **{"states.timeout": 0.2})
     stop(played)
@@ -162,8 +167,9 @@ def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)
-    assert motion.moved_for < 0.7 * REST_TIME, motion
-    assert motion.travel < 0.25 * max(motion.speed, 1.0), motion
+    weak = name == "xarm7"  # gravity takes most of its effort
+    assert motion.moved_for < (0.5 if weak else 0.25), motion
+    assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
     assert played.node.stop_calls == 0
 
 
@@ -221,11 +227,11 @@ def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radi
     """Two times the weight of the arm drive it."""
     played = world("panda", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
     play_until_stopped(played)
-    motion = watch(played, 3.0)
+    motion = watch(played, 2.0)
     assert len(events(played, "stop_service")) <= 1
     assert motion.max_speed < motion.speed + 0.3, motion
     assert motion.travel < 0.3 * motion.max_speed, motion
-    assert motion.end_speed < 0.1, motion
+    assert motion.moved_for < REST_TIME, motion
 
 
 @pytest.mark.parametrize("speed", [0.4, 0.8])
@@ -247,8 +253,7 @@ def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_le
     assert motion.end_speed < REST_SPEED, motion
 
 
-@pytest.mark.parametrize("gap", [0.05, 0.12, 0.2])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("mode", "gap"), [*product(MODES, GAPS)] if FULL else [*zip(MODES, cycle(GAPS))])
 def test_a_controller_that_follows_commands_late_stops_the_arm_that_fell_meanwhile(mode, gap):
     """As one that was activated exerts nothing until a command reaches it. Its efforts are not withdrawn for that."""
     played = world("mock_arm", error=0.0, rate=500.0, **{"commands.model_tolerance": 0.1})
@@ -280,8 +285,7 @@ def test_arm_that_came_to_rest_and_is_pushed_away_far_is_escalated():
 # --- leaving in motion
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("name", "mode"), PAIRS)
 def test_leaving_in_motion_brakes_until_the_arm_rests_and_then_ends(name, mode):
     """Without braking, 0.5 rad/s grow to 1.6 rad/s, and the held command lets the arm move for ever."""
     played = moving(name, mode)
@@ -315,7 +319,7 @@ def test_leaving_with_a_wrong_model_ends_where_the_arm_is_drawn_back_and_rests(n
     played = left_under_a_payload(name, mass, at)
     motion = watch(played, 4.0)
     assert (played.node.mode, played.node.commands, played.node.stop_calls) == ("monitor", False, 0)
-    assert motion.travel < MAX_TRAVEL, motion
+    assert motion.travel < max(0.5 * MAX_TRAVEL, 0.2 * motion.speed), motion
     assert motion.end_speed < 0.5 * REST_SPEED, motion
 
 
@@ -337,7 +341,7 @@ def test_arm_that_does_not_stay_at_rest_while_it_is_left_is_braked_again_and_esc
     played.want_mode("gravity")
     played.run(STOP_AT)
     leave(played)
-    played.run(STOP_AT + 0.3 + 0.5 * PROOF_TIME)  # the ramp is over
+    played.run(STOP_AT + 0.5 * PROOF_TIME)
     assert played.node.commands
     played.wanted_mode = "stopped"
     played.replace_arm(played.arm_model.carrying(Payload(mass, [0.0, 0.0, 0.05])))
@@ -377,8 +381,7 @@ def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, s
     assert not broken(played)
 
 
-@pytest.mark.parametrize("silence", [0.1, 4.0])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("mode", "silence"), [*product(MODES, SILENCES)] if FULL else [*zip(MODES, cycle(SILENCES))])
 def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
     """Within the ramp, or after seconds; then somebody throws the arm, which has to be braked."""
     played = moving("mock_arm", mode, **{"commands.slew_rate": 1.0}, speed=0.5)
@@ -421,7 +424,7 @@ def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(na
     stop(played)
     played.run(STOP_AT + 1.0)
     played.add_contact(AppliedForce("tool0", (push, push, 0.0), start=played.now, duration=0.4))
-    played.run(played.now + 2.0)
+    played.run(played.now + 1.5)
     motion = watch(played, 2.0)
     assert motion.max_speed < REST_SPEED, motion
     assert motion.travel < 0.05, motion

@@ -40,8 +40,8 @@ class Brake(Mode[BrakeSettings]):
     Parameters = BrakeSettings
 
     def may_begin(self, arm: Arm) -> str:
-        """Return whether the joint moves."""
-        return "the elbow moves" if abs(arm.state.qd[2]) > MAX_SPEED else ""
+        """Return whether the joint moves, though not too fast."""
+        return "the elbow moves" if abs(arm.state.qd[2]) > MAX_SPEED / 2 else ""
 
     def may_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the joint is too fast."""
@@ -84,7 +84,7 @@ def test_it_is_entered_with_its_button_and_commands_its_law():
     made = rig()
     made.pressed = False
     made.step(60)
-    assert "needs an enabling signal" in made.refusal("brake")
+    assert "it has to be true on ~/enable" in made.refusal("brake")
     made.pressed = True
     made.step(5)
     assert made.set_mode("brake").error is None
@@ -122,6 +122,14 @@ def test_its_own_condition_ends_it():
     made.qd = np.array([0.0, 0.0, 0.6])
     made.step(5)
     assert (made.runtime.mode, made.runtime.reason) == ("stopped", "elbow too fast")
+
+
+@pytest.mark.parametrize(("speed", "reason"), [(0.3, "the elbow moves"), (0.6, "elbow too fast")])
+def test_it_is_refused_where_it_may_not_begin_and_where_it_may_not_go_on(speed, reason):
+    made = rig()
+    made.qd = np.array([0.0, 0.0, speed])
+    made.step(5)
+    assert reason in made.refusal("brake")
 
 
 def test_others_than_the_modes_are_refused_and_it_is_named():

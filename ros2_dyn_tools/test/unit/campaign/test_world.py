@@ -200,8 +200,7 @@ def test_failsafe_process_of_a_killed_node_ramps_to_gravity_without_a_violation(
     assert kinds(played, "failsafe") == [("takes over", "the node has ended")]
     efforts = np.array(kinds(played, "failsafe command"))
     assert len(efforts) > 5
-    springs = efforts[-1] - gravity(ARM, played.arm.q)
-    assert np.all(np.abs(springs) < 0.05 * ARM.effort_limit)  # what docs/safety.md allows
+    assert_allclose(efforts[-1], gravity(ARM, played.arm.q), rtol=0, atol=3.0)
     assert np.abs(played.arm.qd).max() < 0.05
     assert np.abs(efforts[-1] - efforts[0]).max() > 1.0
     assert not broken(played)

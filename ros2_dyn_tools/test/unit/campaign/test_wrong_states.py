@@ -233,7 +233,7 @@ def test_a_mode_that_relies_on_external_efforts_is_refused_without_efforts(mode,
     made.driver.faults.append(without_effort)
     made.run(1.0)
     assert made.node.mode == "monitor"
-    assert "joint_states gives no usable effort" in next(r[2] for r in made.records if r[1] == "refused")
+    assert "joint_states gave no usable effort yet" in next(r[2] for r in made.records if r[1] == "refused")
 
 
 @pytest.mark.parametrize(("mode", "settings"), [("gravity", {}), ("hand_guiding", THRESHOLDS)])

@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from real_arms import REAL_ARMS, real_arm
-from recorded_motion import DRIVES, MODEL, TRUE, write_bag
-from recorded_motion import recorded_motion as motion
+from recordings import DRIVES, MODEL, TRUE, write_bag
+from recordings import recorded_motion as motion
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea
@@ -59,7 +59,7 @@ def test_an_injected_contact_is_what_the_observer_would_have_seen(observer):
     e = np.array([0.0, 5.0, 0, 0, -1.0, 0])
     pushed = recording._replace(effort=recording.effort - np.where(recording.t[:, None] >= 1.0, e, 0.0))
     direct = observe(TRUE, pushed, K, observer)
-    injected = with_step(recording, observe(TRUE, recording, K, observer), 1.0, e, K)
+    injected = with_step(recording, observe(TRUE, recording, K, observer), start=1.0, effort=e, bandwidth=K)
     assert_allclose(injected, direct, rtol=0, atol=0.6 * 5 * K / 250)  # half a sample, that a step lies between two
 
 
@@ -77,15 +77,15 @@ def test_the_smallest_step_is_detected_and_less_is_not():
     assert not report.alarms
     quiet = report.residuals
     for joint in (1, 5):
-        step = smallest_step(report.recording, quiet, report.thresholds, joint, K)
+        step = smallest_step(report.recording, quiet, report.thresholds, joint=joint, bandwidth=K)
         assert 0.5 * report.thresholds.constant[joint] < step < 4 * report.thresholds.constant[joint]
         missed = 0
         for start in np.linspace(13.0, 23.0, 40):
             for sign in (1, -1):
                 e = sign * np.eye(6)[joint]
-                more = with_step(report.recording, quiet, start, 1.02 * step * e, K)
+                more = with_step(report.recording, quiet, start=start, effort=1.02 * step * e, bandwidth=K)
                 assert detect(report.recording, more, report.thresholds)
-                less = with_step(report.recording, quiet, start, 0.6 * step * e, K)
+                less = with_step(report.recording, quiet, start=start, effort=0.6 * step * e, bandwidth=K)
                 missed += not detect(report.recording, less, report.thresholds)
         assert missed
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from recordings import synthetic_recording
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
@@ -16,7 +17,7 @@ from ros2_dyn_tools.cli.doctor import show
 from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.doctor import Diagnosis, Note, Report
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
-from wrong_recordings import Wrong, synthetic_recording, wrong_recording
+from wrong_recordings import Wrong, wrong_recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
 MODEL = mock_arm()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from exciting import efforts, exciting_motion
+from recordings import efforts, exciting_motion
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recorded_motion import DRIVES, MODEL, TRUE, recorded_motion, write_bag
+from recordings import DRIVES, MODEL, TRUE, recorded_motion, write_bag
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.runtime.parameter_files import read_arm

@@ -4,6 +4,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
+from recordings import synthetic_recording
 from robots import mock_arm
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import Payload
@@ -13,7 +14,6 @@ from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
 from ros2_dyn_tools.doctor.recorded_samples import Samples, take_samples
 from ros2_dyn_tools.recording.signals import zero_phase
-from wrong_recordings import synthetic_recording
 
 MODEL = mock_arm()
 SAMPLES: Samples = take_samples(synthetic_recording(MODEL, 5, seconds=8.0))

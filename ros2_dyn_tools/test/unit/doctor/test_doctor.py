@@ -8,6 +8,7 @@ from doctor_cases import frictional, pairs_of_faults, single_faults, untouched
 from doctor_grades import Arm, codes_of, grade
 from doctor_table import tool_at
 from real_arms import real_arm
+from recordings import synthetic_recording
 from robots import mock_arm
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.doctor import diagnose
@@ -15,7 +16,7 @@ from ros2_dyn_tools.doctor.effort_gain import in_common
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.recording.recording import Recording
 from tiers import part
-from wrong_recordings import Wrong, synthetic_recording, wrong_recording
+from wrong_recordings import Wrong, wrong_recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
 MODEL = mock_arm()

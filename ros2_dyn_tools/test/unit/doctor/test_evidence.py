@@ -26,7 +26,7 @@ FRICTION = np.stack([QD, np.tanh(QD / 0.02), np.ones(M), np.cos(T), QD**3, QD**5
 
 
 def evidence(power=(0.0, 0.0), doubts=ONE) -> JointEvidence:
-    return JointEvidence(T, BODIES, FRICTION, np.array(power), LIMIT, doubts)
+    return JointEvidence(T, BODIES, FRICTION, power=np.array(power), limit=LIMIT, doubts=doubts)
 
 
 def log_density(y, mean, doubt=ONE[0]) -> float:
@@ -82,7 +82,7 @@ def test_noise_is_more_likely_without_a_model_whatever_its_smoothness(cutoff):
     friction = np.stack([qd, np.tanh(qd / 0.02), np.ones(120), np.cos(t), qd**3, qd**5], axis=1)
     bodies = np.random.default_rng(4).normal(size=(120, 4))
     rest = zero_phase(np.random.default_rng(5).normal(size=120), cutoff, 0.2)
-    joint = JointEvidence(t, bodies, friction, np.ones(2), LIMIT, (PriorScale(),))
+    joint = JointEvidence(t, bodies, friction, power=np.ones(2), limit=LIMIT, doubts=(PriorScale(),))
     with_model = np.max(joint.log_likelihood(rest, 20 * np.sin(t), np.geomspace(1e-3, 1e3, 61)))
     assert log_likelihood_without_model(t, rest, LIMIT) > with_model
 
@@ -90,7 +90,9 @@ def test_noise_is_more_likely_without_a_model_whatever_its_smoothness(cutoff):
 def test_noise_of_any_size_is_as_likely_as_its_logarithm_says():
     t = 0.2 * np.arange(200)
     noise = np.linalg.cholesky(rest_correlation(t)) @ np.random.default_rng(1).normal(size=200)
-    joint = JointEvidence(t, np.zeros((200, 1)), np.zeros((200, 6)), np.zeros(2), LIMIT, (PriorScale(),))
+    joint = JointEvidence(
+        t, np.zeros((200, 1)), np.zeros((200, 6)), power=np.zeros(2), limit=LIMIT, doubts=(PriorScale(),)
+    )
     sizes = np.geomspace(0.01, 0.04, 41) * LIMIT
     found = [joint.log_likelihood(size * noise, np.zeros(200), np.ones(1))[0] + 200 * np.log(size) for size in sizes]
     assert np.ptp(found) < 1.0

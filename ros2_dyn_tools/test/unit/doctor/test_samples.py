@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from recordings import synthetic_recording
 from robots import mock_arm
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.doctor.degrees import in_radians
@@ -12,7 +13,6 @@ from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.recorded_samples import MAX_DURATION, take_samples
 from ros2_dyn_tools.doctor.velocity import notes, stamps
 from ros2_dyn_tools.recording.recording import Recording
-from wrong_recordings import synthetic_recording
 
 MODEL = mock_arm()
 RECORDING = synthetic_recording(MODEL, 5, seconds=12.0)

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from recordings import synthetic_recording
 from robots import general_tree, mock_arm
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.doctor import diagnose
 from ros2_dyn_tools.doctor.recorded_samples import take_samples
 from ros2_dyn_tools.doctor.usable import notes, usable
 from ros2_dyn_tools.recording.recording import Recording
-from wrong_recordings import synthetic_recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
 MODEL = mock_arm()

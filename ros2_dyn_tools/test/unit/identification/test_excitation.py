@@ -101,7 +101,7 @@ def test_gradient_of_the_cost_is_that_of_differences():
         return excess**2, np.stack([0 * excess, 2 * excess, -2 * excess, *3 * [0 * excess]], axis=1)
 
     basis, times = FourierBasis(0.1, 3), np.arange(40) / 4
-    cost = ExcitationCost(Information(model), limits, posture, basis, times, closeness)
+    cost = ExcitationCost(Information(model), limits, posture, basis=basis, times=times, closeness=closeness)
     x = np.random.default_rng(3).normal(size=4 * 6)
     slopes = [(cost(x + e)[0] - cost(x - e)[0]) / 2e-5 for e in 1e-5 * np.eye(len(x))]
     assert_allclose(cost(x)[1], slopes, rtol=1e-5, atol=1e-5 * np.max(np.abs(slopes)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from exciting import efforts, exciting_motion, recording
+from recordings import efforts, exciting_motion, recording
 from robots import mock_arm
 from ros2_dyn.dynamics import inertial_parameters
 from ros2_dyn.model import JointDynamics
@@ -60,7 +60,7 @@ def true_arm(told, seed=3):
 def exact_problem(told, motion, gravity=DOWN, loaded=None, terms=TERMS_OF_ALL):
     """Return a problem in which the description weighs next to nothing, its settings and its equations."""
     (equations,) = normal_equations(
-        told, [motion], parts_of([motion], Split(1.0, 1.0)), [EffortFilter()], gravity, loaded
+        told, [motion], parts_of([motion], Split(1.0, 1.0)), [EffortFilter()], gravity=gravity, loaded=loaded
     )
     problem = Problem(told, inertial_parameters(told).reshape(-1, 10), np.ones((told.n, len(TERMS))))
     settings = FitSettings((terms,) * told.n, EffortFilter(), 1e-16, 1e-16)
@@ -169,7 +169,9 @@ def test_standard_errors_are_the_spread_over_many_noises():
         settings = replace(settings, body_weight=1e-9, friction_weight=1e-9)
         fit = problem.solve(equations, settings)
         values.append([*base.of(fit.parameters[:20]), *fit.parameters[20:]])
-    errors = np.concatenate(standard_errors(problem, settings, equations, fit, base.independent, 1.0))
+    errors = np.concatenate(
+        standard_errors(problem, settings, equations, fit, independent=base.independent, correlation=1.0)
+    )
     names = [*base.combinations(), *(str(TERMS[k]) for _ in range(2) for k in terms.columns)]
     free = [i for i, name in enumerate(names) if name in ("viscous", "coulomb", "offset")]
     assert_allclose(np.std(values, axis=0)[free], errors[free], rtol=0.35)

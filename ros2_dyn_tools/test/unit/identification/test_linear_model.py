@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from exciting import efforts, exciting_motion
+from recordings import efforts, exciting_motion
 from robots import mock_arm
 from ros2_dyn.dynamics import friction, inertial_parameters, rnea
 from ros2_dyn.dynamics.presliding import stretches
@@ -105,10 +105,10 @@ def test_equations_do_not_depend_on_the_size_of_the_blocks(monkeypatch):
     motion = exciting_motion(model, 12.0, 100.0)
     motion = motion._replace(effort=efforts(model, motion))
     parts = parts_of([motion], Split())
-    arguments = (model, [motion], parts, [EffortFilter(), EffortFilter("zero_phase", 4.0)], DOWN)
-    whole = normal_equations(*arguments)
+    arguments = (model, [motion], parts, [EffortFilter(), EffortFilter("zero_phase", 4.0)])
+    whole = normal_equations(*arguments, gravity=DOWN)
     monkeypatch.setattr(module, "BLOCK", 170)
-    pieces = normal_equations(*arguments)
+    pieces = normal_equations(*arguments, gravity=DOWN)
     for a, b in zip(whole, pieces):
         for of_a, of_b in zip(a, b):
             for one, other in zip(of_a, of_b):

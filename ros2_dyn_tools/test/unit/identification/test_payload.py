@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from exciting import efforts, exciting_motion, recording
 from real_arms import real_arm
+from recordings import efforts, exciting_motion, recording
 from robots import example_robots, mock_arm
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError

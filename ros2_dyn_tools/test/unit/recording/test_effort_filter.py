@@ -27,7 +27,7 @@ def momentum_residual(cutoff, effort):
     observer, found = MomentumObserver(K, cutoff), []
     speed = np.sin(4 * T)
     for t, v, tau in zip(T.tolist(), speed.tolist(), effort.tolist()):
-        observer.observe(t, [tau], [2 * v], [0.0], [0.0], [3 * v])
+        observer.observe(t, [tau], ([2 * v], [0.0], [0.0], [3 * v]))
         found.append(observer.value[0])
     return np.array(found)
 
@@ -73,12 +73,12 @@ def test_observer_behind_a_filter_begins_afresh_after_a_gap_and_with_another_pay
     observer = MomentumObserver(K, CUTOFF)
     for t in (0.0, 0.01, 0.02, 5.0, 5.01):  # at rest; held with 4 N m before the gap, with 9 N m after it
         weight = 4.0 if t < 1.0 else 9.0
-        observer.observe(t, [weight], [0.0], [0.0], [weight], [0.0])
+        observer.observe(t, [weight], ([0.0], [0.0], [weight], [0.0]))
         assert_allclose(observer.value, [0.0], atol=1e-12)
-    observer.change_model([9.0], [0.0], [0.0], [6.0], [0.0])
-    observer.observe(5.02, [6.0], [0.0], [0.0], [6.0], [0.0])
-    observer.observe(5.03, [6.0], [0.0], [0.0], [6.0], [0.0])
-    observer.change_model([6.0], [0.0], [0.0], [6.0], [0.0])
+    observer.change_model([9.0], ([0.0], [0.0], [6.0], [0.0]))
+    observer.observe(5.02, [6.0], ([0.0], [0.0], [6.0], [0.0]))
+    observer.observe(5.03, [6.0], ([0.0], [0.0], [6.0], [0.0]))
+    observer.change_model([6.0], ([0.0], [0.0], [6.0], [0.0]))
     assert abs(observer.value[0]) < 3 * K * 0.01  # of the one sample in which the load was taken off
 
 

@@ -16,7 +16,7 @@ def test_parts_are_those_of_the_equation_of_motion(seed):
     rng = np.random.default_rng(seed)
     q = np.array([random_positions(model, rng) for _ in range(4)])
     qd, qdd, measured = rng.normal(size=(3, 4, model.n))
-    split = split_effort(model, q, qd, qdd, measured)
+    split = split_effort(model, q, qd, qdd, measured=measured)
     zero = np.zeros(model.n)
     assert_allclose(split.inertia, np.einsum("...ij,...j", mass_matrix(model, q), qdd), rtol=0, atol=1e-10)
     assert_allclose(split.coriolis, np.einsum("...ij,...j", coriolis_matrix(model, q, qd), qd), rtol=0, atol=1e-10)

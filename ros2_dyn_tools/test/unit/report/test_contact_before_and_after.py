@@ -31,8 +31,8 @@ def test_smallest_step_shrinks_and_there_is_no_false_alarm(arm, options, most):
     model, recording = real_arm(arm)
     found = identify(model, [recording], options)
     conditions = Conditions(tuple(found.gravity), found.settings.effort_filter)
-    before = collision_report(model, recording, 2 / 3)
-    after = collision_report(found.model, recording, 2 / 3, fit=False, conditions=conditions)
+    before = collision_report(model, recording, calibrate_on=2 / 3)
+    after = collision_report(found.model, recording, calibrate_on=2 / 3, fit=False, conditions=conditions)
     assert after.recording.t[0] > 2 / 3 * recording.t[-1]
     assert not before.alarms
     assert not after.alarms

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from real_arms import REAL_ARMS, real_arm
-from recorded_motion import MODEL, TRUE, recorded_motion
+from recordings import MODEL, TRUE, recorded_motion
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.report.curves import POINTS, contact_curves, decimated, effort_curves

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recorded_motion import MODEL, recorded_motion
+from recordings import MODEL, recorded_motion
 from robots import MOCK_ARM
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the joints exert, as it would be commanded: the effort that the first command of a mode starts from."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+
+from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.state_pipeline import Observed
+
+COMMAND_HOLD_TIME = 0.5
+"""For this time after a command, s, assume that the controller applies it; measured efforts lag behind."""
+STILL_DISTANCE = 1e-3
+"""Range of a joint that stands still, rad or m."""
+STILL_TIME = 0.1
+"""Time for which all joints have to stand still before their efforts are remembered, s."""
+HELD_DISTANCE = 0.01
+"""Distance within which an effort that holds an arm holds it still, rad or m."""
+AVERAGING_TIME = 0.5
+"""Time constant of the average of the efforts, s."""
+
+
+class AppliedEffort:
+    """The newest command, where the arm last stood still, and the average of the efforts that held it there."""
+
+    def __init__(self) -> None:
+        self._command: Array | None = None
+        self._commanded_at = -inf
+        self._motion = ArmMotion(STILL_TIME)
+        self._q: Array | None = None
+        self._held: Array | None = None
+        self._at = 0.0
+        self._load_changed = False
+
+    def on_payload_changed(self) -> None:
+        """Take notice that the robot carries something else from now on."""
+        self._load_changed = True
+
+    def on_command(self, effort: Array, now: float) -> None:
+        """Take a command, N m or N, shape (n,), at a time, s."""
+        self._command, self._commanded_at = effort, now
+
+    def observe(self, robot: RobotDynamics, observed: Observed, command: Array | None, *, proves: bool) -> None:
+        """Take a state, with what holds the arm there: the command, or the measured effort without one.
+
+        Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
+
+        Args:
+            robot: the robot.
+            observed: the state.
+            command: what is commanded, N m or N, shape (n,); None: nothing.
+            proves: whether an arm that rests proves that the effort holds it: nobody else carries a part of it.
+        """
+        measured = observed.state.measured
+        self._motion.observe(observed.now, measured.q)
+        if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
+            return
+        effort = command
+        if effort is None and measured.effort is not None and (any(measured.effort) or self._q is None):
+            effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
+        if effort is not None and np.isfinite(effort).all():
+            self._remember(observed.now, np.array(measured.q), effort)
+
+    def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, now: float) -> Array:
+        """Return what the joints exert at the newest state, as it would be commanded, N m or N, shape (n,).
+
+        This is the newest command, or the measured effort. Where that is missing, or zero, it is what held the arm here
+        when it was known last, which a controller may hold still; or gravity.
+
+        Args:
+            robot: the robot.
+            latest: the newest state.
+            state: the state of the arm there.
+            now: time, s.
+        """
+        if self._command is not None and now - self._commanded_at < COMMAND_HOLD_TIME:
+            return self._command
+        exerted = robot.exerted(latest.state.measured, latest.terms, state.gravity)
+        held = self.held_at(state.q)
+        if exerted is None:
+            return robot.as_commanded(state.gravity, state.gravity) if held is None else held
+        return exerted if held is None or any(latest.state.measured.effort or ()) else held
+
+    def held_at(self, q: Array) -> Array | None:
+        """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
+        there = self._q is not None and bool(np.all(np.abs(q - self._q) <= HELD_DISTANCE))
+        return self._held if there and not self._load_changed else None
+
+    def _remember(self, now: float, q: Array, effort: Array) -> None:
+        """Take positions and efforts of an arm that stands still at a time, s."""
+        known = self._held
+        if known is None or self._q is None or not (np.abs(q - self._q) < STILL_DISTANCE).all():
+            self._q, self._held = q, effort
+        else:
+            self._held = known + min((now - self._at) / AVERAGING_TIME, 1.0) * (effort - known)
+        self._at, self._load_changed = now, False

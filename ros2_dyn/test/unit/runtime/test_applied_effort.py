@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The effort at rest of a robot: when it is remembered, and for how long."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ros2_dyn.runtime.applied_effort import AppliedEffort
+
+HELD = np.array([1.0, 2.0])
+REST = np.array([0.0, 0.5])
+
+
+def stand(applied: AppliedEffort, *, proves: bool = True, start: float = 0.0) -> AppliedEffort:
+    """Let the arm stand still for 0.2 s under a command."""
+    measured = SimpleNamespace(q=REST.tolist(), effort=None)
+    for k in range(20):
+        observed = SimpleNamespace(now=start + 0.01 * k, state=SimpleNamespace(measured=measured))
+        applied.observe(None, observed, HELD, proves=proves)
+    return applied
+
+
+@pytest.mark.parametrize("proves", [False, True])
+def test_effort_is_remembered_where_nobody_carries_a_part_of_the_arm(proves):
+    held = stand(AppliedEffort(), proves=proves).held_at(REST)
+    assert (held is not None) == proves
+
+
+def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
+    applied = stand(AppliedEffort())
+    at, elsewhere = np.array([0.005, 0.5]), np.array([0.02, 0.5])
+    np.testing.assert_allclose(applied.held_at(at), HELD)
+    assert applied.held_at(elsewhere) is None
+    applied.on_payload_changed()
+    assert applied.held_at(at) is None
+    stand(applied, start=1.0)
+    np.testing.assert_allclose(applied.held_at(at), HELD)
+
+
+def test_the_newest_command_is_applied_for_half_a_second_and_then_what_held_the_arm():
+    applied, command = stand(AppliedEffort()), np.array([3.0, 4.0])
+    applied.on_command(command, 1.0)
+    robot = SimpleNamespace(exerted=lambda *_: None)
+    latest = SimpleNamespace(state=SimpleNamespace(measured=None), terms=None)
+    state = SimpleNamespace(q=REST, gravity=np.zeros(2))
+    np.testing.assert_allclose(applied.at(robot, latest, state, 1.4), command)
+    np.testing.assert_allclose(applied.at(robot, latest, state, 1.6), HELD)
