@@ -79,7 +79,7 @@ def feed(driver: Driver, condition: Callable[[], Any], problem: str, states: boo
         if states:
             driver.send()
         else:
-            driver._tell_time()
+            driver.tell_time()
         driver.listener.spin(PAUSE)
 
 
@@ -258,7 +258,7 @@ def test_node_in_monitor_ends_without_a_command(begin):
 def test_another_publisher_of_the_same_node_name_stops_the_mode_and_refuses_the_next(begin, listener):
     """The arm is braked for a second; then the other has it alone. When it is gone a mode can be entered."""
     driver = begin()
-    twin = rclpy.create_node("dynamics", context=listener._context)
+    twin = rclpy.create_node("dynamics", context=listener.context)
     try:
         twin.create_publisher(Float64MultiArray, "dynamics/command", 1)
         driver.until(lambda: driver.mode == "stopped", "no stop")
@@ -277,14 +277,13 @@ def test_echo_is_no_controller(listener):
     """Nor is any subscriber but the one that a parameter names."""
     driver = Driver.of(listener, StandingArm(speed=0.0))
     try:
-        node = listener.node
-        node.destroy_subscription(driver._controller)
-        echo = rclpy.create_node("_ros2cli_77", context=listener._context)
-        echo.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1)
+        driver.switch_controller(False)
+        echo = rclpy.create_node("_ros2cli_77", context=listener.context)
+        echo.create_subscription(Float64MultiArray, "dynamics/command", print, 1)
         driver.until(lambda: "there is no subscriber" in driver.set_mode("gravity").message, "it is no subscriber")
         driver.play(100)
         assert "there is no subscriber" in driver.set_mode("gravity").message
-        driver._controller = node.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1000)
+        driver.switch_controller(True)
         driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
         assert driver.set_mode("monitor").success
         somebody = {"commands.controller_node": "somebody"}

@@ -22,8 +22,9 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from driver import MODEL, NAMES, Driver, SwingingArm, stamp_of
+from driver import MODEL, NAMES, Driver, SwingingArm
 from ros2_dyn.dynamics import forward_kinematics, jacobian, rnea
+from ros2_dyn.ros.messages import nanoseconds
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
 
@@ -123,7 +124,7 @@ def test_push_at_the_tip_is_estimated_published_and_latched(driver):
     driver.until(lambda: wrenches, "no wrench")  # it is withheld where another link seems to be touched
     wrench = wrenches[-1]
     assert wrench.header.frame_id == MODEL.default_tip
-    R = forward_kinematics(MODEL, driver.arm.measure(1e-9 * stamp_of(wrench))[0])[:3, :3]
+    R = forward_kinematics(MODEL, driver.arm.measure(1e-9 * nanoseconds(wrench.header.stamp))[0])[:3, :3]
     f = wrench.wrench.force
     assert_allclose([f.x, f.y, f.z], R.T @ FORCE, rtol=0, atol=3.0)  # damped, and a little late
     markers = driver.listener.received["dynamics/wrench_markers"]

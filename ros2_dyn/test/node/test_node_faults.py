@@ -163,10 +163,10 @@ def frozen(driver: Driver) -> None:
 
 def restarted_driver(driver: Driver) -> None:
     """Let the driver end, and begin anew elsewhere."""
-    driver.listener.node.destroy_publisher(driver._states)
+    driver.end_states()
     driver.tick(20)
     driver.arm.q = HOME + 0.1
-    driver._states = driver.listener.publisher(JointState, "joint_states")
+    driver.begin_states()
 
 
 def no_target(driver: Driver) -> None:

@@ -65,8 +65,8 @@ def test_states_of_reliable_and_best_effort_publishers_are_read(listener, begin,
     """Drivers publish either."""
     driver = begin()
     qos = QoSProfile(depth=1, reliability=reliability, durability=DurabilityPolicy.VOLATILE)
-    listener.node.destroy_publisher(driver._states)
-    driver._states = listener.node.create_publisher(JointState, "joint_states", qos)
+    driver.end_states()
+    driver.begin_states(qos)
     assert driver.recovers(10.0)
     driver.close()
 

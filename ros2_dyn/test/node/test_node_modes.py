@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from std_msgs.msg import Bool, Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from driver import HOME, MODEL, NAMES, STEP, URDF, Driver, StandingArm, force, point
+from driver import HOME, MODEL, NAMES, STEP, Driver, StandingArm, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener
@@ -144,12 +144,11 @@ def test_a_second_publisher_of_commands_rejects_a_mode(driver):
 def test_commands_end_when_the_controller_is_gone(driver):
     """Nobody receives them."""
     driver.enter("gravity")
-    node = driver.listener.node
-    node.destroy_subscription(driver._controller)
+    driver.switch_controller(False)
     driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
     response = driver.set_mode("gravity")
     assert "there is no subscriber on /dynamics/command: remap ~/command" in response.message
-    driver._controller = node.create_subscription(Float64MultiArray, "dynamics/command", driver._on_command, 1000)
+    driver.switch_controller(True)
     driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
 
 
@@ -166,20 +165,6 @@ def test_commands_are_in_the_order_of_command_joints(driver):
     assert_allclose(driver.enter("gravity")[-1], G, rtol=0, atol=1e-9)
 
 
-def test_states_without_a_successor_stop_in_the_effort_that_carries_the_arm(driver):
-    """By the simulated time; it is repeated until the mode is left, and the arm is followed again when states come."""
-    driver.wrench = force(z=0.5)
-    driver.play(5)
-    driver.enter("force")
-    count = len(driver.commands)
-    driver.tick(60)
-    assert driver.mode == "stopped"
-    assert_allclose(driver.commands[-1], G, rtol=0, atol=1e-6)
-    assert len(driver.commands) > count + 2
-    assert len(driver.play(5)) >= 5
-    assert driver.mode == "stopped"
-
-
 def test_hand_guiding_needs_the_enabling_signal(driver):
     """Without it the mode is refused; its silence and its release stop the mode."""
     driver.enter("hand_guiding")
@@ -190,21 +175,5 @@ def test_hand_guiding_needs_the_enabling_signal(driver):
     driver.pressed = True
     driver.play(5)
     driver.enter("hand_guiding")
-    driver.pressed = False
-    driver._enable.publish(Bool(data=False))
+    driver.release_button()
     driver.until(lambda: driver.mode == "stopped", "no stop")
-
-
-def test_a_new_description_ends_a_mode(driver):
-    """A robot of the same joints stops with the new model's effort; one of other joints ends commands."""
-    driver.enter("gravity")
-    driver.describe(URDF.replace('<mass value="8.393"/>', '<mass value="9.393"/>'))
-    driver.until(lambda: driver.mode == "stopped", "no stop")
-    heavier = driver.play(50)[-1]
-    assert abs(heavier[1] - G[1]) > 0.5
-    driver.describe()
-    driver.play(5)
-    driver.describe(URDF.replace("wrist_3_joint", "last_joint"))
-    driver.listener.until(lambda: driver.mode == "monitor", "commands go on")
-    driver.describe()
-    driver.begin()

@@ -125,12 +125,13 @@ def test_desired_state_of_the_same_stamp_gives_the_inverse_dynamics(driver, whol
 
 def test_burst_of_desired_states_is_matched_by_stamp(driver):
     """A state finds that of its stamp among twenty that came before it."""
+    publisher = driver.listener.publisher(JointTrajectory, "dynamics/desired", 20)
     driver.step()
     stamp = driver.time + driver.period
     for k in range(-10, 10):
         message = JointTrajectory(joint_names=NAMES, points=[point((), (), [float(k)] * 6)])
         message.header.stamp = time_message(stamp + 1000 * k)
-        driver._desired.publish(message)
+        publisher.publish(message)
     state = driver.step()
     check(efforts(driver, state), state)
 

@@ -26,7 +26,7 @@ from robots import MOCK_ARM, mock_arm
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import RobotModel
-from ros2_dyn.ros.messages import nanoseconds, time_message
+from ros2_dyn.ros.messages import time_message
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process, parameter_messages, words
 
@@ -157,13 +157,15 @@ class Driver:
         self._gave_desired = False
         self.on_command: list[Callable[[list[float]], None]] = [lambda effort: self.arm.command(effort)]
         node = listener.node
-        self._states = node.create_publisher(JointState, "joint_states", 10)
+        self._states: Any = None
+        self.begin_states()
         self._clock = node.create_publisher(Clock, "/clock", 10) if simulated else None
         self._desired = node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         self._wrenches = node.create_publisher(WrenchStamped, "dynamics/desired_wrench", 10)
         self._enable = node.create_publisher(Bool, "dynamics/enable", 1)
         self._descriptions = node.create_publisher(String, "robot_description", LATCHED)
-        self._controller = node.create_subscription(Float64MultiArray, "dynamics/command", self._on_command, 1000)
+        self._controller: Any = None
+        self.switch_controller(True)
         node.create_subscription(String, "dynamics/mode", lambda m: self.modes.append(m.data), EVERY_MODE)
 
     @classmethod
@@ -201,6 +203,27 @@ class Driver:
 
     # ---- what is published
 
+    def begin_states(self, qos: Any = 10) -> None:
+        """Publish states from now on, as a driver that begins; a quality of service that differs is given."""
+        self._states = self.listener.node.create_publisher(JointState, "joint_states", qos)
+
+    def end_states(self) -> None:
+        """Publish no states until they begin again, as a driver that ends."""
+        self.listener.node.destroy_publisher(self._states)
+
+    def switch_controller(self, on: bool) -> None:
+        """Let the controller come, or go."""
+        node = self.listener.node
+        if on:
+            self._controller = node.create_subscription(Float64MultiArray, "dynamics/command", self._on_command, 1000)
+        else:
+            node.destroy_subscription(self._controller)
+
+    def release_button(self) -> None:
+        """Publish that the enabling button is released."""
+        self.pressed = False
+        self._enable.publish(Bool(data=False))
+
     def describe(self, xml: str = URDF) -> None:
         """Publish a robot description."""
         self._descriptions.publish(String(data=xml))
@@ -216,7 +239,7 @@ class Driver:
 
     def send(self, publisher: Any = None, **changes: Any) -> JointState:
         """Publish the time, the targets and the state at this instant, with some of its fields changed."""
-        self._tell_time()
+        self.tell_time()
         stamp = time_message(self.time)
         if not changes and publisher is None and self.clock_offset == 0:
             self.stated_at = self.elapsed
@@ -231,7 +254,8 @@ class Driver:
         (publisher or self._states).publish(state)
         return state
 
-    def _tell_time(self) -> None:
+    def tell_time(self) -> None:
+        """Publish the time at this instant, and that the enabling button is held, where these are published."""
         if self.pressed:
             self._enable.publish(Bool(data=True))
         if self._clock is not None:
@@ -305,7 +329,7 @@ class Driver:
         """Let periods pass without states. The node has read each before the next begins."""
         for _ in range(periods):
             self.pass_time()
-            self._tell_time()
+            self.tell_time()
             self.barrier()
 
     def offer(self, states: int = 1, **changes: Any) -> None:
@@ -355,16 +379,10 @@ class Driver:
             take(self.commands[-1])
 
 
-def stamp_of(message: Any) -> int:
-    """Return the stamp of a message, ns."""
-    return nanoseconds(message.header.stamp)
-
-
 def point(positions: Any = (), velocities: Any = (), accelerations: Any = ()) -> JointTrajectoryPoint:
     """Return a desired state."""
-    return JointTrajectoryPoint(
-        positions=list(positions), velocities=list(velocities), accelerations=list(accelerations)
-    )
+    given = {"positions": positions, "velocities": velocities, "accelerations": accelerations}
+    return JointTrajectoryPoint(**{name: list(values) for name, values in given.items()})
 
 
 def force(frame: str = "", **components: float) -> WrenchStamped:

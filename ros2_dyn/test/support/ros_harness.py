@@ -82,9 +82,9 @@ class Listener:
     def __init__(self, own_context: bool = True) -> None:
         self._own = Context() if own_context else None
         rclpy.init(context=self._own)
-        self._context = self._own or get_default_context()
-        self.node = rclpy.create_node("listener", context=self._context)
-        self.executor = SingleThreadedExecutor(context=self._context)
+        self.context = self._own or get_default_context()
+        self.node = rclpy.create_node("listener", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.received: dict[str, list] = {}
 

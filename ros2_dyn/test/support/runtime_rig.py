@@ -171,10 +171,12 @@ class RuntimeRig:
         """When the newest state was measured that arrived unchanged, s."""
         self._queue: list[tuple[float, Work]] = []
         self._requests = 0
+        self.judged = True
+        """Whether commands are judged."""
         self._failsafe: FailsafeConfig | None = None
         self._history: deque[str] = deque(maxlen=6)
         self._descent = DescentJudge(command_limits(SMALL_ARM, settings), settings.commands.stop_behaviour)
-        self._phase = self.rng.uniform(-np.pi, np.pi, 3)
+        self.phase = self.rng.uniform(-np.pi, np.pi, 3)
         self.start()
 
     def start(self) -> None:
@@ -250,7 +252,7 @@ class RuntimeRig:
             self.take(self.runtime.step(TimePassed(), self.now))
 
     def _give_targets(self) -> None:
-        phase = 2.0 * self.now + self._phase
+        phase = 2.0 * self.now + self.phase
         desired = DesiredSample(
             self.stamp(self.driver_offset),
             NAMES,
@@ -303,6 +305,8 @@ class RuntimeRig:
     def _judge(self, effort: np.ndarray, at: float, by_failsafe: bool = False) -> None:
         stopped = by_failsafe or self.modes[-1] not in MODES
         self.commanded += 1
+        if not self.judged:
+            return
         order = [NAMES.index(name) for name in self.settings.commands.joints or self.settings.robot.joints]
         limit = self.settings.commands.effort_scale * SMALL_ARM.effort_limit[order]
         age = at - self.valid_at

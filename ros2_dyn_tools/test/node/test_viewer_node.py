@@ -43,7 +43,7 @@ class FakeNode:
             Parameter("robot.joints", value=list(MODEL.joint_names)),
             Parameter("collision.threshold", value=THRESHOLDS),
         ]
-        self.node = rclpy.create_node("dynamics", context=self.listener._context, parameter_overrides=overrides)
+        self.node = rclpy.create_node("dynamics", context=self.listener.context, parameter_overrides=overrides)
         declare_settings(self.node)
         self.listener.executor.add_node(self.node)
         self.resets = 0

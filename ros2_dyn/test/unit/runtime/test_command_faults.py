@@ -212,7 +212,7 @@ def restore(rig: RuntimeRig) -> None:
 def enter(rig: RuntimeRig, mode: str) -> None:
     """Enter a mode, from wherever the fault before has led."""
     for _ in range(40):
-        rig.center = rig.q - rig.amplitude * np.sin(2.0 * rig.now + rig._phase)
+        rig.center = rig.q - rig.amplitude * np.sin(2.0 * rig.now + rig.phase)
         rig.step(2)
         reply = rig.set_mode(mode)
         if reply.error is None:
