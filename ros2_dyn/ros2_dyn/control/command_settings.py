@@ -49,6 +49,9 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
         high=1000.0,
         locked=True,
     )
+    velocity_scale: float = parameter(
+        1.0, "Fraction of the URDF's velocity limits above which a mode stops.", low=0.01, high=1.0, locked=True
+    )
     require_enable: bool = parameter(
         True,
         "Whether modes in which people or things are touched need an enabling signal on ~/enable: hand_guiding, force "
@@ -80,13 +83,6 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
         "commands later replace it. Gains follow it, and the age of the states.",
         low=0.0,
         high=0.2,
-        locked=True,
-    )
-    controller: str = parameter(
-        "",
-        "Name of the controller that gets ~/command, with its namespace or without. Empty: any subscriber that is not "
-        "a tool such as ros2 topic echo or ros2 bag record; for ~/take_over and ~/give_back that of the topic "
-        "<controller>/commands to which ~/command is remapped.",
         locked=True,
     )
     model_tolerance: float = parameter(

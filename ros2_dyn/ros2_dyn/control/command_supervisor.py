@@ -14,7 +14,7 @@ from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.state_freshness import StateFreshness
-from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, WINDOW, Stop, StopFailure, StopHandover
+from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, STOP_TIME, WINDOW, Stop, StopFailure, StopHandover
 from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.control.stop.phases import MONITOR, PHASES, Phase, Signal
 from ros2_dyn.model.spatial import Array
@@ -272,9 +272,22 @@ class CommandSupervisor:
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        spring = stop.spring(given.arm, given.rate, self.limits, (lag > WINDOW) | seen.inert, speed, at)
+        late = (lag > WINDOW) | seen.inert
+        assert self._limiter.last is not None
+        spring = stop.spring(given.arm, given.rate, self.limits, late=late, speed=speed, at=at, last=self._limiter.last)
         braking = self._limiter.saturate(damped + stop.without(spring))
-        self._judge(seen, given, float(np.max(lag)), at)
+        settling = float(np.max(2 * self.limits.effort / self.limits.slew_rate)) + 6 / max(given.rate, 6.0)
+        failure = stop.judge(
+            self._motion,
+            given.arm,
+            at=at,
+            now=seen.now,
+            settling=min(settling, STOP_TIME),
+            inert=seen.inert,
+            obeyed=given.obeyed,
+        )
+        if failure is not None:
+            self._escalate(failure)
         if self.phase == "ending":
             return self._end_at_rest(stop.without(carrying + spring), seen.now)
         self.carried = stop.without(carrying + spring if stop.phase == "holding" else carrying)
@@ -286,16 +299,6 @@ class CommandSupervisor:
         """Return the time that each joint's command needs to become an effort, s, shape (n,)."""
         assert self._limiter.last is not None
         return np.abs(self._limiter.saturate(effort) - self._limiter.last) / self.limits.slew_rate
-
-    def _judge(self, seen: SeenState, given: BrakeInput, slewing: float, at: float) -> None:
-        """Escalate a stop that does not stop the arm; the command follows with the next state."""
-        failure = self._stop.judge(
-            self._motion, seen.q, seen.qd, at=at, now=seen.now, slewing=slewing, inert=seen.inert
-        )
-        if failure is not None and self.phase == "failed":
-            failure = failure._replace(joints=failure.joints & ~given.obeyed)
-        if failure is not None and failure.joints.any():
-            self._escalate(failure)
 
     def ramp_down(self, now: float) -> Array | None:
         """Return the command at a time, s, if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`."""

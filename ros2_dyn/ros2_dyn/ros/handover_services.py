@@ -135,13 +135,10 @@ class HandoverServices:
         """Return the name of the controller that gets the commands.
 
         Raises:
-            ProcessError: it is not declared.
+            ProcessError: ~/command is not remapped to one.
         """
-        if declared := self._driver.runtime.settings.commands.controller:
-            return declared.rpartition("/")[2]
         topic = self._node.resolve_topic_name("~/command")
         name, _, last = topic.rpartition("/")
         if last != "commands":
-            advice = "remap it to <controller>/commands, or set the parameter commands.controller"
-            raise ProcessError(self._node.get_name(), f"~/command is {topic}: {advice}")
+            raise ProcessError(self._node.get_name(), f"~/command is {topic}: remap it to <controller>/commands")
         return name.rpartition("/")[2]

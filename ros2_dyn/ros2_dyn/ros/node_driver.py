@@ -211,7 +211,7 @@ class NodeDriver:
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
-        link = self.commands.link(self.runtime.settings.commands.controller)
+        link = self.commands.link()
         self.step(link)
 
     def let_time_pass(self) -> None:

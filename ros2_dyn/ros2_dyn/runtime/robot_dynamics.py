@@ -242,9 +242,10 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
 
 
 def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
-    """Return what commands may be: a fraction of the URDF's efforts, and its velocities."""
-    effort = settings.commands.effort_scale * model.effort_limit
-    return CommandLimits(model.joint_names, effort, settings.commands.slew_rate * effort, model.velocity_limit)
+    """Return what commands may be: fractions of the URDF's limits."""
+    commands = settings.commands
+    effort, velocity = commands.effort_scale * model.effort_limit, commands.velocity_scale * model.velocity_limit
+    return CommandLimits(model.joint_names, effort, commands.slew_rate * effort, velocity)
 
 
 def no_robot(field: str) -> MessageError:

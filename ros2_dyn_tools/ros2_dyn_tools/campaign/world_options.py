@@ -40,3 +40,5 @@ class WorldOptions:
     """Integration step, s."""
     patience: float = 0.0
     """Time after the end of a mode, s, before which the operator requests none."""
+    attended: bool = False
+    """Whether the stop service closes brakes, and the operator opens them and resets a latched collision."""

@@ -22,8 +22,13 @@ from tiers import FULL
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from rclpy.utilities import get_rmw_implementation_identifier
+from std_msgs.msg import String
+
+from ros2_dyn.ros.node_base import LATCHED
 
 JOINTS = ["shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3"]
+whole = pytest.mark.skipif(not FULL, reason="takes up to a minute; FULL=1 plays it")
+"""Demos whose figures other tests show in virtual time, and whose commands are tested by themselves."""
 TIMEOUT = 600.0
 """Wall time after which a demo hangs, s."""
 
@@ -72,6 +77,7 @@ def test_monitor_with_view_prints_the_address_of_its_page_ends_and_reports_equal
     assert all(name in out for name in JOINTS)
 
 
+@whole
 def test_feed_forward_reduces_the_error_of_a_weak_controller_to_a_fifth():
     report = run_mode("feed_forward", 2)
     assert report["ratio"] <= 0.2
@@ -88,6 +94,7 @@ def test_force_presses_on_a_wall_within_2_percent_at_any_pace(duration, pace):
     assert not pace or report["pace"] <= 1.1 * pace
 
 
+@whole
 def test_impedance_feels_as_declared_along_a_soft_and_a_stiff_axis_and_returns():
     report = run_mode("impedance", 1)
     assert abs(report["soft_stiffness"] / 200 - 1) <= 0.05
@@ -114,6 +121,7 @@ def test_a_collision_stops_the_mode_within_40_ms_names_the_link_and_the_mode_is_
     assert 0 < report["delay_ms"] < 40  # ten states, simulated
 
 
+@whole
 def test_identify_brings_the_error_of_the_efforts_down_to_the_noise_and_draws_it():
     report = run_mode("identify", 8)
     assert max(report["ratio"][:3]) <= 1 / 3  # the demo itself demands it, too
@@ -126,14 +134,16 @@ def test_identify_brings_the_error_of_the_efforts_down_to_the_noise_and_draws_it
     shutil.rmtree(picture.parent)
 
 
-def test_ctrl_c_in_a_mode_ends_with_status_1_and_a_report():
-    demo = start_demo("--mode", "force")
-    wait_for_children(demo.pid, 2)
+@pytest.mark.parametrize("mode", ["feed_forward", "impedance"])
+def test_demo_enters_its_mode_and_ctrl_c_ends_it_with_status_1_and_a_report(listener, mode):
+    modes = listener.listen("dynamics/mode", type=String, qos=LATCHED)
+    demo = start_demo("--mode", mode)
+    listener.until(lambda: modes and modes[-1].data == mode, f"mode {mode} is not entered")
     demo.send_signal(signal.SIGINT)
     out, err = demo.communicate(timeout=TIMEOUT)
     assert demo.returncode == 1
     assert "interrupted before its end" in err
-    assert json.loads(out.splitlines()[-1])["steady_force"] is None
+    assert json.loads(out.splitlines()[-1])["mode"] == mode
 
 
 def test_ctrl_c_in_monitor_reports_and_leaves_no_process_behind():

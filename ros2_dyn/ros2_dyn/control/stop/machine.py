@@ -10,7 +10,7 @@ import numpy as np
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.stop.law import MAX_TRAVEL, Hold
-from ros2_dyn.control.stop.motion import ArmMotion
+from ros2_dyn.control.stop.motion import ArmMotion, EffortResponse
 from ros2_dyn.control.stop.phases import TRANSITIONS, Phase, Signal
 from ros2_dyn.model.spatial import Array
 
@@ -23,7 +23,7 @@ REST_DISTANCE = 0.003
 REST_SPEED = REST_DISTANCE / WINDOW
 GROWTH, MARGIN = 1.2, 0.2
 """A stopped joint may be as fast as the first times the speed at the stop plus the second, rad/s or m/s: what an
-effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate."""
+effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate. It has to fall then."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 
@@ -85,6 +85,7 @@ class Stop:
         self._at = 0.0
         self._reference: float | None = None
         self._rested_at: Array | None = None
+        self._response = EffortResponse(PROOF_TIME)
 
     def take(self, signal: Signal) -> bool:
         """Go where a signal leads; return whether the phase has changed. The arm is judged anew from then on."""
@@ -95,6 +96,8 @@ class Stop:
             self.hold.forget(rested=before in ("holding", "ending"))
         if signal not in ("rests", "ends"):
             self._since = None
+        if signal in ("stopped", "left"):
+            self._response = EffortResponse(PROOF_TIME)
         return self.phase != before
 
     @property
@@ -117,7 +120,9 @@ class Stop:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._withdrawn is None else np.where(self._withdrawn, 0.0, effort)
 
-    def spring(self, arm: ArmState, rate: float, limits: CommandLimits, late: Array, speed: Array, at: float) -> Array:
+    def spring(
+        self, arm: ArmState, rate: float, limits: CommandLimits, *, late: Array, speed: Array, at: float, last: Array
+    ) -> Array:
         """Return the efforts of the springs that brake and hold the arm, N m or N, shape (n,); learn from them.
 
         Args:
@@ -127,52 +132,55 @@ class Stop:
             late: joints whose commands act late, shape (n,), bool: a spring would make them swing.
             speed: of the joints lately, rad/s or m/s, shape (n,). One that friction holds learns nothing.
             at: when the state was measured, s.
+            last: the newest command, N m or N, shape (n,).
         """
         brakes = self.phase in ("braking", "leaving", "failed")
         loose = late | ((np.abs(arm.qd) > MARGIN) & (not brakes))
         soon = self._since is not None and at < self._since + 2 * STOP_TIME
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
-        return self.hold.spring(arm, rate, limits, loose, speed >= REST_SPEED, brakes and soon, dt)
+        self._response.observe(arm, last, dt)
+        moves, learns = speed >= REST_SPEED, brakes and soon
+        return self.hold.spring(arm, rate, limits, loose=loose, moves=moves, learns=learns, dt=dt)
 
     def judge(
-        self, motion: ArmMotion, q: Array, qd: Array, *, at: float, now: float, slewing: float, inert: bool
+        self, motion: ArmMotion, arm: ArmState, *, at: float, now: float, settling: float, inert: bool, obeyed: Array
     ) -> StopFailure | None:
         """Return why the arm's motion since the stop is a failure, if it is; see `TRANSITIONS`.
 
         Args:
             motion: of the arm.
-            q: positions, rad or m, shape (n,).
-            qd: velocities, rad/s or m/s, shape (n,).
-            at: when they were measured, s. What was measured before the stop, and waited for its turn, says nothing.
+            arm: its newest state.
+            at: when that was measured, s. What was measured before the stop, and waited for its turn, says nothing.
             now: time, s.
-            slewing: time that the command needs to become what brakes the arm, s.
-            inert: whether the joints exert nothing, whatever is commanded: a stop that failed is judged when they do.
+            settling: time that an effort needs to brake the arm, s.
+            inert: whether the joints exert nothing, whatever is commanded.
+            obeyed: joints that are known to exert what is commanded, shape (n,), bool.
         """
-        if inert and self.phase == "failed":
-            self._since = None
-            return None
+        if inert:  # they may obey later
+            self._response = EffortResponse(PROOF_TIME)
         if self._since is None:
-            self._since, self._reference = now + (slewing if self.phase == "failed" else 0.0), None
+            self._since, self._reference = now, None
         since, speed = at - self._since, motion.speed(WINDOW)
         if speed is None or since < 0:
             return None
         if self._reference is None:
-            self._reference = float(np.max(np.maximum(speed, np.abs(qd))))
+            self._reference = float(np.max(np.maximum(speed, np.abs(arm.qd))))
         if self.phase == "holding":
-            return self._leaves_rest(q)
+            return self._leaves_rest(arm.q)
         if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
-            self._rested_at = q
+            self._rested_at = arm.q
             self.take("rests")
             return None
-        allowed = GROWTH * self._reference + MARGIN
+        turned = self._response.turned_over(arm, REST_SPEED) & ~obeyed & (np.maximum(speed, np.abs(arm.qd)) > MARGIN)
         if self.phase in ("braking", "leaving"):
-            allowed = max(allowed * (1 - since / STOP_TIME), MARGIN)
-        elif self.phase != "failed":
-            return None
-        if np.all(speed <= allowed):
+            allowed = GROWTH * self._reference * max(1 - since / settling, 0.0) + MARGIN
+            fails = (speed > allowed) | (turned & (np.abs(arm.qd) > self._reference))
+        else:
+            fails = turned & (self.phase == "failed")
+        if not fails.any():
             return None
         text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {self._reference:.2g} before"
-        return StopFailure(text, speed > allowed)
+        return StopFailure(text, fails)
 
     def withdraw(self, joints: Array) -> None:
         """Leave joints without effort, shape (n,), bool."""

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the arm is at rest, and how fast it has been lately."""
+"""Whether the arm is at rest, how fast it has been lately, and whether its joints do what is commanded."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
 ROUNDING = 1e-6
@@ -74,3 +75,36 @@ class ArmMotion:
         self._times, self._positions, self._count = np.empty(room), np.empty((room, n)), len(times)
         if len(times):
             self._times[: len(times)], self._positions[: len(times)] = times, positions
+
+
+class EffortResponse:
+    """What the joints make of changes of the commanded effort: the slope of the rate of momentum over the effort.
+
+    It is 1 where a joint obeys, 0 where its effort has no effect, -1 where the sign is turned over. A load that the
+    model does not know leaves the slope as it is.
+    """
+
+    def __init__(self, memory: float) -> None:
+        """Remember states for about a time, s."""
+        self._memory = memory
+        self._qd: Array | None = None
+        self._sums: Array = np.zeros((5, 1))
+
+    def observe(self, arm: ArmState, effort: Array, dt: float) -> None:
+        """Take a state, and the effort that was commanded for a time dt, s, before it, N m or N, shape (n,)."""
+        if self._qd is not None:
+            change = arm.M @ (arm.qd - self._qd)
+            new = np.array([np.full_like(change, dt), effort * dt, effort**2 * dt, change, effort * change])
+            self._sums = self._sums * np.exp(-dt / self._memory) + new
+        self._qd = arm.qd
+
+    def turned_over(self, arm: ArmState, speed: float) -> Array:
+        """Return which joints do the opposite of what is commanded, shape (n,), bool.
+
+        Args:
+            arm: the newest state.
+            speed: what the efforts have to have varied by, rad/s or m/s: by so much would they change a speed.
+        """
+        time, effort, square, change, product = self._sums
+        spread = square * time - effort**2
+        return (product * time - effort * change < -0.5 * spread) & (spread > (np.diag(arm.M) * speed) ** 2)

@@ -34,7 +34,7 @@ PHASES: dict[Phase, About] = {
     "braking": About(STOPPED, "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
     "holding": About(STOPPED, "the same; the sum stays, and springs let a joint go that is pushed", REPEATED),
     "failed": About(STOPPED, "what `braking` commands; `commands.stop_service` is called", REPEATED),
-    "released": About(STOPPED, "the same, without the joints that speed up; `commands.stop_service` again", REPEATED),
+    "released": About(STOPPED, "the same, without these joints; `commands.stop_service` again", REPEATED),
     "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
     "leaving": About(MONITOR, "what `braking` commands", REPEATED),
     "ending": About(MONITOR, "the effort that holds the arm, constant; or a ramp to zero", REPEATED),
@@ -54,7 +54,7 @@ class Transition(NamedTuple):
 ENTERED = "a mode is requested, and all entry checks hold"
 FAILS_OR_STALE = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
-FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s"
+FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 0.6 s"
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (
     Transition("silent", "entered", "active", ENTERED),
@@ -70,7 +70,7 @@ TRANSITIONS = (
         "failed",
         "fails",
         "released",
-        "a joint that is not known to obey exceeds 1.2 times the speed then plus 0.2 rad/s",
+        "a joint that is not known to obey does the opposite of what is commanded",
     ),
     Transition("zeroing", "ends", "silent", "zero has been commanded for 0.3 s"),
     Transition("leaving", "rests", "ending", "no joint has moved by 0.003 rad in 0.3 s"),

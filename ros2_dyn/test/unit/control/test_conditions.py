@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from arms import arm_at
-from control_states import SEVEN, moving
+from control_states import SEVEN, arm_at, moving
 from ros2_dyn.control import MODES
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.conditions import find_violation

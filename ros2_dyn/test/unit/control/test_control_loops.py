@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from arms import arm_at
+from control_states import arm_at
 from robots import mock_arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_settings import CommandSettings

@@ -9,8 +9,7 @@ from math import inf
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arms import arm_at
-from control_states import SEVEN, moving
+from control_states import SEVEN, arm_at, moving
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings, assistance
 from ros2_dyn.control.soft_limits import WALL_BANDWIDTH, WALL_WIDTH, soft_limits

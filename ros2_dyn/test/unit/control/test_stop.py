@@ -121,7 +121,7 @@ def test_mode_that_is_left_ends_in_an_effort_that_has_held_the_joint_for_a_while
     np.testing.assert_allclose(joints.command[0], -weight, rtol=0, atol=0.3)
 
 
-@pytest.mark.parametrize(("speed", "latest"), [(0.3, 0.6), (1.0, 0.4), (3.0, 0.3)])
+@pytest.mark.parametrize(("speed", "latest"), [(0.3, 0.5), (0.5, 0.34), (1.0, 0.3), (3.0, 0.2)])
 def test_stop_that_does_not_slow_a_joint_is_reported(speed, latest):
     """Whatever is commanded takes no effect."""
     joints = stopped(speed, seconds=latest, gain=np.zeros(2))
@@ -132,8 +132,17 @@ def test_stop_that_does_not_slow_a_joint_is_reported(speed, latest):
 def test_joint_that_its_own_commands_drive_is_left_without_effort_unless_it_is_known_to_obey(obeyed):
     joints = stopped(0.5, seconds=0.25, gain=np.array([-1.0, 1.0]), obeyed=EVERYBODY if obeyed else NOBODY)
     assert (joints.phase, joints.failures) == (("failed", 1) if obeyed else ("released", 2))
+    assert obeyed or joints.fastest < 1.0
     joints.run(0.2)
     assert (joints.command[0] == 0.0) == (not obeyed)
+
+
+@pytest.mark.parametrize("weight", [40.0, 80.0])
+def test_joint_that_falls_although_it_is_commanded_up_is_not_left_without_effort(weight):
+    """A drive that gives a third of what it is told still brakes the fall; without it the joint would fall faster."""
+    joints = stopped(0.5, weight=weight, gain=np.array([0.3, 1.0]))
+    assert joints.phase == "failed"
+    assert joints.command[0] < -0.5 * weight
 
 
 def test_joint_that_exerts_nothing_is_not_left_without_effort():

@@ -263,7 +263,7 @@ def test_an_observer_goes_on_where_other_parameters_change():
     arm.play()
     before = arm.seen.residual[0]
     same = {"robot.joints": NAMES, "collision.bandwidth": K, "collision.threshold": THRESHOLD, **DRIVES}
-    arm.runtime.step(SettingsChange(Settings.from_values({**same, "commands.controller": "other_5"})), arm.now)
+    arm.runtime.step(SettingsChange(Settings.from_values({**same, "commands.stop_service": "other_5"})), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)
 

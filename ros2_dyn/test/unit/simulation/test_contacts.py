@@ -30,9 +30,10 @@ PENDULUM = RobotModel.from_urdf(
 EFFORTS = ContactEfforts(mock_arm())
 
 
-def pushed(model: RobotModel, q, *contacts: AppliedForce) -> SimulatedArm:
+def pushed(model: RobotModel, q, *contacts: AppliedForce, integrator="accurate") -> SimulatedArm:
     """An arm without motors."""
-    return SimulatedArm(model, HeldEffort(np.zeros(model.n), model.effort_limit), q, contacts=contacts)
+    law = HeldEffort(np.zeros(model.n), model.effort_limit)
+    return SimulatedArm(model, law, q, contacts=contacts, integrator=integrator)
 
 
 def test_cart_pushed_by_a_step_accelerates_with_the_force_component_along_its_rail():
@@ -194,8 +195,9 @@ def test_missing_contact_script_is_rejected(tmp_path):
         read_contacts(tmp_path / "none.yaml", CART)
 
 
-def test_arm_pushed_too_hard_raises_divergence_and_can_be_placed_again():
-    arm = pushed(mock_arm(), HOME, AppliedForce("tool0", (1e9, 0, 0)))
+@pytest.mark.parametrize("integrator", ["accurate", "leapfrog"])
+def test_arm_pushed_too_hard_raises_divergence_and_can_be_placed_again(integrator):
+    arm = pushed(mock_arm(), HOME, AppliedForce("tool0", (1e9, 0, 0)), integrator=integrator)
     with pytest.raises(DivergenceError, match="joints are too fast"):
         arm.advance(1000)
     arm.contacts.clear()

@@ -18,11 +18,12 @@ HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 CART = RobotModel.from_urdf(
     robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
 )
+each_integrator = pytest.mark.parametrize("integrator", ["accurate", "leapfrog"])
 FRICTIONAL = with_friction(mock_arm(), [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
 
 
-def held(model: RobotModel, efforts, q, qd=None, step=1e-3) -> SimulatedArm:
-    return SimulatedArm(model, HeldEffort(efforts, model.effort_limit), q, qd, step=step)
+def held(model: RobotModel, efforts, q, qd=None, step=1e-3, integrator="accurate") -> SimulatedArm:
+    return SimulatedArm(model, HeldEffort(efforts, model.effort_limit), q, qd, step=step, integrator=integrator)
 
 
 # --- friction ---------------------------------------------------------------------------------------------------
@@ -40,9 +41,10 @@ def test_viscous_friction_slows_a_cart_exponentially_to_second_order():
     assert error(1e-3) / error(0.5e-3) > 0.9 * 2**2
 
 
-def test_coulomb_friction_stops_a_cart_after_the_closed_form_distance():
+@each_integrator
+def test_coulomb_friction_stops_a_cart_after_the_closed_form_distance(integrator):
     """``v^2 = v0^2 - 2 (c/m) s``: the cart stops after ``m v0^2 / 2c`` and stays there."""
-    cart = held(with_friction(CART, coulomb=[10.0]), [0.0], [0.0], [1.0])
+    cart = held(with_friction(CART, coulomb=[10.0]), [0.0], [0.0], [1.0], integrator=integrator)
     cart.advance(1000)
     assert_allclose(cart.q[0], 4.0 / (2 * 10.0), rtol=0.01)  # tanh is a little softer
     assert abs(cart.qd[0]) < 1e-6
