@@ -23,13 +23,13 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, singular_home, variant
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, WRONG_MODELS, random_spring, start_fault
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, Promise, rest
+from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS, TargetQuality, random_axes
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions

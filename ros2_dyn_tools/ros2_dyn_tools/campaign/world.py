@@ -35,13 +35,13 @@ from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
-from ros2_dyn.simulation.driver import Driver
 from ros2_dyn.simulation.drives import drive_of
-from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.simulated_node import MakeRuntime, SimulatedNode
+from ros2_dyn_tools.campaign.driver import Driver
+from ros2_dyn_tools.campaign.event_queue import EventQueue
 from ros2_dyn_tools.campaign.record import Declared, Record, Recorder
+from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 

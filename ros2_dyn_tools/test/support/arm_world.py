@@ -10,8 +10,8 @@ import numpy as np
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.runtime import Settings
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions

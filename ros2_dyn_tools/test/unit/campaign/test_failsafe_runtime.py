@@ -18,8 +18,8 @@ from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, 
 from ros2_dyn.runtime.heartbeat import MAX_LOOK
 from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.update import LastCommand
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_node import FAILSAFE_NAME
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import FAILSAFE_NAME
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 

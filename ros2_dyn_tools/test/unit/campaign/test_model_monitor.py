@@ -14,12 +14,12 @@ from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names, nominal_arm, random_home
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions

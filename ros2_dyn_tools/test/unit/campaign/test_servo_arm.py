@@ -14,9 +14,9 @@ from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.inputs import JointSample, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverFault, DriverQuality
-from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm
+from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 

@@ -22,12 +22,12 @@ from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, Description
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, Update
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.event_queue import EventQueue
-from ros2_dyn.simulation.simulated_node import NodeQuality, SimulatedNode
 from ros2_dyn.simulation.wall import Wall
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.event_queue import EventQueue
 from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, start_fault
 from ros2_dyn_tools.campaign.runner import play_world
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
