@@ -4,7 +4,7 @@ TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-collision bench-node bench-view pictures bench-retiming campaign diagrams doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-collision bench-node bench-view pictures bench-retiming campaign mutations diagrams doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
@@ -41,6 +41,9 @@ bench-retiming: ## timings of PATHS random paths of a Panda and a UR10: what the
 campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
 	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \
 		$(if $(WORKERS),--workers $(WORKERS))
+
+mutations: ## deliberate faults in the code, one after the other: how many faults a campaign plays until it finds each
+	@PYTHONPATH=ros2_dyn_tools/test/support $(TEST_ENV) python ros2_dyn_tools/test/support/mutations.py
 
 diagrams: ## the state diagrams of docs/, drawn from their .dot files; needs Graphviz
 	@for name in modes supervision; do dot -Tsvg docs/$$name.dot >docs/$$name.svg && \

@@ -10,11 +10,11 @@ import numpy as np
 
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.conditions import stops_at_collision
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 from ros2_dyn.runtime.inputs import EnableSignal
@@ -133,7 +133,7 @@ class ArmObserver:
         exerted = robot.exerted(measured, observed.terms, state.gravity)
         if exerted is not None:
             self.loop.on_effort(exerted, robot.limits.effort)
-        contact = mode is not None and not stops_at_collision(mode, robot.settings.commands)
+        contact = mode is not None and mode.needs.contact
         wrench = np.zeros(6) if mode is None else mode.wrench
         arm = replace(
             self._snapshot(mode, state, self.loop.sampled, now),
@@ -205,13 +205,12 @@ class ArmObserver:
             pose=self._targets.pose,
             external_wrench=external.wrench.wrench if external is not None and helped else (),
             detects_collisions=any(map(isfinite, settings.collision.threshold)),
-            detector_age=now - observed.observed_at if settings.collision.enabled else 0.0,
+            detector_age=now - observed.observed_at if settings.collision.observes else 0.0,
             collision=observed.collision,
             enable_age=now - self._enabled_at,
             problem=measured.problem,
             velocity_problem=measured.velocity_problem,
             state_timeout=settings.states.timeout,
-            singularity_threshold=settings.outputs.singularity_threshold,
         )
 
     def _with_walls(self, arm: Arm, *, act: bool, stopped: bool) -> Arm:
@@ -223,6 +222,6 @@ class ArmObserver:
             stopped: whether the arm is to stay where it is.
         """
         dt, self._walls_at = (None if self._walls_at is None else arm.now - self._walls_at), arm.now
-        lower, upper, margin = arm.positions.lower, arm.positions.upper, arm.commands.soft_limit_margin
-        walls = self._walls.place(arm.state.q, lower, upper, margin=margin, dt=dt if act else None, stopped=stopped)
+        lower, upper = arm.positions.lower, arm.positions.upper
+        walls = self._walls.place(arm.state.q, lower, upper, margin=WALL_WIDTH, dt=dt if act else None, stopped=stopped)
         return arm if walls[0] is lower and walls[1] is upper else replace(arm, walls=walls)

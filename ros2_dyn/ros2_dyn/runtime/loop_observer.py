@@ -45,7 +45,7 @@ class LoopObserver:
     def sampled(self) -> SampledLoop:
         """What the loop bears at the newest state."""
         delay = max(self._delay.longest - self.period, 0.0)
-        return SampledLoop(self.period, delay, self._passivity.gain(self._budget), self._passivity.energy)
+        return SampledLoop(self.period, delay, self._passivity.gain(), self._passivity.energy)
 
     @property
     def lead(self) -> float:
@@ -63,7 +63,6 @@ class LoopObserver:
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""
         self._delay.timeout, self._delay.declared = settings.states.timeout, settings.commands.delay
-        self._budget = settings.commands.energy_budget
 
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""

@@ -8,10 +8,10 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState, SupervisorPolicy
-from ros2_dyn.control.conditions import find_violation, stops_at_collision
+from ros2_dyn.control.conditions import find_violation
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensation
 from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
@@ -70,8 +70,7 @@ class ModeManager:
     @property
     def intends_contact(self) -> bool:
         """Whether a mode commands in which a contact is no collision."""
-        mode, robot = self.active, self._observer.robot
-        return mode is not None and robot is not None and not stops_at_collision(mode, robot.settings.commands)
+        return self.active is not None and self.active.needs.contact
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call, and forget it."""
@@ -83,8 +82,7 @@ class ModeManager:
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
         observer, supervisor, mode, now = self._observer, self._supervisor, self.active, observed.now
-        touched = mode is not None and mode.needs.contact
-        observer.on_state(observed, supervisor.last, alone=not (touched or supervisor.escalated))
+        observer.on_state(observed, supervisor.last, alone=not (self.intends_contact or supervisor.escalated))
         if not supervisor.commands:
             return None
         # what the arm does, and whether the mode goes on
@@ -103,7 +101,7 @@ class ModeManager:
             effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now)
             supply = None if supervisor.ramps else law.supply
         if supervisor.stops:
-            rate = arm.loop._replace(gain=1.0).rate(arm.commands.stop_damping)
+            rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
             obeyed = observer.obeying(arm) | bool(self.link.other_publishers)
             effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed))
@@ -230,7 +228,7 @@ class ModeManager:
         """Go on with another robot, or with other parameters, at a time, s; another description ends a mode."""
         before, supervisor, mode, settings = self._observer.robot, self._supervisor, self.active, robot.settings
         self._observer.use(robot)
-        names = settings.commands.joints or robot.model.joint_names
+        names = settings.robot.joints or robot.model.joint_names
         self._order = [robot.model.joint_names.index(name) for name in names if name in robot.model.joint_names]
         if not supervisor.commands:
             commands = settings.commands

@@ -30,6 +30,10 @@ class OwnGravity:
         self._to_model = [names.index(name) for name in model.joint_names]
         self._from_model = [model.joint_names.index(name) for name in names]
 
+    def know(self, model: RobotModel) -> None:
+        """Go on with another model of the same joints: one that carries what the robot is told, for example."""
+        self._kernel = _gravity_kernel(model)
+
     def __call__(self, q: Array) -> Array:
         """Return the efforts at joint positions, N m or N, shape (n,)."""
         (efforts,) = self._kernel(q[self._to_model].tolist())

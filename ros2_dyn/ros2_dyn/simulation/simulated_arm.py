@@ -149,6 +149,10 @@ class SimulatedArm:
         """Return the wrench of all contacts at this instant; see `ContactEfforts.wrench`."""
         return self._contact_efforts.wrench(self.contacts, self.t, self.q, self.qd)
 
+    def contact_effort(self) -> Array:
+        """Return the efforts of all contacts at the joints at this instant, N m or N, shape (n,)."""
+        return self._contact_efforts(self.contacts, self.t, self.q, self.qd)
+
     def tip_position(self) -> Array:
         """Return the position of the default tip in the base frame, m, shape (3,)."""
         return self._contact_efforts.position(self.model.default_tip, self.q)

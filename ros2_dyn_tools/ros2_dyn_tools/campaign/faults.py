@@ -7,63 +7,44 @@ faults whatever else happens.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from ros2_dyn.control.modes import MODES, MONITOR
+from ros2_dyn.control.modes.base import Target
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest, PayloadRequest
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn.simulation.wall import Wall
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
-from ros2_dyn_tools.campaign.fault import MakeFault
-from ros2_dyn_tools.campaign.faults_of_handovers import HANDOVER_TIME, handed_over
-from ros2_dyn_tools.campaign.faults_of_messages import (
-    arm_restarted,
-    clocks_jump,
-    commands_late,
-    commands_lost,
-    of_driver,
-    of_targets,
-    states_late,
-    states_lost,
-)
-from ros2_dyn_tools.campaign.faults_of_processes import (
-    controller_inactive,
-    controller_switched,
-    failsafe_killed,
-    node_hangs,
-    node_killed,
-    node_terminated,
-    second_commander,
-    subscriber_lost,
-    twin_commander,
-)
-from ros2_dyn_tools.campaign.faults_of_requests import (
-    description_changed,
-    enable_lost,
-    gravity_turned,
-    mode_toggled,
-    payload_changed,
-    settings_changed,
-    stiffness_changed,
-)
-from ros2_dyn_tools.campaign.faults_of_the_arm import (
-    joint_sign,
-    joints_swapped,
-    led,
-    load_changed,
-    pushed,
-    spring_blocked,
-    wall_pressed,
-    walled,
-)
+from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 from ros2_dyn_tools.campaign.world import World
 
-LASTING_FAULTS = {
-    "node stopped": 1.0,
-    "interpreter held": 2.0,
-    "node terminated": 1.2,
-    "wall pressed": 1.0,
-    "spring blocked": 1.0,
-    "handed over": HANDOVER_TIME,
-}
-"""Faults that last for a time of their own, s."""
+TOGGLE_PERIOD, STIFFNESS_PERIOD, COMMAND_PERIOD = 0.02, 0.06, 0.01
+"""Periods of mode requests that are toggled, of stiffness that is changed, and of another node's commands, s."""
+PUSHES, MAX_PUSH = (0.1, 0.8), 80.0
+"""Force of a push: limits as a fraction of the strongest joint's effort, 1/m, and the largest, N."""
+RAMP_TIMES = (0.3, 1.0)
+"""Shortest and longest time over which the right payload is declared, s."""
+
+
+class Fault(NamedTuple):
+    """What is done to a world when a fault begins and when it ends."""
+
+    begin: Callable[[], None]
+    end: Callable[[], None]
+
+
+MakeFault = Callable[[World, np.random.Generator], Fault]
 
 
 def start_fault(world: World, kind: str, rng: np.random.Generator, duration: float) -> None:
@@ -79,13 +60,394 @@ def start_fault(world: World, kind: str, rng: np.random.Generator, duration: flo
     world.at(world.now + LASTING_FAULTS.get(kind, duration), end)
 
 
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _listed(faults: list[Any], fault: Any) -> Fault:
+    """Return a fault that is in a list while it is active."""
+    return Fault(lambda: faults.append(fault), lambda: faults.remove(fault))
+
+
+def _unset(world: World, name: str) -> Fault:
+    """Return a fault during which an attribute of a world is false."""
+    return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
+
+
+def _repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = _nothing) -> Fault:
+    """Return a fault that acts once a period, s."""
+    active = [True]
+
+    def again() -> None:
+        if active:
+            act()
+            world.queue.after(period, again)
+
+    def stop() -> None:
+        active.clear()
+        end()
+
+    return Fault(again, stop)
+
+
+# ---- messages and clocks
+
+
+def _of_driver(kind: str) -> MakeFault:
+    return lambda world, rng: _listed(world.driver.faults, DRIVER_FAULTS[kind](rng))
+
+
+def _of_targets(kind: str) -> MakeFault:
+    return lambda world, rng: _listed(world.targets.faults, TARGET_FAULTS[kind](rng))
+
+
+def arm_restarted(world: World, rng: np.random.Generator) -> Fault:
+    """Restart the driver: no states come, and then the arm stands at home."""
+    silence = _of_driver("states stop")(world, rng)
+
+    def end() -> None:
+        silence.end()
+        world.place_home()
+
+    return Fault(silence.begin, end)
+
+
+def _change_channel(channel: LossyChannel[Any], drop_rate: float, delay: float, jitter: float) -> Fault:
+    def change(sign: int) -> None:
+        channel.drop_rate += sign * drop_rate
+        channel.delay = max(0.0, channel.delay + sign * delay)
+        channel.jitter = max(0.0, channel.jitter + sign * jitter)
+
+    return Fault(lambda: change(1), lambda: change(-1))
+
+
+def states_late(world: World, rng: np.random.Generator) -> Fault:
+    """Delay states and targets by up to 0.15 s, with jitter that reorders them."""
+    jitter = rng.choice([0.0, rng.uniform(0, 0.05)])
+    return _change_channel(world.state_channel, 0.0, rng.uniform(0.0, 0.15), jitter)
+
+
+def states_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Lose states and targets."""
+    return _change_channel(world.state_channel, rng.uniform(0.1, 0.95), 0.0, 0.0)
+
+
+def commands_late(world: World, rng: np.random.Generator) -> Fault:
+    """Delay commands by up to 0.05 s."""
+    return _change_channel(world.command_channel, 0.0, rng.uniform(0.0, 0.05), rng.choice([0.0, rng.uniform(0, 0.02)]))
+
+
+def commands_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Lose commands."""
+    return _change_channel(world.command_channel, rng.uniform(0.1, 1.0), 0.0, 0.0)
+
+
+def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
+    """Set the node's clock, or those of node and driver, by 30 ms to 3000 s, and back."""
+    jump = int(rng.choice([-1, 1]) * 10 ** rng.uniform(7.5, 12.5))
+    both = bool(rng.random() < 0.5)
+
+    def shift(by: int) -> None:
+        world.node_clock_offset += by
+        world.driver_clock_offset += by * both
+        text = f"by {1e-9 * by:.3f} s"
+        world.node.input(ClockJump(text))
+
+    return Fault(lambda: shift(jump), lambda: shift(-jump))
+
+
+# ---- processes and commanders
+
+
+def node_killed(world: World, rng: np.random.Generator) -> Fault:
+    """Kill the node; it is started again after a while."""
+    return Fault(world.node.kill, _nothing)
+
+
+def node_terminated(world: World, rng: np.random.Generator) -> Fault:
+    """End the node and its failsafe process in order; the node is started again after a while."""
+    return Fault(world.node.terminate, _nothing)
+
+
+def node_hangs(world: World, rng: np.random.Generator) -> Fault:
+    """Let the node hang."""
+    return Fault(world.node.hang, world.node.resume)
+
+
+def failsafe_killed(world: World, rng: np.random.Generator) -> Fault:
+    """Kill the failsafe process."""
+    return Fault(world.node.lose_failsafe, _nothing)
+
+
+def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Take the controller off the command topic."""
+
+    def listen(listens: bool) -> None:
+        world.listening = listens
+        world.node.set_link(subscribers=int(listens))
+
+    return Fault(lambda: listen(False), lambda: listen(True))
+
+
+def controller_inactive(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the controller; the drives hold their last efforts, and its subscription stays."""
+    return _unset(world, "listening")
+
+
+def controller_switched(world: World, rng: np.random.Generator) -> Fault:
+    """Deactivate the effort controller; another one holds the arm."""
+    return Fault(lambda: world.switch_controller(False), lambda: world.switch_controller(True))
+
+
+def second_commander(world: World, rng: np.random.Generator) -> Fault:
+    """Let another node command zero efforts."""
+    zeros = np.zeros(world.arm_model.n)
+    commands = _repeated(world, COMMAND_PERIOD, lambda: world.send_command(world.as_data(zeros)))
+
+    def begin() -> None:
+        world.node.set_link(other_publishers=("intruder",))
+        commands.begin()
+
+    def end() -> None:
+        commands.end()
+        world.node.set_link(other_publishers=())
+
+    return Fault(begin, end)
+
+
+def twin_commander(world: World, rng: np.random.Generator) -> Fault:
+    """Let a second node of the same name command: the efforts that the arm needed when it began."""
+    weight = gravity(world.description, world.in_description_order(world.arm.q))
+    data = world.as_data(weight)
+    return _repeated(world, COMMAND_PERIOD, lambda: world.send_command(data))
+
+
+def handed_over(world: World, rng: np.random.Generator) -> Fault:
+    """Hand the arm over and back."""
+    handover = HandoverThereAndBack(world, rng, "none")
+    return Fault(handover.begin, handover.end)
+
+
+def handover_fails(world: World, rng: np.random.Generator) -> Fault:
+    """Hand the arm over and back, while something there fails."""
+    handover = HandoverThereAndBack(world, rng, list(FAILURES)[int(rng.integers(1, len(FAILURES)))])
+    return Fault(handover.begin, handover.end)
+
+
+# ---- requests
+
+
+def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
+    """Request another mode and this one by turns."""
+    others = [mode for mode in (MONITOR, *MODES) if mode != world.wanted_mode]
+    modes = [others[int(rng.integers(len(others)))], world.wanted_mode]
+
+    def toggle() -> None:
+        mode = modes[0]
+        modes.reverse()
+        world.node.input(ModeRequest(mode))
+
+    return _repeated(world, TOGGLE_PERIOD, toggle)
+
+
+def enable_lost(world: World, rng: np.random.Generator) -> Fault:
+    """Release the enabling button, or disconnect it."""
+    return _unset(world, "pressed" if rng.random() < 0.5 else "enable_connected")
+
+
+def payload_declared(world: World, rng: np.random.Generator) -> Fault:
+    """Declare that the arm carries nothing, where what it carries is light, and then what it carries, with ramps."""
+    told = world.declared_payload
+    nothing = told._replace(parameters=(0.0,) * 10, ramp_time=float(rng.uniform(*RAMP_TIMES)))
+    right = told._replace(ramp_time=nothing.ramp_time)
+    return Fault(lambda: world.tell_payload(nothing), lambda: world.tell_payload(right))
+
+
+def payload_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Declare a payload that the arm does not carry, with a ramp or at once; then the right one."""
+    mass, ramp = float(rng.choice([0.5, 3.0, 20.0, 200.0])), float(rng.choice([0.0, 0.5]))
+    x, z = rng.uniform(-0.1, 0.1, 2).tolist()
+    I = (0.01 * mass, 0.0, 0.0, 0.01 * mass, 0.0, 0.01 * mass)
+    request = PayloadRequest("", (mass, mass * x, 0.0, mass * z, *I), ramp)
+    return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
+
+
+def _changed(world: World, changes: dict[str, Any]) -> Fault:
+    """Return a fault during which parameters have other values, where the node takes them."""
+    original = world.options.settings.values()
+    before = {name: original[name] for name in changes}
+    return Fault(lambda: world.tell_settings(**changes), lambda: world.tell_settings(**before))
+
+
+def settings_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Change damping and gains."""
+    changes: dict[str, Any] = (
+        {"gravity.damping": float(rng.uniform(0, 50))},
+        {"hand_guiding.damping": float(rng.uniform(0, 50)), "force.damping": float(rng.uniform(0, 500))},
+        {"feed_forward.gain": 0.0, "hand_guiding.friction": 0.0},
+    )[int(rng.integers(3))]
+    return _changed(world, changes)
+
+
+def gravity_tilted(world: World, rng: np.random.Generator) -> Fault:
+    """Tell the node that the base is tilted by up to 20 degrees."""
+    x, y = rng.uniform(-0.3, 0.3, 2).tolist()
+    return _changed(world, {"robot.gravity": (9.81 * x, 9.81 * y, -9.81)})
+
+
+def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
+    """Tell the node that the arm hangs from the ceiling, which it does not."""
+    return _changed(world, {"robot.gravity": tuple(-x for x in world.options.settings.robot.gravity)})
+
+
+def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Change the stiffness of mode impedance again and again; then tell the right one."""
+    original = _changed(world, random_spring(rng))
+    return _repeated(world, STIFFNESS_PERIOD, lambda: world.tell_settings(**random_spring(rng)), original.end)
+
+
+def random_spring(rng: np.random.Generator) -> dict[str, Any]:
+    """Return a stiffness of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
+    stiffness = 10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
+    return {"impedance.stiffness": stiffness.tolist()}
+
+
+@lru_cache(maxsize=256)
+def _weaker(model: RobotModel) -> RobotModel:
+    """Return the robot with smaller effort limits."""
+    links = [
+        link._replace(joint=link.joint and replace(link.joint, effort_limit=0.9 * link.joint.effort_limit))
+        for link in model.link_specs
+    ]
+    return RobotModel.from_links(model.name, links)
+
+
+def description_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Publish a description that cannot be used, or one with weaker joints; then the right one."""
+    other = "<robot" if rng.random() < 0.5 else _weaker(world.description)
+
+    def publish(description: RobotModel | str) -> None:
+        world.node.input(Description(description))
+
+    return Fault(lambda: publish(other), lambda: publish(world.description))
+
+
+# ---- the arm and what touches it
+
+
+@lru_cache(maxsize=256)
+def _other_load(arm: RobotModel, bare: RobotModel, mass: float) -> RobotModel:
+    """Return the arm without its payload, or, where it carries none, with one of a mass, kg."""
+    return bare if arm is not bare else arm.carrying(Payload(mass, (0.0, 0.0, 0.05), link=arm.default_tip))
+
+
+def load_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Let the arm lose what it carries, or take up something that nobody has declared."""
+    arm, fraction = world.initial_arm, float(rng.choice([0.05, 0.15]))
+    other = _other_load(arm, world.bare_arm, fraction * float(np.max(arm.effort_limit)) / 9.81)
+    return Fault(lambda: world.replace_arm(other), lambda: world.replace_arm(arm))
+
+
+def joint_sign(world: World, rng: np.random.Generator) -> Fault:
+    """Turn the sign of one joint's commands over."""
+    joint = int(rng.integers(world.arm_model.n))
+    return _listed(world.wirings, [(i, -1.0 if i == joint else 1.0) for i in range(world.arm_model.n)])
+
+
+def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
+    """Let two joints get each other's commands, as with a wrong order of `command_joints`."""
+    a, b = rng.choice(world.arm_model.n, 2, replace=False).tolist()
+    other = {a: b, b: a}
+    return _listed(world.wirings, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])
+
+
+def pushed(world: World, rng: np.random.Generator) -> Fault:
+    """Push a link, for a while or as an impulse."""
+    links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
+    link = links[int(rng.integers(len(links)))]
+    direction = rng.normal(size=3)
+    size = min(float(rng.uniform(*PUSHES) * np.max(world.arm_model.effort_limit)), MAX_PUSH)
+    force = size * direction / np.linalg.norm(direction)
+    profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.8))
+    point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
+    return Fault(
+        lambda: world.add_contact(AppliedForce(link, force, point, profile, world.now, duration)),
+        _nothing,
+    )
+
+
+def led(world: World, rng: np.random.Generator) -> Fault:
+    """Let a hand lead the tip."""
+    displacement = tuple(rng.uniform(-0.3, 0.3, 3).tolist())
+    duration, hold = float(rng.uniform(0.3, 1.0)), float(rng.uniform(0, 0.3))
+    tip, origin = world.arm_model.default_tip, (0.0, 0.0, 0.0)
+    return Fault(lambda: world.add_contact(Hand(tip, displacement, origin, world.now, duration, hold)), _nothing)
+
+
+def _wall(
+    world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: Target | None = None
+) -> Fault:
+    """Return a wall before the tip, towards a way in base axes, (3,), while a mode of a target is wanted."""
+    walls: list[Wall] = []
+
+    def begin() -> None:
+        size = np.linalg.norm(way())
+        normal = -way() / size if size > 0 else np.array([0.0, 0.0, 1.0])
+        origin = world.arm.tip_position() - distance * normal
+        walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
+        world.add_contact(walls[0])
+        if target:
+            world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
+
+    return Fault(begin, lambda: world.remove_contact(walls[0]))
+
+
+def walled(world: World, rng: np.random.Generator) -> Fault:
+    """Put a wall near the tip, and take it away."""
+    direction, distance = rng.normal(size=3), float(rng.uniform(-2e-3, 0.03))
+    return _wall(world, distance=distance, stiffness=2e4, way=lambda: direction)
+
+
+def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
+    """Put a stiff wall where the desired force points, while a mode that exerts it is wanted."""
+    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
+    return _wall(
+        world, distance=distance, stiffness=stiffness, way=lambda: world.targets.force(world.now), target="wrench"
+    )
+
+
+def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
+    """Put a stiff wall where the desired pose is, while a mode that follows it is wanted."""
+    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
+    return _wall(world, distance=distance, stiffness=stiffness, way=world.way_to_pose, target="pose")
+
+
+WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
+"""Faults during which the node's model of the arm is wrong."""
+LASTING_FAULTS = {
+    "node stopped": 1.0,
+    "interpreter held": 2.0,
+    "node terminated": 1.2,
+    "wall pressed": 1.0,
+    "spring blocked": 1.0,
+    "payload declared": 1.5,
+    "handed over": HANDOVER_TIME,
+    "handover fails": HANDOVER_TIME,
+    "enable lost": 1.0,
+    **dict.fromkeys(WRONG_MODELS, 2.5),
+    "states stop": 0.8,
+    "second commander": 0.6,
+}
+"""Faults that last for a time of their own, s."""
 FAULTS: dict[str, MakeFault] = {
-    **{name: of_driver(name) for name in DRIVER_FAULTS},
-    **{name: of_targets(make) for name, make in TARGET_FAULTS.items()},
+    **{name: _of_driver(name) for name in DRIVER_FAULTS},
+    **{name: _of_targets(name) for name in TARGET_FAULTS},
     "states late": states_late,
     "states lost": states_lost,
     "commands late": commands_late,
     "commands lost": commands_lost,
+    "arm restarted": arm_restarted,
+    "clocks jump": clocks_jump,
     "node killed": node_killed,
     "node terminated": node_terminated,
     "node hangs": node_hangs,
@@ -97,13 +459,13 @@ FAULTS: dict[str, MakeFault] = {
     "controller inactive": controller_inactive,
     "second commander": second_commander,
     "twin commander": twin_commander,
-    "arm restarted": arm_restarted,
-    "clocks jump": clocks_jump,
     "mode toggled": mode_toggled,
     "enable lost": enable_lost,
+    "payload declared": payload_declared,
     "payload changed": payload_changed,
     "settings changed": settings_changed,
     "stiffness changed": stiffness_changed,
+    "gravity tilted": gravity_tilted,
     "gravity turned": gravity_turned,
     "description changed": description_changed,
     "load changed": load_changed,
@@ -115,5 +477,6 @@ FAULTS: dict[str, MakeFault] = {
     "wall pressed": wall_pressed,
     "spring blocked": spring_blocked,
     "handed over": handed_over,
+    "handover fails": handover_fails,
 }
 """All kinds of faults by name."""

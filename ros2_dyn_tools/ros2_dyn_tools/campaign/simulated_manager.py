@@ -47,7 +47,7 @@ class SimulatedManager:
         """Whether it answers; whether it tells what it has switched; whether it switches."""
         self.effort_works = self.trajectory_works = True
         """Whether these controllers work when they have been switched on."""
-        self.joints = tuple(world.options.settings.commands.joints or world.description.joint_names)
+        self.joints = tuple(world.options.settings.robot.joints or world.description.joint_names)
         """Joints of the node's commands, in their order."""
         self.effort_joints = self.joints
         """Joints of the effort controller, in its order."""
@@ -106,9 +106,8 @@ class SimulatedManager:
         """Take note of how a handover ended; an arm that nobody holds is braked by its node."""
         self._run = None
         self.outcomes.append(outcome)
-        self.world.record("handover", *outcome)
-        if outcome.held_by == TRAJECTORY and self.trajectory_works:
-            self.world.motion_judge.handover.on_end(self.world.now)
+        works = self.trajectory_works if outcome.held_by == TRAJECTORY else self.effort_works
+        self.world.record("handover", *outcome, works)
         if outcome.message == NODE_DIED:
             if self.world.controllers.active == TRAJECTORY:
                 self.world.wanted_mode = "monitor"
@@ -198,13 +197,11 @@ class SimulatedManager:
         if not self.tells:
             return None
         if self.effort_works if to_effort else self.trajectory_works:
-            world.motion_judge.handover.on_switch(world.now, arm.q, arm.qd)
+            world.record("handover", "switched")
         return ""
 
     def _listen(self, listens: bool) -> None:
         """Let the effort controller work, or not."""
-        if listens != self.world.listening:
-            self.world.motion_judge.suspend("dead controller", not listens)
         self.world.listening = listens
 
     def _stay(self, positions: Mapping[str, float], efforts: Mapping[str, float]) -> str:

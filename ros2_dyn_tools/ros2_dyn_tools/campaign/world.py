@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A world in virtual time: a simulated arm, its driver and controller, the network, and a node that commands it.
 
-All chance comes from one seed, and nothing depends on a clock: equal seeds give equal timelines to the last bit.
+All chance comes from one seed, and nothing depends on a clock: equal seeds give equal records to the last bit.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from functools import partial
-from math import hypot
+from functools import lru_cache, partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,69 +16,51 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.modes import MODES
-from ros2_dyn.control.modes.impedance import ImpedanceSettings
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
-from ros2_dyn.control.state_plausibility import DISBELIEF_TIME
 from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.inputs import (
+    CollisionReset,
     DesiredSample,
     EnableSignal,
-    HybridSample,
     JointSample,
     PayloadRequest,
-    PoseSample,
     SettingsChange,
-    WrenchSample,
 )
 from ros2_dyn.runtime.robot_dynamics import command_limits
-from ros2_dyn.runtime.update import Update
 from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
-from ros2_dyn.simulation.driver import Driver
 from ros2_dyn.simulation.drives import drive_of
-from ros2_dyn.simulation.event_queue import EventQueue
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.simulated_node import MakeRuntime, SimulatedNode
-from ros2_dyn.simulation.wall import Wall
-from ros2_dyn_tools.campaign.arm_truth import NO_PAYLOAD, ArmTruth
-from ros2_dyn_tools.campaign.command_judge import CommandJudge
-from ros2_dyn_tools.campaign.contact_rule import SpringLimits
-from ros2_dyn_tools.campaign.motion_judge import MotionJudge
-from ros2_dyn_tools.campaign.motion_record import MotionRecord
-from ros2_dyn_tools.campaign.motion_rules import Finding
-from ros2_dyn_tools.campaign.target_generator import TargetGenerator
+from ros2_dyn_tools.campaign.driver import Driver
+from ros2_dyn_tools.campaign.event_queue import EventQueue
+from ros2_dyn_tools.campaign.record import Declared, Record, Recorder
+from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
+from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 
-CRASH = "crash"
-"""Kind of violation: an exception that the runtime did not declare."""
-ENABLE_PERIOD = 0.05
-"""Period of the enabling button's messages, s."""
+ENABLE_PERIOD, MODE_PERIOD = 0.05, 0.1
+"""Period of the enabling button's messages; how often a mode is requested that is wanted and not active, s."""
 RELEASE_TIME = 1.0
 """Time after which a failsafe process that took over is released, s."""
-MODE_PERIOD = 0.1
-"""How often a mode that is wanted and not active is requested, s."""
-Wiring = list[tuple[int, float]]
-"""For each joint in the arm's order: the joint whose command it gets, and the sign."""
-STRAYED = 1.0
-"""Distance of a joint from home above which an arm that is not commanded is placed at home again, rad or m."""
-LOST = 3.0
-"""Distance of a joint from home above which the arm is placed at home before any mode is entered, rad or m."""
+STRAYED, LOST = 1.0, 3.0
+"""Distances of a joint from home, rad or m, from which on the arm is placed at home: not commanded; in any case."""
+NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
 
 
 class World:
     """One arm and the node that commands it.
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
-    is requested again whenever it ends. Commands are judged when they are published (`CommandJudge`), and what the arm
-    does at every tick (`MotionJudge`). Where the settings declare efforts as gravity compensated, the robot subtracts
-    the gravity of the description from the efforts that it reports, or adds it to its commands.
+    is requested again whenever it ends. Where the settings declare efforts as gravity compensated, the robot subtracts
+    the gravity of the description from the efforts that it reports, or adds it to its commands. From the call of
+    the stop service on brakes hold the arm, and no controller takes commands, until the next mode is requested.
     """
 
     def __init__(
@@ -110,91 +90,34 @@ class World:
             InputError: the description has other joints than the arm.
         """
         self.options = options or WorldOptions()
+        self.seed, self.home = seed, np.array(home, dtype=float)
         self.arm_model, self.description = arm, description or arm
         self.initial_arm, self.bare_arm = arm, bare_arm or arm
-        """The arm as it is, and without its payload."""
         if set(self.description.joint_names) != set(arm.joint_names):
             raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
-        self._own_gravity = OwnGravity(self.description, arm.joint_names)
-        self._to_description = [arm.joint_names.index(name) for name in self.description.joint_names]
-        self.seed, self.home = seed, np.array(home, dtype=float)
-        driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
         self.queue = EventQueue()
-        self.records: list[tuple[Any, ...]] = []
-        """The timeline: time in ns, kind, details."""
-        self.violations: Counter[str] = Counter()
-        """Number by kind: commands that break a rule, findings of the judge of motion, crashes of the runtime."""
-        self.commanded_seconds = 0.0
-        """Time during which the node commanded, s."""
         self.end = 0.0
         """Time until which something is planned, s."""
-        self.motion = MotionRecord(arm.velocity_limit)
         self.wanted_mode = "monitor"
         self.declared_payload = NO_PAYLOAD
         """What the arm carries, as the node is told at each start."""
-        self._last_mode, self._patient_until = "", 0.0
         self.driver_clock_offset = self.node_clock_offset = 0
         """What the clocks of the driver's stamps and of the node show beyond virtual time, ns."""
-        self._failsafe_ramps = False
-        self.listening = True
-        """Whether commands reach the controller."""
-        self.pressed = True
-        """Whether the enabling button is held."""
-        self.enable_connected = True
-        """Whether the button's messages reach the node."""
-
-        self.arm = SimulatedArm(
-            arm,
-            HeldEffort(gravity(arm, self.home), arm.effort_limit),
-            self.home,
-            step=self.options.step,
-            contacts=contacts,
-            integrator="leapfrog",
-        )
-        chosen = self.options.settings
-        stiffness, constant = (
-            chosen.in_order(each, arm, 0.0)
-            for each in (chosen.commands.servo_stiffness, chosen.commands.torque_constant)
-        )
-        drive = drive_of(chosen.commands.interface, stiffness, constant, arm.effort_limit)
-        own_gravity = None if chosen.commands.command_effort == "raw" else self._own_gravity
-        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
-        self.controllers.switch(EFFORT)
-        self.driver = Driver(arm.joint_names, self.options.driver, driver)
-        self.state_channel = _channel(states, self.options.states)
-        self.command_channel = _channel(commands, self.options.commands)
-        self.targets = TargetGenerator(
-            self.description.joint_names,
-            self.options.settings.robot.tip_link or self.description.default_tip,
-            self.options.targets,
-        )
-        self._aim(self.home)
-        settings, limits = self.options.settings, command_limits(self.description, self.options.settings)
-        self.judge = CommandJudge(limits, settings.states.timeout, settings.commands.stop_behaviour)
-        compensated = settings.commands.command_effort != "raw"
-        self.truth = ArmTruth(arm, self.description, settings.robot.gravity, compensated)
-        """The true arm, and what the node was told of it."""
-        self.motion_judge = MotionJudge(
-            self.truth,
-            replace(limits, velocity=arm.velocity_limit),
-            settings.commands.stop_behaviour,
-            settings.commands.ramp_time,
-            settings.states.timeout,
-            settings.commands.soft_limit_margin,
-            settings.commands.max_tip_speed,
-            compensated,
-            self._stop_damping(),
-            SpringLimits(
-                settings.commands.max_force,
-                settings.mode(ImpedanceSettings).speed,
-                max(settings.mode(ImpedanceSettings).stiffness[:3]),
-            ),
-        )
-        controlled = settings.commands.joints or self.description.joint_names
+        self.listening = self.pressed = self.enable_connected = True
+        """Whether commands reach the controller; whether the enabling button is held; whether it is connected."""
+        self.wirings: list[list[tuple[int, float]]] = []
+        """For each wrong wiring and joint, in the arm's order: the joint whose command it gets, and the sign."""
+        self._braked = self._failsafe_commands = False
+        self._patient_until, self._stated_at = 0.0, -inf
+        self._tip: Array | None = None
+        self._make_arm(arm, contacts)
+        self._make_network()
+        settings = self.options.settings
+        controlled = settings.robot.joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
-        self._wirings: list[Wiring] = []
+        self.recorder = Recorder(self._declared())
         self.node = SimulatedNode(
             self.queue,
             self.description,
@@ -211,11 +134,47 @@ class World:
         if not self.options.targets.stamped:
             self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
 
-    def _stop_damping(self) -> float:
-        """Return the rate at which a stopped arm is damped in a loop that is as slow as this world's, 1/s."""
-        options = self.options
-        slow = options.states.delay + options.states.jitter + options.commands.delay + options.node.latency
-        return limit_rate_to_sampling(options.settings.commands.stop_damping, 1.0 / options.driver.rate, slow)
+    def _make_arm(self, arm: RobotModel, contacts: Iterable[Contact]) -> None:
+        settings = self.options.settings
+        self._to_description = [arm.joint_names.index(name) for name in self.description.joint_names]
+        self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
+        weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
+        step = self.options.step
+        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts, integrator="leapfrog")
+        per_unit = settings.in_order(settings.commands.effort_per_unit, arm, 0.0)
+        drive = drive_of(settings.commands.command_effort, per_unit, arm.effort_limit)
+        self._own_gravity = OwnGravity(self.description, arm.joint_names)
+        own_gravity = None if settings.commands.convention == "raw" else self._own_gravity
+        self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
+        self.controllers.switch(EFFORT)
+
+    def _make_network(self) -> None:
+        options, tip = self.options, self.options.settings.robot.tip_link or self.description.default_tip
+        driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(self.seed).spawn(3))
+        self.driver = Driver(self.arm_model.joint_names, options.driver, driver)
+        self.state_channel = _channel(states, options.states)
+        self.command_channel = _channel(commands, options.commands)
+        self.targets = TargetGenerator(self.description.joint_names, tip, options.targets)
+        self._aim(self.home)
+
+    def _declared(self) -> Declared:
+        settings, arm = self.options.settings, self.arm_model
+        limits = command_limits(self.description, settings)
+        threshold = settings.in_order(settings.collision.threshold, arm, inf)
+        return Declared(
+            arm.joint_names,
+            limits.effort[self._to_arm],
+            limits.slew_rate[self._to_arm],
+            arm.velocity_limit,
+            arm.lower,
+            arm.upper,
+            np.array(threshold) if settings.collision.observes else np.full(arm.n, inf),
+            settings.states.timeout,
+            settings.commands.max_tip_speed,
+            tuple(MODES),
+            tuple(name for name, mode in MODES.items() if mode.needs.contact),
+            tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
+        )
 
     # ---- time
 
@@ -232,41 +191,28 @@ class World:
         """Let the world go on until a time, s."""
         self.queue.run(until)
 
+    @property
+    def records(self) -> list[tuple[Any, ...]]:
+        """Return events and commands by now: time in ns, kind, details."""
+        return self.recorder.records
+
+    def finish(self) -> Record:
+        """Return what has happened by now."""
+        return self.recorder.finish()
+
     def record(self, kind: str, *details: Any) -> None:
-        """Add an entry to the timeline."""
-        self.records.append((self.queue.now_ns, kind, *details))
-        if kind == CRASH:
-            self.violations[CRASH] += 1
-        if kind == "mode":
-            self._on_mode(details[0])
+        """Write an event down, and do what follows from it."""
+        self.recorder.event(self.queue.now_ns, kind, *details)
+        if kind == "mode" and details[0] not in MODES:
+            self._patient_until = self.now + self.options.patience
+        if kind == "stop_service" and self.options.attended:
+            self.brake()
         if kind == "failsafe":
-            commanded, self._failsafe_ramps = self._failsafe_ramps, details[0] == "takes over"
-            if details[0] == "killed":
-                self.motion_judge.on_failsafe_lost(self.now)
-                if commanded:
-                    self._begin_sequence()
-            self._advance()
-            self.motion_judge.on_failsafe(self._failsafe_ramps, self.now, self.arm.q, self.arm.qd)
-        if (kind, *details) == ("stop_service",):
-            self.motion_judge.on_stop_called()
-        elif kind == "stop_service":  # for a reason that is no stop
-            self.motion_judge.on_brakes()
-        begins = ("failsafe", "ends"), ("node", "started")
-        if (kind, *details) in begins and not self._failsafe_ramps:
-            self._begin_sequence()
-        if (kind, *details) in (("node", "killed"), ("node", "hangs")):
-            self.motion_judge.on_node_lost(self.now)
-        if (kind, *details) == ("node", "started"):
-            self._on_start()
-
-    def _begin_sequence(self) -> None:
-        """Take note that the next command is of a process that knows none before: it begins at measured efforts."""
-        self.judge.begin_sequence()
-        self.motion_judge.begin_sequence()
-
-    def timeline(self) -> bytes:
-        """Return the timeline as text, one entry a line; equal seeds give equal bytes."""
-        return "".join(f"{record!r}\n" for record in self.records).encode()
+            self._failsafe_commands = details[0] == "takes over"
+        if ((kind, *details) == ("node", "started") or kind == "failsafe") and not self._failsafe_commands:
+            self.recorder.begin_sequence()
+        if (kind, *details) == ("node", "started") and self.declared_payload != NO_PAYLOAD:
+            self.queue.after(0.0, partial(self.tell_payload, self.declared_payload))
 
     def _stamp(self) -> int:
         """Return the time of the driver's clock, ns; it starts at 1 s, because a stamp of 0 is none."""
@@ -280,22 +226,34 @@ class World:
 
     def _advance(self) -> None:
         """Let the arm move up to now, in whole steps."""
+        if self._braked:
+            self.arm.place(self.arm.q, t=self.now)
         steps = self.queue.now_ns // round(1e9 * self.arm.step) - round(self.arm.t / self.arm.step)
         if steps <= 0:
             return
         try:
             self.arm.advance(steps)
         except DivergenceError as error:
-            self.motion.divergences += 1
             self.record("diverged", str(error))
             self.place_home()
+
+    def brake(self) -> None:
+        """Let the brakes hold the arm where it is, and deactivate the controller, as robots do."""
+        self._advance()
+        self._braked = True
+        self.arm.place(self.arm.q, t=self.now)
+        self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
+
+    def _open_brakes(self) -> None:
+        """Let the controller take commands again; until one comes it holds the arm's weight."""
+        self._hold()
+        self.node.set_link(subscribers=1)
+        self.record("brakes opened")
 
     def add_contact(self, contact: Contact) -> None:
         """Let a contact act from now on, where its times allow."""
         self._advance()
         self.arm.contacts.append(contact)
-        if isinstance(contact, Wall):
-            self.motion_judge.contact.on_wall(self.now, contact.stiffness)
 
     def remove_contact(self, contact: Contact) -> None:
         """Take a contact away."""
@@ -303,48 +261,35 @@ class World:
         self.arm.contacts[:] = [each for each in self.arm.contacts if each is not contact]
 
     def place_home(self) -> None:
-        """Place the arm at home, at rest, with the controller holding its weight there."""
+        """Place the arm at home, at rest and untouched, with the controller holding its weight there."""
+        self.arm.contacts.clear()
         self.arm.place(self.home, t=self.now)
-        self.arm.law = HeldEffort(gravity(self.arm_model, self.home), self.arm_model.effort_limit)
-        self.controllers.active = ""
-        self.controllers.switch(EFFORT)
-        self.motion.restart()
-        self.motion_judge.on_placed(self.now)
-        self.judge.on_placed()
-        self.blind_for(DISBELIEF_TIME)  # the node takes the jump for a lie of the driver
+        self._hold()
+        self._tip = None
         self.record("placed home")
 
-    def blind_for(self, seconds: float) -> None:
-        """Tell the judge that no command can be based on the states for a time, s."""
-        self.motion_judge.blind(True)
-        self.at(self.now + seconds, partial(self.motion_judge.blind, False))
+    def _hold(self) -> None:
+        """Let the controller hold the arm's weight where it is, without brakes."""
+        self._braked = False
+        self.arm.law = HeldEffort(gravity(self.arm_model, self.arm.q), self.arm_model.effort_limit)
+        self.controllers.active = ""
+        self.controllers.switch(EFFORT)
+        self.recorder.begin_sequence()
 
     def replace_arm(self, arm: RobotModel) -> None:
         """Go on with another arm of the same joints in the same state: one that lost its payload, for example."""
         self._advance()
         self.arm.replace_model(arm)
         self.arm_model = arm
-        self.truth.replace_arm(arm)
-        self.motion_judge.on_load_changed()
         self.record("arm replaced")
 
     def switch_controller(self, active: bool) -> None:
         """Activate the effort controller, or another one in its place."""
         self._advance()
-        if active != (self.controllers.active == EFFORT):
-            self.motion_judge.suspend("controller", not active)
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
 
-    def miswire(self, wiring: Wiring, active: bool) -> None:
-        """Let commands reach the joints through a wrong wiring, from now on or no longer."""
-        (self._wirings.append if active else self._wirings.remove)(wiring)
-        self.motion_judge.miswire(active)
-
-    def _in_description_order(self, values: Array) -> Array:
-        return values[self._to_description]
-
-    # ---- states
+    # ---- states and targets
 
     def _measure(self) -> None:
         self._advance()
@@ -359,12 +304,11 @@ class World:
 
     def send_state(self, sample: JointSample) -> None:
         """Send a message of joint states to the node."""
-        self._through(
-            self.state_channel,
-            lambda: self.node.on_joint_state(
-                sample, self._received, lambda received: self.judge.on_state(sample, received, self.now)
-            ),
-        )
+        self._through(self.state_channel, partial(self._deliver_state, sample))
+
+    def _deliver_state(self, sample: JointSample) -> None:
+        self._stated_at = self.now
+        self.node.on_joint_state(sample, self._received)
 
     def _through(self, channel: LossyChannel[Any], deliver: Callable[[], None]) -> None:
         delay = channel.draw_delay()
@@ -374,9 +318,8 @@ class World:
             self.queue.after(delay, deliver)
 
     def _send_enable(self) -> None:
-        pressed = self.pressed
         if self.enable_connected:
-            self.node.input(EnableSignal(pressed))
+            self.node.input(EnableSignal(self.pressed))
 
     def way_to_pose(self) -> Array:
         """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
@@ -385,45 +328,25 @@ class World:
 
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
-        at, tip = self._in_description_order(q), self.options.settings.robot.tip_link or None
+        at, tip = self.in_description_order(q), self.options.settings.robot.tip_link or None
         self.targets.move_to(at, self.now, forward_kinematics(self.description, at, tip))
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
-            if isinstance(message, (WrenchSample, HybridSample)):
-                self.motion_judge.contact.on_asked(self.now, hypot(*message.wrench[:3]))
             self._through(self.state_channel, partial(self._deliver_target, message))
 
-    def _deliver_target(self, message: DesiredSample | WrenchSample | PoseSample | HybridSample) -> None:
+    def _deliver_target(self, message: Target) -> None:
         if isinstance(message, DesiredSample):
             self.node.input(message)
-        elif isinstance(message, WrenchSample):
-            wrench = message._replace(received=self._received())
-            self.node.input(wrench)
-        elif isinstance(message, HybridSample):
-            hybrid = message._replace(received=self._received())
-            self.node.input(hybrid)
         else:
-            pose = message._replace(received=self._received())
-            self.node.input(pose)
+            self.node.input(message._replace(received=self._received()))
 
     # ---- commands
 
     def _on_command(self, publisher: str, effort: Array, data: Array) -> None:
-        """Judge a command and send it to the controller."""
-        numbers = effort.tolist()
-        self.records.append((self.queue.now_ns, publisher, *numbers))
-        stopped = publisher != "command" or self.node.mode not in MODES
-        for kind in self.judge.on_command(numbers, self.now, stopped):
-            self.violations[kind] += 1
-            self.record("violation", kind)
-        self._report(self.motion_judge.on_command(numbers, self.now, self.arm.q))
+        """Write a command down and send it to the controller."""
+        self.recorder.command(self.queue.now_ns, effort[self._to_arm], data, publisher)
         self.send_command(data)
-
-    def _report(self, findings: Iterable[Finding]) -> None:
-        for finding in findings:
-            self.violations[finding.kind] += 1
-            self.record("violation", *finding)
 
     def as_data(self, effort: Array) -> Array:
         """Return what makes the controller exert efforts where the arm is now.
@@ -434,9 +357,13 @@ class World:
         Returns:
             In the controller's order and units, shape (n,).
         """
-        data = self._conversion.data(effort, self._in_description_order(self.arm.q).tolist())
+        data = self._conversion.data(effort, self.in_description_order(self.arm.q).tolist())
         assert data is not None
         return data[self._to_controller]
+
+    def in_description_order(self, values: Array) -> Array:
+        """Return values of the joints, (n,), in the description's order."""
+        return values[self._to_description]
 
     def send_command(self, data: Array) -> None:
         """Send a command in the controller's order to the controller, of what it takes, shape (n,)."""
@@ -448,7 +375,7 @@ class World:
         self._advance()
         try:
             efforts = data[self._from_controller].tolist()
-            for wiring in self._wirings:
+            for wiring in self.wirings:
                 efforts = [sign * efforts[i] for i, sign in wiring]
             self.controllers.command(efforts)
         except InputError as error:
@@ -457,38 +384,20 @@ class World:
     # ---- what the node is told
 
     def declare_payload(self, request: PayloadRequest) -> None:
-        """Tell the node what the arm carries, now and at each start of the node."""
+        """Tell robot and node what the arm carries; the node again at each of its starts."""
         self.declared_payload = request
+        self._own_gravity.know(_loaded(self.description, request))
         self.tell_payload(request)
 
     def tell_payload(self, request: PayloadRequest) -> None:
         """Request a payload once."""
-
-        def then(update: Update) -> None:
-            if not any(reply.error for reply in update.replies):
-                self.truth.tell_payload(request)
-
-        self.node.input(request, then)
+        self.record("payload", request.parameters[0], request.ramp_time)
+        self.node.input(request)
 
     def tell_settings(self, **values: Any) -> None:
-        """Set parameters; the node may refuse them."""
-        if self.node.runtime is None:
-            return
-        settings = self.node.runtime.settings.with_values(values)
-
-        def then(update: Update) -> None:
-            if not any(reply.error for reply in update.replies):
-                self.truth.tell_gravity(settings.robot.gravity)
-                self.motion_judge.contact.spring.on_stiffness(max(settings.mode(ImpedanceSettings).stiffness[:3]))
-
-        self.node.input(SettingsChange(settings), then)
-
-    def _on_start(self) -> None:
-        """Take note of a node that starts, and knows its parameters only."""
-        self.truth.tell_payload(NO_PAYLOAD)
-        self.truth.tell_gravity(self.options.settings.robot.gravity)
-        if self.declared_payload != NO_PAYLOAD:
-            self.queue.after(0.0, partial(self.tell_payload, self.declared_payload))
+        """Set parameters, by their names with dots; the node may refuse them."""
+        if self.node.runtime is not None:
+            self.node.input(SettingsChange(self.node.runtime.settings.with_values(values)))
 
     # ---- modes
 
@@ -502,38 +411,42 @@ class World:
         if self.now - self.node.failsafe_took_over_at > RELEASE_TIME:
             self.node.release()
         busy = self.node.state != "running" or self.node.awaits_reply or self.node.failsafe_commands
-        if busy or self.node.mode == mode:
+        if busy or self.node.mode == mode or self.now < self._patient_until:
             return
-        if self.now < self._patient_until:
-            return
+        if self._braked:
+            self._open_brakes()
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > LOST or (distance > STRAYED and not self.node.commands):
             self.place_home()
+        if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
+            self.node.input(CollisionReset())
         self._aim(self.arm.q)
         self.node.request_mode(mode)
 
-    def _on_mode(self, mode: str) -> None:
-        self._advance()
-        self.motion_judge.on_mode(mode, self.now, self.arm.q, self.arm.qd)
-        if mode not in MODES and self._last_mode in MODES:
-            self._patient_until = self.now + self.options.patience
-        self._last_mode = mode
-        if mode == "stopped":
-            self.motion.begin_stop(self.arm.q)
-        else:
-            self.motion.end_stop()
-
     def _tick(self) -> None:
         self.node.tick()
-        if self.node.commands:
-            self.commanded_seconds += RAMP_DOWN_PERIOD
         self._advance()
-        q, qd = self.arm.q, self.arm.qd
-        force = float(np.linalg.norm(self.arm.contact_wrench()[:3])) if self.arm.contacts else 0.0
-        seen = self.motion.add(q, qd, self.arm.tip_position(), RAMP_DOWN_PERIOD, force)
-        self.records.append((self.queue.now_ns, "arm", *q.tolist(), *seen, force))
-        pushed = any(each.kind != "wall" and each.start <= self.now < each.end for each in self.arm.contacts)
-        self._report(self.motion_judge.see(self.now, q, qd, seen[1], force, pushed))
+        arm, tip = self.arm, self.arm.tip_position()
+        touched = bool(arm.contacts)
+        commander = "failsafe" if self.node.failsafe_commands else "node" if self.node.commands else ""
+        self.recorder.motion(
+            t=self.now,
+            q=arm.q.tolist(),
+            qd=arm.qd.tolist(),
+            tip_speed=0.0 if self._tip is None else float(np.linalg.norm(tip - self._tip)) / RAMP_DOWN_PERIOD,
+            contact_force=float(np.linalg.norm(arm.contact_wrench()[:3])) if touched else 0.0,
+            contact_effort=arm.contact_effort().tolist() if touched else [0.0] * len(arm.q),
+            silence=self.now - self._stated_at,
+            mode=self.node.mode,
+            commander=commander,
+        )
+        self._tip = tip
+
+
+@lru_cache(maxsize=256)
+def _loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
+    inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
+    return model.with_body(payload.link or model.default_tip, inertia)
 
 
 def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:

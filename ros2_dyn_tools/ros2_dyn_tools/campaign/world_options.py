@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 
@@ -40,3 +40,5 @@ class WorldOptions:
     """Integration step, s."""
     patience: float = 0.0
     """Time after the end of a mode, s, before which the operator requests none."""
+    attended: bool = False
+    """Whether the stop service closes brakes, and the operator opens them and resets a latched collision."""

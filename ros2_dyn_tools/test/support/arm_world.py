@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.runtime import Settings
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
@@ -26,7 +28,7 @@ SETTINGS = {
     "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
     "friction.transition_velocity": 0.05,
     "commands.ramp_time": 0.2,
-    "collision.enabled": False,
+    "collision.bandwidth": 0.0,
 }
 
 
@@ -40,10 +42,11 @@ class ArmWorld(World):
         options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
         super().__init__(seed, arm, home, options, known, contacts)
 
-    def _on_mode(self, mode: str) -> None:
-        super()._on_mode(mode)
-        if mode == "stopped":
-            self.wanted_mode = mode  # what follows is the stop alone
+    def record(self, kind: str, *details: Any) -> None:
+        """Write an event down; what follows a stop is the stop alone."""
+        super().record(kind, *details)
+        if (kind, *details[:1]) == ("mode", "stopped"):
+            self.wanted_mode = "stopped"
 
     def play(self, mode: str, until: float) -> None:
         """Want a mode from now on, and let the world go on until a time, s."""
@@ -68,9 +71,8 @@ class ArmWorld(World):
 
     def positions(self, since: float = 0.0) -> np.ndarray:
         """Return the joint positions every 10 ms since a time, s, shape (m, n)."""
-        n = self.arm_model.n
-        arm = [r[2 : 2 + n] for r in self.records if r[1] == "arm" and r[0] >= 1e9 * since]
-        return np.array(arm)
+        motion = self.finish().motion
+        return motion.q[motion.t >= since]
 
     def travel(self, since: float = 0.0) -> float:
         """Return the largest distance of a joint from where it was at a time, s; rad."""

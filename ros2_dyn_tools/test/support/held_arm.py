@@ -16,8 +16,8 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import HybridSample, PoseSample, Settings
 from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 

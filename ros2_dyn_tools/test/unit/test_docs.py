@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ros2_dyn.cli.main import commands
-from ros2_dyn_tools.campaign.motion_rules import MOTION_RULES
+from ros2_dyn_tools.campaign.families import FAMILIES
 
 TOP = Path(__file__).parents[3]
 DOCS = TOP / "docs"
@@ -102,9 +102,11 @@ def test_every_file_of_examples_that_the_pages_name_exists():
     assert named == there - {"arm.py", "recorded.py"}
 
 
-def test_safety_page_has_every_rule_for_the_motion():
-    rows = re.findall(r"^\| ([a-z ]+) \|", (DOCS / "safety.md").read_text(), re.MULTILINE)
-    assert [kind for kind in rows if kind in MOTION_RULES] == list(MOTION_RULES)
+def test_safety_page_has_every_family_and_every_promise_with_its_number():
+    page = (DOCS / "safety.md").read_text()
+    assert re.findall(r"^\| \*\*([a-z ]+)\*\* \|", page, re.MULTILINE) == ["all", *FAMILIES]
+    promises = {promise.text for family in FAMILIES.values() for promise in family.kept_promises()}
+    assert [text for text in sorted(promises) if text not in page] == []
 
 
 def test_files_and_tests_that_the_safety_page_names_exist():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ros2_dyn.control.arm import Arm
-from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensation
 from ros2_dyn.control.handover_hold import HandoverHold
 from ros2_dyn.control.modes.base import HandoverStep, Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
@@ -44,7 +44,7 @@ class Gravity(Mode[GravitySettings]):
         if self.handover is not None:
             if arm.exerted is not None:
                 self.handover.on_effort(arm.now - arm.age, arm.exerted)
-            rate = arm.loop.rate(arm.commands.stop_damping)
+            rate = arm.loop.rate(STOP_DAMPING)
             held, damping = self.handover.efforts(arm.state, rate, arm.limits.effort, arm.now)
             springs = springs + held
         floating = gravity_compensation(arm.state, arm.loop.rate(parameters.damping))

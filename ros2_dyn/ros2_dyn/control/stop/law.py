@@ -60,7 +60,7 @@ class Hold:
         return gravity if self.correction is None else gravity + self.correction
 
     def spring(
-        self, arm: ArmState, rate: float, limits: CommandLimits, loose: Array, moves: Array, learns: bool, dt: float
+        self, arm: ArmState, rate: float, limits: CommandLimits, *, loose: Array, moves: Array, learns: bool, dt: float
     ) -> Array:
         """Return the efforts of the springs at a state, N m or N, shape (n,).
 

@@ -139,7 +139,8 @@ class Stop:
         soon = self._since is not None and at < self._since + 2 * STOP_TIME
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
-        return self.hold.spring(arm, rate, limits, loose, speed >= REST_SPEED, brakes and soon, dt)
+        moves, learns = speed >= REST_SPEED, brakes and soon
+        return self.hold.spring(arm, rate, limits, loose=loose, moves=moves, learns=learns, dt=dt)
 
     def judge(
         self, motion: ArmMotion, arm: ArmState, *, at: float, now: float, settling: float, inert: bool, obeyed: Array

@@ -12,6 +12,7 @@ pytest.importorskip("mcap", reason="mcap is not installed")
 
 from mcap.writer import CompressionType, Writer
 
+from kept import timeline
 from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, DesiredSample, JointSample, Update, black_box, black_box_file, run_work
@@ -81,7 +82,7 @@ def test_replay_of_a_world_with_faults_decides_the_same_to_the_last_bit(seed, tm
         runtimes.append(RecordingRuntime(model, settings))
         return runtimes[-1]
 
-    world = play_world(seed, make_runtime=make)
+    world = play_world(seed, make_runtime=make).world
     for number, runtime in enumerate(runtimes):
         taken = runtime.box.take("the world ends", world.now)
         assert taken is not None, runtime.box.problem
@@ -112,7 +113,7 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
 
 
 def test_runtime_that_is_recorded_decides_what_another_does():
-    assert play_world(3, 6, RecordingRuntime).timeline() == play_world(3, 6).timeline()
+    assert timeline(play_world(3, 6, RecordingRuntime).record) == timeline(play_world(3, 6).record)
 
 
 def test_mode_that_is_left_on_request_is_no_stop():

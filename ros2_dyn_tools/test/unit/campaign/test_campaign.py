@@ -22,13 +22,12 @@ from ros2_dyn_tools.campaign.arm_pool import (
     singular_home,
     variant,
 )
-from ros2_dyn_tools.campaign.command_judge import RULES
+from ros2_dyn_tools.campaign.families import AFTERMATH, FAMILIES, family_of, world_of
 from ros2_dyn_tools.campaign.faults import FAULTS
-from ros2_dyn_tools.campaign.random_world import FAULTS_PER_WORLD, random_world
-from ros2_dyn_tools.campaign.runner import KINDS, play_world, run_campaign, world_seeds
-from ros2_dyn_tools.campaign.world import CRASH
+from ros2_dyn_tools.campaign.runner import play_world, run_campaign, world_seeds
 
-FAULTS_PLAYED = 2 * FAULTS_PER_WORLD + 5
+FAULTS_PLAYED = 25
+RIGHT = "right model"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,12 +49,12 @@ def without_time(result: dict) -> dict:
     return {name: value for name, value in result.items() if name != "wall_seconds"}
 
 
-def test_campaign_counts_its_faults_and_finds_no_bad_command(result):
-    assert list(result) == ["seed", "faults", "commanded_seconds", "judged_stops", "violations", "failing_seeds"]
+def test_campaign_counts_worlds_and_faults_by_family_and_finds_nothing(result):
     assert (result["seed"], result["faults"]) == (3, FAULTS_PLAYED)
-    assert list(result["violations"]) == list(KINDS)
-    assert {kind: result["violations"][kind] for kind in (*RULES, CRASH)} == dict.fromkeys((*RULES, CRASH), 0)
-    assert result["commanded_seconds"] > 1.0
+    assert list(result["families"]) == list(FAMILIES)
+    assert sum(part["worlds"] for part in result["families"].values()) == result["worlds"]
+    assert (result["violations"], result["failing_worlds"]) == ({}, [])
+    assert result["commanded_hours"] > 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -64,7 +63,7 @@ def test_campaign_on_processes_gives_the_result_of_one_thread(result, workers):
     with ProcessPoolExecutor(workers) as executor:
         again = run_campaign(FAULTS_PLAYED, 3, executor, progress.append)
     assert without_time(again.as_dict()) == result
-    assert sorted(progress) == [5, FAULTS_PER_WORLD, FAULTS_PER_WORLD]
+    assert sum(progress) == FAULTS_PLAYED
 
 
 def test_campaign_with_a_broken_limiter_names_the_worlds_that_show_it(monkeypatch):
@@ -74,24 +73,39 @@ def test_campaign_with_a_broken_limiter_names_the_worlds_that_show_it(monkeypatc
 
     monkeypatch.setattr(EffortLimiter, "limit", limit)
     with ThreadPoolExecutor(1) as executor:
-        result = run_campaign(FAULTS_PER_WORLD, 3, executor)
-    assert result.violations["step above the slew limit"] > 0
-    assert result.failing_seeds == [world_seeds(3, FAULTS_PER_WORLD)[0][0]]
-    assert play_world(result.failing_seeds[0]).violations == {k: n for k, n in result.violations.items() if n}
+        result = run_campaign(20, 3, executor, family=RIGHT)
+    (world, _) = world_seeds(3, 20, RIGHT)[0]
+    assert result.families[RIGHT].violations["slew rate"] == 1
+    assert result.failing_worlds == [(world, RIGHT)]
+    assert "slew rate" in [each.promise for each in play_world(world, family=RIGHT).broken]
 
 
 def test_worlds_of_a_campaign_are_those_of_a_longer_one():
-    short, long = world_seeds(5, 3 * FAULTS_PER_WORLD), world_seeds(5, 10 * FAULTS_PER_WORLD)
-    assert long[:3] == short
-    assert len({seed for seed, _ in long}) == 10
+    short, long = world_seeds(5, 60), world_seeds(5, 200)
+    assert long[: len(short) - 1] == short[:-1]
+    assert len({seed for seed, _ in long}) == len(long)
     assert world_seeds(6, 20)[0] != long[0]
-    assert [count for _, count in world_seeds(5, 2 * FAULTS_PER_WORLD + 1)] == [FAULTS_PER_WORLD, FAULTS_PER_WORLD, 1]
+    assert sum(count for _, count in short) == 60
+    assert [count for _, count in world_seeds(5, 41, RIGHT)] == [20, 20, 1]
 
 
 def test_world_with_fewer_faults_begins_as_that_with_more():
-    short, long = play_world(11, 3), random_world(11, 6)
-    long.run(short.end - 1.0)
+    short, long = play_world(11, 3).world, world_of(family_of(11), 11, 6)
+    long.run(short.end - AFTERMATH - 0.01)
     assert long.records == [record for record in short.records if record[0] <= long.queue.now_ns]
+
+
+def test_worst_motion_of_a_family_comes_with_the_seed_that_shows_it(result):
+    shown = [(name, part["worst"]["joint speed"]) for name, part in result["families"].items() if part["worlds"]]
+    family, (speed, seed) = max(shown, key=lambda each: each[1][0])
+    record = play_world(seed, dict(world_seeds(3, FAULTS_PLAYED))[seed], family=family).record
+    assert float(np.abs(record.motion.qd).max()) == speed
+
+
+def test_unpremised_worlds_are_few_and_every_kind_of_fault_has_a_family():
+    assert FAMILIES["unpremised"].share <= 0.1
+    premised = {kind for family in FAMILIES.values() if not family.free for kind in family.faults}
+    assert set(FAULTS) - premised == {"arm restarted", "commands late", "failsafe killed", "description changed"}
 
 
 @pytest.mark.parametrize(("faults", "seed", "problem"), [(0, 1, "faults: .* got 0"), (10, -1, "seed: .* got -1")])
@@ -101,21 +115,21 @@ def test_campaign_without_faults_or_with_a_negative_seed_is_rejected(faults, see
 
 
 def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
-    settings, rates, interfaces, frames, hybrid = set(), set(), set(), set(), set()
+    settings, rates, kinds, frames, hybrid = set(), set(), set(), set(), set()
     for seed in range(40):
-        world = random_world(seed, 0)
+        world = world_of(FAMILIES["unpremised"], seed, 1)
         settings.add(
             (world.options.settings.commands.stop_behaviour, world.options.settings.mode(FeedForwardSettings).law)
         )
-        interfaces.add(world.options.settings.commands.interface)
+        kinds.add(world.options.settings.commands.command_effort)
         frames.add(world.options.targets.pose_in_base)
         hybrid.add(bool(world.options.targets.pressed_axes))
         rates.add(world.options.driver.rate)
     assert len(settings) >= 3
     assert len(rates) >= 3
-    assert interfaces == {"effort", "position_offset", "current"}
+    assert kinds == {"raw", "gravity_compensated", "position_offset", "current"}
     assert frames == hybrid == {False, True}
-    seen = {record[2] for record in play_world(1).records if record[1] == "fault begins"}
+    seen = {record[2] for record in play_world(1, family="unpremised").world.records if record[1] == "fault begins"}
     assert 10 < len(seen) <= len(FAULTS)
 
 

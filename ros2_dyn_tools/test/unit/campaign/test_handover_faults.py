@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from arm_world import FRICTIONLESS, ArmWorld
+from kept import broken
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
-from ros2_dyn_tools.campaign.faults_of_handovers import FAILURES, HANDOVER_TIME, HandoverThereAndBack
+from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 
 GOES_ON = ("none", "effort controller dead")
 """Failures with which the first handover, to the trajectory controller, goes well."""
@@ -19,8 +20,8 @@ GOES_ON = ("none", "effort controller dead")
 def test_arm_is_held_whatever_fails_in_a_handover(failure, seed):
     world = ArmWorld(seed, arm=FRICTIONLESS)
     world.play("gravity", 0.5)
-    handover = HandoverThereAndBack(world, np.random.default_rng(seed))
-    handover._failure, handover._fails_after = failure, (0.0, 0.7, 2.5)[seed]
+    handover = HandoverThereAndBack(world, np.random.default_rng(seed), failure)
+
     handover.begin()
     world.run(world.now + HANDOVER_TIME)
     handover.end()
@@ -30,4 +31,4 @@ def test_arm_is_held_whatever_fails_in_a_handover(failure, seed):
         assert TRAJECTORY in switched
     assert world.controllers.active == EFFORT
     assert (world.node.mode, world.listening) == ("gravity", True)
-    assert not world.violations
+    assert not broken(world)

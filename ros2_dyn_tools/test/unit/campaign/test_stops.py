@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from arm_world import ArmWorld
+from kept import broken
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.inputs import ClockJump, PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
@@ -88,7 +89,6 @@ def throw(played: World, speed: float, seed: int) -> None:
     velocity *= speed / np.max(np.abs(velocity))
     limit = 0.95 * played.description.velocity_limit
     played.arm.qd = np.clip(velocity, -limit, limit)
-    played.motion_judge.on_placed(played.now)  # no command gave it this energy
 
 
 def stop(played: World) -> None:
@@ -145,7 +145,7 @@ def test_stop_brings_the_arm_to_rest_within_a_second_and_a_third_of_a_radian(nam
     assert motion.max_speed < motion.speed + 0.1, motion
     assert played.node.stop_calls == 0
     assert played.node.mode == "stopped"
-    assert not played.violations
+    assert not broken(played)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay)
 @pytest.mark.parametrize("name", ARMS)
 def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     """At 3 rad/s the slew rate alone takes 0.2 s to reverse an effort: more than 0.3 rad."""
-    played = moving(name, "gravity", speed=10.0, **{"commands.velocity_scale": 1.0})
+    played = moving(name, "gravity", speed=10.0)
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)
@@ -202,7 +202,7 @@ def test_stop_under_a_payload_that_is_not_there_ends_at_rest_without_brakes(name
     assert motion.max_speed < 1.1 * motion.speed + 0.1, motion
     assert motion.travel < 0.12 * motion.speed, motion
     assert motion.moved_for < REST_TIME, motion
-    assert not played.violations
+    assert not broken(played)
 
 
 @pytest.mark.parametrize("mass", [3.0, 4.0])
@@ -220,7 +220,7 @@ def test_arm_that_creeps_under_a_payload_that_is_not_there_is_held_by_springs(ma
     assert motion.moved_for < REST_TIME, motion
     assert motion.travel < 0.15, motion
     assert not events(played, "stop_service")
-    assert not played.violations
+    assert not broken(played)
 
 
 def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radian():
@@ -366,7 +366,6 @@ def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, s
     played = moving(name, "feed_forward", **{"commands.stop_behaviour": behaviour, "commands.slew_rate": slew_rate})
     q = played.arm.q.copy()
     played.driver.faults.append(lambda samples: [])
-    played.motion_judge.blind(True)
     played.wanted_mode = "stopped"
     held = behaviour == "hold_gravity"
     while played.node.commands and played.now < STOP_AT + 3.0:
@@ -380,7 +379,7 @@ def test_last_command_is_the_declared_effort_when_states_end_amid_a_mode(name, s
     left = played.arm.law.tau
     expected = gravity(played.description, q) if behaviour == "hold_gravity" else np.zeros(len(q))
     np.testing.assert_allclose(left, expected, rtol=0, atol=0.02 * np.max(played.arm_model.effort_limit))
-    assert not played.violations
+    assert not broken(played)
 
 
 @pytest.mark.parametrize(("mode", "silence"), [*product(MODES, SILENCES)] if FULL else [*zip(MODES, cycle(SILENCES))])
@@ -388,14 +387,12 @@ def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
     """Within the ramp, or after seconds; then somebody throws the arm, which has to be braked."""
     played = moving("mock_arm", mode, **{"commands.slew_rate": 1.0}, speed=0.5)
     played.driver.faults.append(lambda samples: [])
-    played.motion_judge.blind(True)
     played.wanted_mode = "stopped"
     played.run(STOP_AT + silence)
     assert (played.node.mode, played.node.commands) == ("stopped", True)
     if silence > 1.0:
         throw(played, 0.4, 2)
     played.driver.faults.clear()
-    played.motion_judge.blind(False)
     motion = watch(played, 2.0)
     assert (played.node.mode, played.node.commands) == ("stopped", True)
     assert motion.end_speed < REST_SPEED, motion
@@ -403,13 +400,12 @@ def test_stop_follows_the_arm_again_when_states_come_back(mode, silence):
     leave(played, "stopped")
     played.run(played.now + 2.0)
     assert (played.node.mode, played.node.commands) == ("monitor", False)
-    assert not played.violations
+    assert not broken(played)
 
 
 def test_mode_that_is_left_without_states_ends_in_the_declared_effort():
     played = moving("mock_arm", "feed_forward")
     played.driver.faults.append(lambda samples: [])
-    played.motion_judge.blind(True)
     played.wanted_mode = "stopped"
     q = played.arm.q.copy()
     played.run(STOP_AT + 2.0)
@@ -461,4 +457,4 @@ def test_last_command_is_the_declared_effort_and_within_limits_when_the_node_is_
     assert motion.travel < 0.5 * MAX_TRAVEL, motion
     np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, q), rtol=0, atol=6.0)
     assert [record[2] for record in played.records if record[1] == "failsafe"] == ["takes over", "ends"]
-    assert not played.violations
+    assert not broken(played)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from arm_world import ARM, HOME, ArmWorld
+from kept import broken
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
@@ -69,7 +70,7 @@ def test_node_whose_failsafe_died_while_it_commanded_is_silent_until_a_mode_is_r
     played.node.kill()
     played.run(played.now + 1.0)
     assert of_kind(played, "failsafe", "takes over")[-1][1] == "the node has ended"
-    assert not played.violations
+    assert not broken(played)
 
 
 def test_node_that_is_started_beside_a_failsafe_that_commands_may_command_when_that_has_died():
@@ -96,7 +97,7 @@ def test_node_whose_failsafe_dies_amid_a_mode_stops_and_is_guarded_by_another_on
     played.run(played.now + 1.0)
     assert of_kind(played, "failsafe", "takes over")[-1][1] == "the node has ended"
     assert np.max(np.abs(played.arm.qd)) < REST
-    assert not played.violations
+    assert not broken(played)
 
 
 # --- a stop that had failed

@@ -17,7 +17,8 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, Settings
 from ros2_dyn.runtime.inputs import ModeRequest, SettingsChange
 from ros2_dyn.runtime.settings_page import parameter_file, parameter_page
-from ros2_dyn_tools.campaign.random_world import random_world
+from ros2_dyn_tools.campaign.families import FAMILIES, world_of
+from ros2_dyn_tools.campaign.promises import broken_promises
 from runtime_rig import SETTINGS, RuntimeRig
 
 MAX_SPEED = 0.5
@@ -138,8 +139,13 @@ def test_others_than_the_modes_are_refused_and_it_is_named():
 
 
 def test_a_campaign_draws_and_plays_it():
-    drawn = [random_world(seed, 0) for seed in range(12)]
-    world = next(each for each in drawn if each.wanted_mode == "brake")
-    world.run(2.0)
-    assert "brake" in [record[2] for record in world.records if record[1] == "mode"]
-    assert not world.violations, world.violations
+    family = FAMILIES["right model"]
+    drawn = [world_of(family, seed, 2) for seed in range(25)]
+    played = [world for world in drawn if world.wanted_mode == "brake"]
+    for world in played:
+        world.run(world.end)
+    records = [world.finish() for world in played]
+    assert any(record.times("mode", "brake") for record in records)
+    assert [broken_promises(family.kept_promises(), record, family.disturbing) for record in records] == [[]] * len(
+        records
+    )

@@ -4,12 +4,13 @@
 import numpy as np
 import pytest
 
+from kept import broken, commanded_seconds, worst
 from robots import mock_arm
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverFault, DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 
@@ -74,7 +75,7 @@ def test_a_mode_ends_within_the_state_timeout_after_half_of_the_joints_were_last
     after, reason = ended(made)
     assert after < 0.1
     assert "state stale" in reason
-    assert not made.violations
+    assert not broken(made)
 
 
 def lying(change) -> DriverFault:
@@ -109,7 +110,7 @@ def test_an_arm_is_braked_where_velocities_are_not_those_of_the_positions(mode, 
     assert "velocity implausible" in made.node.runtime.reason
     assert max(speeds) < 1.5
     assert speeds[-1] < 0.05
-    assert made.motion.max_travel_after_stop < 0.3
+    assert worst(made, "travel after a stop") < 0.3
 
 
 def test_a_mode_ends_where_the_positions_jump():
@@ -160,7 +161,7 @@ def test_a_mode_is_refused_where_two_drivers_publish_the_same_joints():
     made.driver.faults.append(twin)
     made.run(1.0)
     assert made.node.mode == "monitor"
-    assert not made.commanded_seconds
+    assert not commanded_seconds(made)
 
 
 @pytest.mark.parametrize("estimated", [(), ("velocity",)])

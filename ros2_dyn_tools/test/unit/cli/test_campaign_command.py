@@ -6,12 +6,11 @@ import json
 import pytest
 
 from ros2_dyn.cli.main import main
-from ros2_dyn_tools.campaign.motion_rules import Finding
-from ros2_dyn_tools.campaign.random_world import FAULTS_PER_WORLD, random_world
-from ros2_dyn_tools.campaign.runner import KINDS
+from ros2_dyn_tools.campaign.promises import Broken
+from ros2_dyn_tools.campaign.runner import play_world
 from ros2_dyn_tools.cli.campaign import describe_violations
 
-COMMAND = ["campaign", "--faults", str(FAULTS_PER_WORLD + 4), "--seed", "9"]
+COMMAND = ["campaign", "--faults", "24", "--seed", "9", "--family", "right model"]
 
 
 def last_line(capsys) -> dict:
@@ -23,8 +22,7 @@ def last_line(capsys) -> dict:
 def test_campaign_prints_json_last_and_the_same_for_any_number_of_workers(capsys):
     assert main([*COMMAND, "--workers", "1"]) == 0
     result = last_line(capsys)
-    assert list(result) == ["seed", "faults", "commanded_seconds", "judged_stops", "violations", "failing_seeds"]
-    assert list(result["violations"]) == list(KINDS)
+    assert (result["faults"], list(result["families"])) == (24, ["right model"])
     assert main([*COMMAND, "--workers", "2"]) == 0
     assert last_line(capsys) == result
 
@@ -41,30 +39,21 @@ def test_campaign_on_a_dask_cluster_of_two_workers_gives_the_result_of_local_pro
 def test_replay_prints_the_timeline_and_draws_it(capsys, tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     picture = tmp_path / "world.png"
-    assert main(["campaign", "--replay", "4873548939688931", "--output", str(picture)]) == 0
+    assert main(["campaign", "--replay", "4873548939688931", "--family", "states", "--output", str(picture)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert json.loads(lines[-1])["seed"] == 4873548939688931
-    assert sum(": " in line and "fault begins" in line for line in lines) == FAULTS_PER_WORLD
+    assert sum(": " in line and "fault begins" in line for line in lines) == 10
     assert any(" command: " in line for line in lines)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_violations_are_described_with_figures_mode_and_faults():
-    world = random_world(5, 0)
-    for kind, *details in (
-        ("mode", "gravity", ""),
-        ("fault begins", "noise"),
-        ("violation", "above the limit"),
-        ("violation", *Finding("travels after a stop", "elbow", 0.31234, 0.3)),
-        ("fault ends", "noise"),
-        ("violation", "above the limit"),
-    ):
-        world.record(kind, *details)
-    assert list(describe_violations(world)) == [
-        "   0.0000 judged: above the limit; mode 'gravity'; faults: noise",
-        "   0.0000 judged: travels after a stop: 'elbow' 0.312, 0.3 allowed; mode 'gravity'; faults: noise",
-        "   0.0000 judged: above the limit; mode 'gravity'; faults: none",
-    ]
+    played = play_world(5, 1, family="states")
+    (fault,) = [record[2] for record in played.world.records if record[1] == "fault begins"]
+    found = played._replace(broken=[Broken("travel", 0.5, "elbow", 0.31234, 0.3)])
+    (line,) = describe_violations(found)
+    assert line.startswith("   0.5000 broken: travel: 'elbow' 0.312, 0.3 promised; mode '")
+    assert line.endswith(f"; faults: {fault}")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handovers amid all else: the arm goes to the trajectory controller and back, while something there fails."""
+"""A handover amid all else: the arm goes to the trajectory controller and back, while something there fails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ros2_dyn.simulation.controllers import EFFORT
-from ros2_dyn_tools.campaign.fault import Fault
 from ros2_dyn_tools.campaign.simulated_manager import SimulatedManager
 from ros2_dyn_tools.campaign.world import World
 
@@ -38,10 +37,10 @@ FAILURES: dict[str, Callable[[SimulatedManager], None]] = {
 class HandoverThereAndBack:
     """Gives the arm to the trajectory controller, and takes it over again."""
 
-    def __init__(self, world: World, rng: np.random.Generator) -> None:
+    def __init__(self, world: World, rng: np.random.Generator, failure: str) -> None:
+        """Draw when one of `FAILURES` happens."""
         self._world, self._manager = world, SimulatedManager(world, latency=float(rng.uniform(1e-3, 0.01)))
-        names = list(FAILURES)
-        self._failure = names[int(rng.integers(len(names)))] if rng.random() < 0.7 else "none"
+        self._failure = failure
         self._fails_after = float(rng.uniform(0.0, 4.0))
         self._mode = ""
         self._ended = False
@@ -90,9 +89,3 @@ class HandoverThereAndBack:
         else:
             self._world.switch_controller(True)
             self._world.want_mode(self._mode)
-
-
-def handed_over(world: World, rng: np.random.Generator) -> Fault:
-    """Hand the arm over and back; something fails meanwhile, or nothing."""
-    handover = HandoverThereAndBack(world, rng)
-    return Fault(handover.begin, handover.end)

@@ -27,7 +27,7 @@ from ros2_dyn.runtime.inputs import (
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
-from ros2_dyn.simulation.event_queue import EventQueue
+from ros2_dyn_tools.campaign.event_queue import EventQueue
 
 MakeRuntime = Callable[[RobotModel, Settings], ArmRuntime]
 MODE_REQUEST = "mode"
@@ -176,32 +176,24 @@ class SimulatedNode:
 
     # ---- inputs
 
-    def on_joint_state(self, sample: JointSample, received: Callable[[], int], note: Callable[[int], None]) -> None:
+    def on_joint_state(self, sample: JointSample, received: Callable[[], int]) -> None:
         """Take a message of joint states.
 
         Args:
             sample: the message.
             received: returns the time of its arrival by the node's clock of stamps, ns.
-            note: takes that time when the process reads the message.
         """
 
         def read() -> JointSample:
-            arrived = received()
-            note(arrived)
-            return sample._replace(received=arrived)
+            return sample._replace(received=received())
 
         if self._failsafe is not None:
             self._command_failsafe(self._failsafe.on_joint_state(read(), self._queue.now))
         self._when_running(lambda: self._step(read()), is_state=True)
 
-    def input(self, given: Input, then: Callable[[Update], None] | None = None) -> None:
-        """Pass an input to the runtime: at once, or when a process that hangs goes on; a dead one loses it.
-
-        Args:
-            given: the input.
-            then: takes what it led to, before that is handled.
-        """
-        self._when_running(lambda: self._step(given, then))
+    def input(self, given: Input) -> None:
+        """Pass an input to the runtime: at once, or when a process that hangs goes on; a dead one loses it."""
+        self._when_running(lambda: self._step(given))
 
     def _when_running(self, action: Callable[[], None], is_state: bool = False) -> None:
         if self.state == "running":
@@ -225,12 +217,10 @@ class SimulatedNode:
             self._step(TimePassed())
         self._watch()
 
-    def _step(self, given: Input, then: Callable[[Update], None] | None = None) -> None:
+    def _step(self, given: Input) -> None:
         assert self.runtime is not None
         try:
             update = self.runtime.step(given, self._queue.now)
-            if then is not None:
-                then(update)
         except Exception as error:
             self.crashes += 1
             where = traceback.extract_tb(error.__traceback__)[-1]

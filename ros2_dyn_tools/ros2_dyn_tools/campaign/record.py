@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happened in a world: a table of what the arm did, one of what was commanded, and a list of events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+
+COMMANDS = ("command", "failsafe command")
+"""Kinds of records that are commands: of the node, and of its failsafe process."""
+
+
+class Event(NamedTuple):
+    """Something that happened."""
+
+    t: float
+    """Time, s."""
+    kind: str
+    details: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What users have declared of a robot, and what its description says; joints in the arm's order."""
+
+    joint_names: tuple[str, ...]
+    effort_limit: Array
+    """Largest commanded efforts, N m or N, shape (n,)."""
+    slew_rate: Array
+    """Largest rates of change of the commanded efforts, N m/s or N/s, shape (n,)."""
+    velocity_limit: Array
+    """rad/s or m/s, shape (n,)."""
+    lower: Array
+    """Position limits, rad or m, shape (n,)."""
+    upper: Array
+    collision_threshold: Array
+    """External efforts that are a collision, N m or N, shape (n,); infinite where none is detected."""
+    state_timeout: float
+    """s."""
+    max_tip_speed: float
+    """m/s."""
+    modes: tuple[str, ...]
+    """Modes in which a law commands."""
+    contact_modes: tuple[str, ...]
+    """Those of them in which people or things are touched."""
+    enabled_modes: tuple[str, ...]
+    """Those of them in which a person holds a button."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What the arm did, every 10 ms; joints in the arm's order."""
+
+    t: Array
+    """s, shape (m,)."""
+    q: Array
+    """True positions, rad or m, shape (m, n)."""
+    qd: Array
+    """True velocities, rad/s or m/s, shape (m, n)."""
+    tip_speed: Array
+    """m/s, shape (m,)."""
+    contact_force: Array
+    """Resultant of all contacts, N, shape (m,)."""
+    contact_effort: Array
+    """Efforts of all contacts at the joints, N m or N, shape (m, n)."""
+    silence: Array
+    """Time since a message of joint states reached the node, s, shape (m,)."""
+    mode: Array
+    """Mode of the node, shape (m,); empty where it is dead."""
+    commander: Array
+    """Who commands, shape (m,): "node", "failsafe" or empty."""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What was commanded; joints in the arm's order."""
+
+    t: Array
+    """s, shape (k,)."""
+    effort: Array
+    """N m or N, shape (k, n)."""
+    data: Array
+    """What was published, in the controller's order and units, shape (k, n)."""
+    publisher: Array
+    """Who published it, shape (k,): "node" or "failsafe"."""
+    sequence: Array
+    """Number of the process that knows its command before, shape (k,)."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Everything that happened in a world, when it has ended."""
+
+    declared: Declared
+    motion: Motion
+    commands: Commands
+    events: list[Event]
+
+    def times(self, kind: str, *details: Any) -> list[float]:
+        """Return when an event happened whose details begin with these, s."""
+        return [e.t for e in self.events if e.kind == kind and e.details[: len(details)] == details]
+
+    def spans(self, begins: str, ends: str) -> list[tuple[float, float, str]]:
+        """Return beginning, end, s, and first detail of what has begun and ended; what has not ended lasts for ever."""
+        begun: dict[str, list[float]] = {}
+        spans = []
+        for t, kind, details in self.events:
+            if kind == begins:
+                begun.setdefault(details[0], []).append(t)
+            elif kind == ends and begun.get(details[0]):
+                spans.append((begun[details[0]].pop(0), t, details[0]))
+        return sorted(spans + [(t, np.inf, name) for name, times in begun.items() for t in times])
+
+
+class Recorder:
+    """Writes down what happens, while it happens."""
+
+    def __init__(self, declared: Declared) -> None:
+        self._declared = declared
+        self._motion: list[tuple[Any, ...]] = []
+        self._commands: list[tuple[Any, ...]] = []
+        self.records: list[tuple[Any, ...]] = []
+        """Events and commands: time in ns, kind, details."""
+        self._sequence = 0
+
+    def event(self, t: int, kind: str, *details: Any) -> None:
+        """Write down an event at a time, ns."""
+        self.records.append((t, kind, *details))
+
+    def begin_sequence(self) -> None:
+        """Take the next command as the first of a process that knows none before."""
+        self._sequence += 1
+
+    def command(self, t: int, effort: Array, data: Array, publisher: str) -> None:
+        """Write down a command at a time, ns: efforts, N m or N, (n,), what was published, (n,), and by whom."""
+        efforts = effort.tolist()
+        self.records.append((t, publisher, *efforts))
+        who = "node" if publisher == COMMANDS[0] else "failsafe"
+        self._commands.append((1e-9 * t, efforts, data.tolist(), who, self._sequence))
+
+    def motion(self, **values: Any) -> None:
+        """Write down an instant: the fields of `Motion`."""
+        self._motion.append(tuple(values[name] for name in Motion.__dataclass_fields__))
+
+    def finish(self) -> Record:
+        """Return what has happened by now."""
+        motion, commands = ([np.array(column) for column in zip(*rows)] for rows in (self._motion, self._commands))
+        events = [Event(1e-9 * t, kind, tuple(details)) for t, kind, *details in self.records if kind not in COMMANDS]
+        none = np.zeros((0, len(self._declared.joint_names)))
+        empty = Commands(none[:, 0], none, none, none[:, 0], none[:, 0])
+        return Record(self._declared, Motion(*motion), Commands(*commands) if commands else empty, events)
