@@ -11,7 +11,7 @@ from itertools import product
 
 import pytest
 
-from delayed_loop import Loop, Outcome, light_arm, play
+from light_arms import Loop, Outcome, light_arm, play
 from tiers import part
 
 TIP_SPEED_LIMIT = 0.25

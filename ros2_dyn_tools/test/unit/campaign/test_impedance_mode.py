@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from delayed_loop import Loop, light_arm, play
-from held_arm import Held, light
-from kept import broken
+from arm_world import broken
+from light_arms import Held, Loop, light, light_arm, play
 from robots import mock_arm
 from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.control.modes.impedance import ImpedanceSettings, Spring
