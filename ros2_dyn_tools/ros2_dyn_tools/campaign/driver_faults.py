@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ros2_dyn.runtime.inputs import JointSample
-from ros2_dyn.simulation.driver import DriverFault
+from ros2_dyn_tools.campaign.driver import DriverFault
 
 
 def stop_stream(rng: np.random.Generator) -> DriverFault:

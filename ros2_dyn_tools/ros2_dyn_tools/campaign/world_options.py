@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_node import NodeQuality
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 

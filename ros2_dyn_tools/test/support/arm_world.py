@@ -10,8 +10,8 @@ import numpy as np
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.runtime import Settings
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
 from ros2_dyn_tools.campaign.record import Record
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
@@ -31,7 +31,7 @@ SETTINGS = {
     "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
     "friction.transition_velocity": 0.05,
     "commands.ramp_time": 0.2,
-    "collision.enabled": False,
+    "collision.bandwidth": 0.0,
 }
 
 

@@ -19,10 +19,10 @@ from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import HybridSample, JointSample, PoseSample, Settings, WrenchSample
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.driver import DriverQuality
-from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn.simulation.wall import Wall
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ros2_dyn.runtime.inputs import JointSample
-from ros2_dyn.simulation.driver import Driver, DriverQuality
+from ros2_dyn_tools.campaign.driver import Driver, DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 
 NAMES = tuple("abcdef")

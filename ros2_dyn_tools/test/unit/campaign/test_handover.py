@@ -124,7 +124,7 @@ def name_joints_in_another_order(world: HandoverWorld) -> None:
 
 
 def swap_joints(world: HandoverWorld) -> None:
-    world.miswire([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)], True)
+    world.wirings.append([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)])
 
 
 def lose_efforts(world: HandoverWorld) -> None:
@@ -149,7 +149,7 @@ def _held(world: HandoverWorld, held_by: str) -> None:
         (refuse, "the switch is refused", TRAJECTORY),
         (keep_silent, "no answer within 2 s", TRAJECTORY),
         (kill_effort_controller, "'shoulder_pan_joint' does not follow its command; switched back", TRAJECTORY),
-        (name_joints_in_another_order, "set commands.joints to its joints in its order", TRAJECTORY),
+        (name_joints_in_another_order, "set robot.joints to its joints in its order", TRAJECTORY),
         (let_it_move, "the arm moves: '", TRAJECTORY),
     ],
     ids=lambda each: each.__name__ if callable(each) else "",

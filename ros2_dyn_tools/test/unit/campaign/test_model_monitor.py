@@ -14,12 +14,12 @@ from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
-from ros2_dyn.simulation.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names, nominal_arm, random_home
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
@@ -309,7 +309,7 @@ def test_a_payload_of_the_description_that_falls_is_noticed_in_gravity():
 
 @pytest.mark.parametrize(("force", "stops"), [(50.0, False), (250.0, True)])
 def test_hand_guiding_bears_the_declared_force_of_a_hand_and_no_more(force, stops):
-    world = make_world(LOADED, ARM, arm_settings(**{"commands.velocity_scale": 1.0}))
+    world = make_world(LOADED, ARM, arm_settings())
     declare(world, PAYLOAD)
     push = AppliedForce("tool0", (0.0, force, 0.0), (0.0, 0.0, 0.0), "step", CHANGED, 0.2)
     outcome = play(world, "hand_guiding", lambda: world.add_contact(push), end=2.2)

@@ -16,10 +16,10 @@ from ros2_dyn.model import Payload
 from ros2_dyn.runtime.inputs import ClockJump, PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverQuality
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
@@ -162,7 +162,7 @@ def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay)
 @pytest.mark.parametrize("name", ARMS)
 def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     """At 3 rad/s the slew rate alone takes 0.2 s to reverse an effort: more than 0.3 rad."""
-    played = moving(name, "gravity", speed=10.0, **{"commands.velocity_scale": 1.0})
+    played = moving(name, "gravity", speed=10.0)
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)

@@ -9,8 +9,8 @@ from robots import mock_arm
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.driver import DriverFault, DriverQuality
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
+from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 

@@ -27,7 +27,7 @@ from ros2_dyn.runtime.inputs import (
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand, Update, Work
-from ros2_dyn.simulation.event_queue import EventQueue
+from ros2_dyn_tools.campaign.event_queue import EventQueue
 
 MakeRuntime = Callable[[RobotModel, Settings], ArmRuntime]
 MODE_REQUEST = "mode"

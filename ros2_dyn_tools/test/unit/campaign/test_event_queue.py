@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Virtual time: order of events, periods without rounding."""
 
-from ros2_dyn.simulation.event_queue import EventQueue
+from ros2_dyn_tools.campaign.event_queue import EventQueue
 
 
 def test_events_run_in_the_order_of_their_times_and_of_their_addition():

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from ros2_dyn.simulation.driver import Driver, DriverQuality
+from ros2_dyn_tools.campaign.driver import Driver, DriverQuality
 
 NAMES = tuple("abcdef")
 
