@@ -61,7 +61,7 @@ def start(name: str) -> subprocess.Popen[bytes]:
     """One of the two nodes, in its namespace."""
     arguments = ["--ros-args", "-r", f"__ns:=/{NAMESPACES[name]}", "-p", f"urdf_file:={URDF}"]
     if name == OURS:
-        arguments += ["-p", "collision.enabled:=false"]
+        arguments += ["-p", "collision.bandwidth:=0.0"]
     return subprocess.Popen([sys.executable, *COMMANDS[name], *arguments])
 
 

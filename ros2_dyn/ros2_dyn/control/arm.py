@@ -138,8 +138,6 @@ class Arm:
     """What speaks against the model or the controller; see `model_doubt`."""
     state_timeout: float = inf
     """Maximum age of a state that a command may be based on, and of external efforts that are needed, s."""
-    singularity_threshold: float = 0.0
-    """Singular value of the tip's Jacobian below which the arm is near a singularity; rows in m and rad."""
 
     @cached_property
     def tip_speed(self) -> float:

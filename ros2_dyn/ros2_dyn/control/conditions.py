@@ -16,6 +16,7 @@ from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.modes.base import AnyMode, Target
+from ros2_dyn.control.passivity_observer import ENERGY_BUDGET
 from ros2_dyn.control.position_limits import limit_ahead
 
 TARGET_TOPICS: dict[Target, str] = {
@@ -34,12 +35,7 @@ HOW_TO_ENABLE = (
 
 def requires_enable(mode: AnyMode | type[AnyMode], commands: CommandSettings) -> bool:
     """Return whether a mode requires an enabling signal."""
-    return mode.name in commands.require_enable if commands.require_enable else mode.needs.enabling_signal
-
-
-def stops_at_collision(mode: AnyMode | type[AnyMode], commands: CommandSettings) -> bool:
-    """Return whether a collision stops a mode; the others expect contact."""
-    return mode.name in commands.collision_stop_modes if commands.collision_stop_modes else not mode.needs.contact
+    return mode.needs.enabling_signal and commands.require_enable
 
 
 def target_age(mode: AnyMode | type[AnyMode], arm: Arm) -> float:
@@ -98,12 +94,12 @@ def tip_speed(mode: AnyMode, arm: Arm) -> Violation | None:
 
 def collision(mode: AnyMode, arm: Arm) -> Violation | None:
     """There is no collision, where contact is not expected."""
-    return Violation("collision") if arm.collision and stops_at_collision(mode, arm.commands) else None
+    return Violation("collision") if arm.collision and not mode.needs.contact else None
 
 
 def detector(mode: AnyMode, arm: Arm) -> Violation | None:
     """External efforts are observed, where they stop the mode or its law needs them."""
-    stops = arm.detects_collisions and stops_at_collision(mode, arm.commands)
+    stops = arm.detects_collisions and not mode.needs.contact
     if not (stops or mode.uses_external_wrench(arm.now)) or arm.detector_age <= arm.state_timeout:
         return None
     since = f"for {arm.detector_age:.3f} s" if isfinite(arm.detector_age) else "yet"
@@ -122,11 +118,11 @@ def target(mode: AnyMode, arm: Arm) -> Violation | None:
 
 def energy(mode: AnyMode, arm: Arm) -> Violation | None:
     """Late commands feed little energy into the arm; see `PassivityObserver`."""
-    fed, budget = arm.loop.fed_energy, arm.commands.energy_budget
-    if fed <= budget:
+    fed = arm.loop.fed_energy
+    if fed <= ENERGY_BUDGET:
         return None
     late = f"commands that come {1e3 * arm.loop.longest:.0f} ms late"
-    return Violation("energy", f": {late} fed {fed:.3g} J into the arm, commands.energy_budget allows {budget:.3g} J")
+    return Violation("energy", f": {late} fed {fed:.3g} J into the arm, {ENERGY_BUDGET:.3g} J are allowed")
 
 
 CONDITIONS: tuple[Callable[[AnyMode, Arm], Violation | None], ...] = (

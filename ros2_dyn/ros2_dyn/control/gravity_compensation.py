@@ -6,6 +6,9 @@ from __future__ import annotations
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
+STOP_DAMPING = 15.0
+"""Rate at which a stopped arm comes to rest, 1/s; less where states are slow."""
+
 
 def gravity_compensation(state: ArmState, damping: float = 0.0) -> Array:
     """Return the efforts ``g(q) - damping M(q) qd``; motion decays as ``exp(-damping t)``.

@@ -20,7 +20,9 @@ from ros2_dyn.model.spatial import Array
 
 FORGET_TIME = 5.0
 """Time in which energy that was fed into the arm is forgotten, s: its friction has taken it."""
-
+ENERGY_BUDGET = 0.02
+"""Energy that late commands may feed into the arm, J: from a tenth of it on damping is reduced; beyond it a mode ends.
+"""
 MAX_STEP = 1.0
 """Largest motion of a joint between two states that is believed, rad or m."""
 
@@ -54,9 +56,9 @@ class PassivityObserver:
             self.energy = max(0.0, self.energy * exp(-max(since, 0.0) / FORGET_TIME) + work)
         self._q, self._supply = q, supply
 
-    def gain(self, budget: float) -> float:
-        """Return the factor of the dampers with which the law stays within a budget, J: from 1 to 0.
+    def gain(self) -> float:
+        """Return the factor of the dampers with which the law stays within the budget: from 1 to 0.
 
         They fade out from a tenth of the budget to a half. What drives the arm beyond that is no damper.
         """
-        return min(max((0.5 - self.energy / budget) / 0.4, 0.0), 1.0)
+        return min(max((0.5 - self.energy / ENERGY_BUDGET) / 0.4, 0.0), 1.0)

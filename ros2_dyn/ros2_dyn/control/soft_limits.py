@@ -10,16 +10,20 @@ from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
+WALL_WIDTH = 0.2
+"""Distance before the joint limits at which soft walls begin, rad or m."""
+WALL_BANDWIDTH = 30.0
+"""Bandwidth of the soft walls, rad/s."""
+
 
 def soft_walls(arm: Arm) -> Array:
     """Return the efforts of the soft walls at a tick, N m or N, shape (n,)."""
-    commands = arm.commands
     return soft_limits(
         arm.state,
         *arm.walls,
         effort_limit=arm.limits.effort,
-        margin=commands.soft_limit_margin,
-        bandwidth=arm.loop.bandwidth(commands.soft_limit_bandwidth),
+        margin=WALL_WIDTH,
+        bandwidth=arm.loop.bandwidth(WALL_BANDWIDTH),
     )
 
 

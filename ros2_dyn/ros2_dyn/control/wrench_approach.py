@@ -19,8 +19,6 @@ APPROACH_SPEED = 0.1
 """Speed of the tip at which the wrench grows no further, m/s."""
 APPROACH_STABILITY = 0.3
 """Fraction of that speed by which the force's growth may change the tip's speed within the loop's delay."""
-LEVER = 0.2
-"""Moments change as fast as a force on this lever, m."""
 MIN_TIME = 1e-6
 """Time between two states that is told from none, s."""
 
@@ -51,8 +49,8 @@ class WrenchApproach:
 
     def _approach(self, target: Array, mobility: Array, arm: Arm, dt: float) -> None:
         """Change the wrench towards a target, more slowly where the tip already moves the way it pushes."""
-        rate, loop = arm.commands.force_rate, arm.loop
-        steps = rate * dt, LEVER * rate * dt
+        loop = arm.loop
+        steps = arm.commands.max_force * dt, arm.commands.max_moment * dt  # from none to the largest in 1 s
         pull = mobility @ target
         growth = mobility @ (rate_limited_wrench(self.wrench, target, *steps) - self.wrench)
         share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)

@@ -15,6 +15,8 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 Kind = Literal["regular", "boundary", "interior"]
+NEAR_SINGULARITY = 0.02
+"""Singular value of a tip's Jacobian below which an arm is near a singularity; rows in m and rad."""
 DIRECTIONS = 256
 """Number of directions that are tested where several are lost at once."""
 

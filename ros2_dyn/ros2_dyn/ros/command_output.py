@@ -32,7 +32,7 @@ class CommandOutput:
         """Whether the failsafe process has taken over, so that nothing may be published."""
         return self._failsafe.commands
 
-    def link(self, controller: str) -> CommandLink:
+    def link(self) -> CommandLink:
         """Return what is known of the other side.
 
         Args:
@@ -42,7 +42,7 @@ class CommandOutput:
         failsafe = node.get_fully_qualified_name() + FAILSAFE_SUFFIX
         subscribers = self._publisher.get_subscription_count()
         if subscribers:
-            subscribers = min(subscribers, count_controllers(node, topic, controller))
+            subscribers = min(subscribers, count_controllers(node, topic))
         alive = not self._armed or self._failsafe.alive
         others = other_publishers(node, topic, self._gids)
         if self._arming:  # its endpoint is not known yet

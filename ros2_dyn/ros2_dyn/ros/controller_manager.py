@@ -21,11 +21,14 @@ from ros2_dyn.runtime.handover_protocol import Controller, Refused
 Publishers = dict[str, Publisher]
 PERIOD = 0.01
 """How often it is looked whether what is awaited is there, s."""
-LIST, SWITCH = "/list_controllers", "/switch_controller"
+LIST, SWITCH = "controller_manager/list_controllers", "controller_manager/switch_controller"
+"""Services of a manager, relative to the namespace of the node; another one's by remapping."""
 TRAJECTORY_TYPE = "JointTrajectoryController"
 """End of the types of controllers that follow trajectories."""
 STAY_TIME = Duration(nanosec=2_000_000)
 """Time of the point at which a trajectory controller stays."""
+ANSWER_TIME = 5.0
+"""Time within which a manager has to answer, s."""
 FAIL_BEFORE = 0.5
 """Part of the time for an answer after which a switch that waits for its hardware gives up."""
 
@@ -33,15 +36,13 @@ FAIL_BEFORE = 0.5
 class Waiter:
     """Lets coroutines of a node wait for a time, or for a condition."""
 
-    def __init__(self, node: Node, now: Callable[[], float], timeout: float) -> None:
+    def __init__(self, node: Node, now: Callable[[], float]) -> None:
         """Make it; `close` ends it.
 
         Args:
             node: whose timer lets the coroutines go on.
             now: the time, s.
-            timeout: time within which answers have to come, s.
         """
-        self.timeout = timeout
         self._node, self._now = node, now
         self._turn = Answer[None]()
         self._timer = node.create_timer(PERIOD, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -56,9 +57,9 @@ class Waiter:
         Raises:
             Refused: it does not within the time for an answer.
         """
-        await self._until(condition, self.timeout)
+        await self._until(condition, ANSWER_TIME)
         if not condition():
-            raise Refused(f"no answer within {self.timeout:g} s")
+            raise Refused(f"no answer within {ANSWER_TIME:g} s")
 
     def wake(self, *_: Any) -> None:
         """Look now whether what is awaited is there."""
@@ -79,20 +80,18 @@ class Waiter:
 class ControllerManager:
     """A manager's two services, and a topic of each trajectory controller; see `Controllers`."""
 
-    def __init__(self, node: Node, name: str, types: tuple[Any, Any], waiter: Waiter, publishers: Publishers) -> None:
+    def __init__(self, node: Node, types: tuple[Any, Any], waiter: Waiter, publishers: Publishers) -> None:
         """Talk to a manager.
 
         Args:
             node: the node.
-            name: full name of the manager.
             types: types of the services that list and switch.
             waiter: waits for the answers.
             publishers: those of trajectories, by topic, which are made when they are needed first.
         """
-        self._node, self._namespace, self._waiter, self._publishers = node, name.rpartition("/")[0], waiter, publishers
-        self._list, self._switch = (
-            node.create_client(kind, name + service) for kind, service in zip(types, (LIST, SWITCH))
-        )
+        self._node, self._waiter, self._publishers = node, waiter, publishers
+        self._namespace = node.resolve_service_name(SWITCH).rsplit("/", 2)[0]
+        self._list, self._switch = (node.create_client(kind, name) for kind, name in zip(types, (LIST, SWITCH)))
 
     def close(self) -> None:
         """Give up the services."""
@@ -140,7 +139,7 @@ class Ros2ControlManager(ControllerManager):
 
     async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
         """Switch controllers; Humble's response does not say why one fails."""
-        seconds, rest = divmod(FAIL_BEFORE * self._waiter.timeout, 1.0)
+        seconds, rest = divmod(FAIL_BEFORE * ANSWER_TIME, 1.0)
         response = await self._call(
             self._switch,
             activate_controllers=list(activate),
@@ -170,24 +169,24 @@ class MockArmManager(ControllerManager):
             raise Refused(response.message)
 
 
-def find_manager(node: Node, name: str, waiter: Waiter, publishers: Publishers) -> Ros2ControlManager | MockArmManager:
-    """Return the manager of a name, which may be relative to the node's namespace; see `ControllerManager`.
+def find_manager(node: Node, waiter: Waiter, publishers: Publishers) -> Ros2ControlManager | MockArmManager:
+    """Return the manager of the arm's controllers; see `ControllerManager`.
 
     Raises:
         ProcessError: there is none, or its messages are not installed here.
     """
-    name = node.resolve_service_name(name)
-    found = dict(node.get_service_names_and_types()).get(name + SWITCH, [])
+    name = node.resolve_service_name(SWITCH)
+    found = dict(node.get_service_names_and_types()).get(name, [])
     if "ros2_dyn_interfaces/srv/SwitchController" in found:
-        return MockArmManager(node, name, (ListMockControllers, SwitchMockController), waiter, publishers)
+        return MockArmManager(node, (ListMockControllers, SwitchMockController), waiter, publishers)
     if not found:
-        raise ProcessError(name, f"there is no service {name}{SWITCH}: set the parameter controller_manager")
+        raise ProcessError(node.get_name(), f"there is no service {name}: remap {LIST} and {SWITCH}")
     try:
         from controller_manager_msgs.srv import ListControllers, SwitchController
     except ImportError as error:
         text = f"its messages cannot be imported: install controller_manager_msgs ({error})"
         raise ProcessError(name, text) from error
-    return Ros2ControlManager(node, name, (ListControllers, SwitchController), waiter, publishers)
+    return Ros2ControlManager(node, (ListControllers, SwitchController), waiter, publishers)
 
 
 def _controller(state: Any) -> Controller:

@@ -13,6 +13,7 @@ from rclpy.node import Node
 
 from ros2_dyn.control.modes.base import ModeReport
 from ros2_dyn.dynamics import singular_values
+from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.runtime import ArmRuntime
 from ros2_dyn.runtime.effort_convention import total_effort
@@ -144,7 +145,7 @@ def singularity_status(robot: RobotDynamics, state: MeasuredState) -> Diagnostic
     """Return how far the tip is from a singularity."""
     J, _ = robot.kernels.tip(state.q)
     smallest = float(singular_values(np.array(J))[-1])
-    threshold = robot.settings.outputs.singularity_threshold
+    threshold = NEAR_SINGULARITY
     values = {"smallest singular value": smallest, "threshold": threshold}
     level, message = (WARN, "near a singularity") if smallest < threshold else (OK, "far from any")
     return status("singularity", level, message, values)
@@ -218,7 +219,7 @@ class Diagnostics:
         ]
         if robot is not None and state is not None:
             statuses += [singularity_status(robot, state), effort_status(runtime.model_difference(now))]
-        if robot is not None and robot.settings.collision.enabled:
+        if robot is not None and robot.settings.collision.observes:
             statuses.append(collision_status(runtime, robot))
         message = DiagnosticArray(status=statuses)
         for each in statuses:

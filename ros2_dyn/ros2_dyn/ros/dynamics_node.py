@@ -70,7 +70,7 @@ class DynamicsNode(ServedNode):
     """Joint efforts of any URDF robot, from its measured and desired states."""
 
     def __init__(self) -> None:
-        super().__init__("dynamics")
+        super().__init__("dynamics", automatically_declare_parameters_from_overrides=True)
         settings = declare_settings(self)
         self._diagnostics = Diagnostics(self)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
@@ -242,12 +242,15 @@ class DynamicsNode(ServedNode):
         reply = await self._driver.request(CollisionCalibration())
         if reply.error is not None:
             return _filled(response, reply)
-        names = list(self._runtime.require_robot("joints").model.joint_names)
-        parameters = [Parameter("robot.joints", value=names), Parameter("collision.threshold", value=reply.value)]
+        robot = self._runtime.require_robot("joints")
+        names = list(robot.settings.robot.joints or robot.model.joint_names)
+        by_name = dict(zip(robot.model.joint_names, reply.value))
+        found = [by_name[name] for name in names]
+        parameters = [Parameter("robot.joints", value=names), Parameter("collision.threshold", value=found)]
         result = self.set_parameters_atomically(parameters)
         response.success, response.message = result.successful, result.reason
         if result.successful:
-            response.message = f"robot.joints: {names}, collision.threshold: {reply.value}".replace("'", '"')
+            response.message = f"robot.joints: {names}, collision.threshold: {found}".replace("'", '"')
         return response
 
     # ---- now and then

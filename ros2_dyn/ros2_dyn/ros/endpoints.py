@@ -56,20 +56,9 @@ def other_publishers(node: Node, topic: str, known: Collection[bytes]) -> tuple[
     return tuple(full_name(info) for info in infos if bytes(info.endpoint_gid) not in known)
 
 
-def count_controllers(node: Node, topic: str, controller: str) -> int:
-    """Return the number of subscribers of a topic that may be the controller.
-
-    Args:
-        node: any node.
-        topic: name of the topic.
-        controller: name of the controller's node, with its namespace or without; empty: any but `TOOLS`.
-    """
-    names = [
-        (info.node_name, full_name(info))
-        for info in node.get_subscriptions_info_by_topic(topic)
-        if not info.node_name.startswith(TOOLS)
-    ]
-    return len(names) if not controller else sum(controller in name for name in names)
+def count_controllers(node: Node, topic: str) -> int:
+    """Return the number of subscribers of a topic that may be the controller: any but `TOOLS`."""
+    return sum(not info.node_name.startswith(TOOLS) for info in node.get_subscriptions_info_by_topic(topic))
 
 
 def full_name(info: Any) -> str:

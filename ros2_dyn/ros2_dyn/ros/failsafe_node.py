@@ -63,7 +63,7 @@ class FailsafeNode(ServedNode):
         self._node_is_alive, self._disarmed = True, False
         self._simulated, self._memory = task.use_sim_time, memory
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
-        self._time = RuntimeClock(task.config.settings.commands.clock_timeout, time.monotonic())
+        self._time = RuntimeClock(task.config.settings.states.clock_timeout, time.monotonic())
         self._reader, self._log = JointStateReader(), EventLog(self.get_logger())
         self.create_subscription(JointState, task.states_topic, self._on_states, qos_profile_sensor_data, raw=True)
         self.create_service(Trigger, "~/release", self._release)

@@ -37,7 +37,7 @@ class NodeArm:
         """
         self._driver, self._waiter, self.effort_controller = driver, waiter, effort_controller
         robot = driver.runtime.require_robot("joints")
-        self.joints = robot.settings.commands.joints or robot.model.joint_names
+        self.joints = robot.settings.robot.joints or robot.model.joint_names
         """Joints of the commands, in their order."""
 
     async def view(self, after: float = 0.0) -> ArmView:
@@ -116,11 +116,11 @@ class HandoverServices:
             ProcessError: nobody manages controllers, or it is not known which one gets the commands.
         """
         node, driver = self._node, self._driver
-        settings, effort_controller = driver.runtime.settings, self._effort_controller()
-        waiter = Waiter(node, driver.now, settings.commands.handover_timeout)
+        effort_controller = self._effort_controller()
+        waiter = Waiter(node, driver.now)
         try:
             arm = NodeArm(driver, waiter, effort_controller)
-            manager = find_manager(node, settings.commands.controller_manager, waiter, self._publishers)
+            manager = find_manager(node, waiter, self._publishers)
             try:
                 return await handover(arm, manager)
             except Exception as error:
@@ -135,13 +135,10 @@ class HandoverServices:
         """Return the name of the controller that gets the commands.
 
         Raises:
-            ProcessError: it is not declared.
+            ProcessError: ~/command is not remapped to one.
         """
-        if declared := self._driver.runtime.settings.commands.effort_controller:
-            return declared
         topic = self._node.resolve_topic_name("~/command")
         name, _, last = topic.rpartition("/")
         if last != "commands":
-            advice = "remap it to <controller>/commands, or set the parameter commands.effort_controller"
-            raise ProcessError(self._node.get_name(), f"~/command is {topic}: {advice}")
+            raise ProcessError(self._node.get_name(), f"~/command is {topic}: remap it to <controller>/commands")
         return name.rpartition("/")[2]

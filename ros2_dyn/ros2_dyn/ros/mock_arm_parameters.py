@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from ament_index_python.packages import get_package_share_directory
@@ -15,7 +15,6 @@ from rclpy.parameter import Parameter
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import declare
-from ros2_dyn.runtime.effort_convention import NUMBERS_NEEDED, CommandInterface
 from ros2_dyn.runtime.parameter_files import read_parameter_file
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_script import read_contacts
@@ -24,7 +23,7 @@ from ros2_dyn.simulation.drives import Drive, drive_of
 from ros2_dyn.simulation.perturbed import perturbed, with_armature, with_friction
 from ros2_dyn.simulation.wall import Wall
 
-INTERFACES = get_args(CommandInterface)
+INTERFACES = ("effort", "position_offset", "current")
 
 
 def _parameter(default: Any, description: str, high: float | None = None, low: float = 0.0) -> Any:
@@ -68,8 +67,9 @@ class MockArmSettings:
     trajectory_d: tuple[float, ...] | None = _parameter(None, "Its damping, N m s/rad or N s/m.")
 
     command_interface: str = _parameter("effort", f"What commands are: {', '.join(INTERFACES)}.")
-    servo_stiffness: tuple[float, ...] | None = _parameter(None, "Of the servos of position_offset, N m/rad or N/m.")
-    torque_constant: tuple[float, ...] | None = _parameter(None, "Effort per current, N m/A or N/A.")
+    effort_per_unit: tuple[float, ...] | None = _parameter(
+        None, "Stiffness of the servos of position_offset, N m/rad or N/m; or effort per current, N m/A or N/A."
+    )
 
     contact_script: str = _parameter("", "YAML file with a list of contacts; empty: none.")
     wall_point: tuple[float, ...] | None = _parameter(
@@ -117,12 +117,10 @@ class MockArmSettings:
         if self.command_interface not in INTERFACES:
             allowed = ", ".join(INTERFACES)
             raise InputError("command_interface", f"expected one of {allowed}, got '{self.command_interface}'")
-        name = NUMBERS_NEEDED.get(self.command_interface)
-        if name is not None and len(getattr(self, name) or ()) != model.n:
-            raise InputError(name, f"command_interface '{self.command_interface}' needs {model.n} numbers")
-        return drive_of(
-            self.command_interface, self.servo_stiffness or (), self.torque_constant or (), model.effort_limit
-        )
+        numbers = self.effort_per_unit or ()
+        if self.command_interface != "effort" and len(numbers) != model.n:
+            raise InputError("effort_per_unit", f"command_interface '{self.command_interface}' needs {model.n} numbers")
+        return drive_of(self.command_interface, numbers, model.effort_limit)
 
     def contacts(self, model: RobotModel) -> list[Contact]:
         """Return the contacts of the script, and the wall if there is one.

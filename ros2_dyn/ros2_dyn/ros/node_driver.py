@@ -46,7 +46,7 @@ class NodeDriver:
         self.outputs: Outputs | None = None
         self.commands = CommandOutput(node)
         self._node = node
-        self._clock = RuntimeClock(runtime.settings.commands.clock_timeout, time.monotonic())
+        self._clock = RuntimeClock(runtime.settings.states.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
         self._collision_service = TriggerService(node, "collision.service")
@@ -134,7 +134,7 @@ class NodeDriver:
             self.publish_collision_stop()
         self._collision_service.use(robot.settings.collision.service)
         self._stop_service.use(robot.settings.commands.stop_service)
-        self._clock.timeout = robot.settings.commands.clock_timeout
+        self._clock.timeout = robot.settings.states.clock_timeout
 
     def brake(self) -> None:
         """Call the service that brakes the arm."""
@@ -211,7 +211,7 @@ class NodeDriver:
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
-        link = self.commands.link(self.runtime.settings.commands.controller_node)
+        link = self.commands.link()
         self.step(link)
 
     def let_time_pass(self) -> None:

@@ -60,7 +60,7 @@ class Outputs:
         self._effort_outputs = [Output(node, JointState, topic) for topic in EFFORT_TOPICS]
         self._wrench_outputs = [Output(node, WrenchStamped, f"joint_wrench/{joint.name}") for joint in model.joints]
         self._marker_output = Output(node, MarkerArray, "wrench_markers")
-        self.collision = CollisionOutputs(node, robot) if robot.settings.collision.enabled else None
+        self.collision = CollisionOutputs(node, robot) if robot.settings.collision.observes else None
         self._all = [*self._effort_outputs, *self._wrench_outputs, self._marker_output]
         self._all += [] if self.collision is None else self.collision.outputs
 
@@ -157,4 +157,4 @@ class CollisionOutputs:
 def _key(robot: RobotDynamics) -> tuple[object, ...]:
     model = robot.model
     names = model.link_names, tuple(joint.name for joint in model.joints), robot.tip_link
-    return *names, robot.settings.collision.enabled
+    return *names, robot.settings.collision.observes

@@ -13,6 +13,7 @@ from rclpy.node import Node
 from ros2_dyn_interfaces.srv import GetCollisionResiduals, GetDynamics, GetJacobian, WrenchToTorque
 
 from ros2_dyn.dynamics import jacobian, jacobian_dot, manipulability, singular_values, static_torque
+from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.ros.messages import time_message, xyz
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
@@ -48,7 +49,7 @@ def fill_jacobian(
     sigma = singular_values(J)
     response.singular_values = sigma.tolist()
     response.manipulability = float(manipulability(J))
-    response.near_singularity = bool(sigma[-1] < robot.settings.outputs.singularity_threshold)
+    response.near_singularity = bool(sigma[-1] < NEAR_SINGULARITY)
 
 
 def fill_torque(

@@ -205,7 +205,7 @@ class ArmRuntime:
             InputError: none are observed.
         """
         if self._pipeline is None:
-            raise InputError("collision.enabled", "there is no robot yet")
+            raise InputError("robot_description", "there is no robot yet")
         return self._pipeline.external_efforts()
 
     def model_difference(self, now: float) -> ModelDifference | None:

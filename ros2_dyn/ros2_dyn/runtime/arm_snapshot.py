@@ -11,6 +11,7 @@ from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.targets import Targets
@@ -73,13 +74,12 @@ class ArmSnapshots:
             pose=self._targets.pose,
             external_wrench=external.wrench.wrench if external is not None and helped else (),
             detects_collisions=any(map(isfinite, settings.collision.threshold)),
-            detector_age=now - observed.observed_at if settings.collision.enabled else 0.0,
+            detector_age=now - observed.observed_at if settings.collision.observes else 0.0,
             collision=observed.collision,
             enable_age=now - self._enabled_at,
             problem=measured.problem,
             velocity_problem=measured.velocity_problem,
             state_timeout=settings.states.timeout,
-            singularity_threshold=settings.outputs.singularity_threshold,
         )
 
     def with_walls(self, arm: Arm, *, act: bool, stopped: bool) -> Arm:
@@ -91,8 +91,8 @@ class ArmSnapshots:
             stopped: whether the arm is to stay where it is.
         """
         dt, self._walls_at = (None if self._walls_at is None else arm.now - self._walls_at), arm.now
-        lower, upper, margin = arm.positions.lower, arm.positions.upper, arm.commands.soft_limit_margin
-        walls = self._walls.place(arm.state.q, lower, upper, margin=margin, dt=dt if act else None, stopped=stopped)
+        lower, upper = arm.positions.lower, arm.positions.upper
+        walls = self._walls.place(arm.state.q, lower, upper, margin=WALL_WIDTH, dt=dt if act else None, stopped=stopped)
         return arm if walls[0] is lower and walls[1] is upper else replace(arm, walls=walls)
 
 

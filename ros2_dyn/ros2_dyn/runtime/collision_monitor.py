@@ -10,6 +10,7 @@ from math import inf, isfinite
 
 import numpy as np
 
+from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.collision import CollisionDetector, IntendedContact, Thresholds
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
@@ -52,11 +53,11 @@ class CollisionUpdate:
     @cached_property
     def wrench(self) -> TipWrench:
         """The external wrench at the tip, in the tip link's axes."""
-        robot, settings, touched = self.robot, self.robot.settings, self.contact.link
+        robot, touched = self.robot, self.contact.link
         if touched and robot.model.link_frame(touched).body != robot.model.link_frame(robot.tip_link).body:
             return TipWrench((), f"'{touched}' is touched, not the tip")
         J, pose = robot.kernels.tip(self.state.q)
-        found = tip_wrench(J, self.residual, min_singular_value=settings.outputs.singularity_threshold)
+        found = tip_wrench(J, self.residual, min_singular_value=NEAR_SINGULARITY)
         if not found.wrench:
             return found
         f, m = np.reshape(found.wrench, (2, 3)) @ np.array(pose)[:3, :3]
@@ -175,10 +176,4 @@ def _observer_terms(terms: Terms) -> tuple[Sequence[float], ...]:
 
 
 def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:
-    def in_order(numbers: Sequence[float], default: float) -> tuple[float, ...]:
-        return tuple(settings.in_order(numbers, model, default))
-
-    return Thresholds(
-        in_order(settings.collision.threshold, np.inf),
-        in_order(settings.collision.threshold_velocity, 0.0) if settings.collision.threshold_velocity else (),
-    )
+    return Thresholds(tuple(settings.in_order(settings.collision.threshold, model, np.inf)))

@@ -10,7 +10,6 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.effort_convention import NUMBERS_NEEDED
 from ros2_dyn.runtime.settings import Settings
 
 
@@ -26,17 +25,16 @@ class CommandConversion:
         """Take the numbers of a robot.
 
         Raises:
-            InputError: the interface needs a number of each joint that is not set, or is zero.
+            InputError: a command needs a number of each joint that is not set, is zero, or is negative for a servo.
         """
-        self._interface = settings.commands.interface
-        self._factor = np.ones(model.n)
-        name = NUMBERS_NEEDED.get(self._interface)
-        if name is not None:
-            numbers = np.array(settings.in_order(getattr(settings.commands, name), model, 0.0))
+        commands, self._factor = settings.commands, np.ones(model.n)
+        self._of_servos = commands.command_effort == "position_offset"
+        if commands.converts:
+            numbers = np.array(settings.in_order(commands.effort_per_unit, model, 0.0))
             for joint, number in zip(model.joint_names, numbers):
-                if number == 0:
-                    needs = f"commands.interface '{self._interface}' needs it of each joint; '{joint}' has none"
-                    raise InputError(f"commands.{name}", needs)
+                if number == 0 or (self._of_servos and number < 0):
+                    needs = f"command_effort '{commands.command_effort}' needs it of each joint"
+                    raise InputError("commands.effort_per_unit", f"{needs}; that of '{joint}' is {number:g}")
             self._factor = 1 / numbers
 
     def data(self, effort: Array, q: Sequence[float] | None) -> Array | None:
@@ -48,6 +46,6 @@ class CommandConversion:
                 stays where it is.
         """
         converted = effort * self._factor
-        if self._interface != "position_offset":
+        if not self._of_servos:
             return converted
         return None if q is None else np.array(q) + converted

@@ -3,21 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
-from ros2_dyn.control.command_settings import CommandEffort
+from ros2_dyn.control.command_settings import Convention
 from ros2_dyn.model.spatial import Array
 
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
-CommandInterface = Literal["effort", "position_offset", "current"]
-"""What the numbers of a command are: efforts, N m or N; positions of servos, rad or m; or currents, A."""
-NUMBERS_NEEDED: Mapping[str, str] = {"position_offset": "servo_stiffness", "current": "torque_constant"}
-"""The parameter that gives a number of each joint, by the `CommandInterface` that needs it."""
 
 
-def robot_adds_friction(kind: CommandEffort) -> bool:
+def robot_adds_friction(kind: Convention) -> bool:
     """Return whether the robot itself compensates the friction of its joints."""
     return kind == "gravity_and_friction_compensated"
 
@@ -43,7 +38,7 @@ def total_effort(
     return measured
 
 
-def commanded_effort(kind: CommandEffort, effort: Array, gravity: Array) -> Array:
+def commanded_effort(kind: Convention, effort: Array, gravity: Array) -> Array:
     """Return an effort as the controller expects it, from the whole joint effort, N m or N, shape (n,).
 
     Args:
@@ -54,9 +49,7 @@ def commanded_effort(kind: CommandEffort, effort: Array, gravity: Array) -> Arra
     return effort if kind == "raw" else effort - gravity
 
 
-def own_effort(
-    kind: CommandEffort, gravity: tuple[float, ...], friction: tuple[float, ...]
-) -> tuple[float, ...] | None:
+def own_effort(kind: Convention, gravity: tuple[float, ...], friction: tuple[float, ...]) -> tuple[float, ...] | None:
     """Return the effort that the robot adds to its commands itself, N m or N; None: nothing."""
     if robot_adds_friction(kind):
         return tuple(g + f for g, f in zip(gravity, friction))

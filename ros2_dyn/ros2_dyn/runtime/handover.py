@@ -204,7 +204,7 @@ def _fitting(known: Sequence[Controller], arm: CommandedArm) -> Controller:
     if controller.joints != tuple(joints):
         raise Refused(
             f"controller '{name}' commands {_text(controller.joints)}, the node {_text(joints)}: "
-            "set commands.joints to its joints in its order"
+            "set robot.joints to its joints in its order"
         )
     return controller
 

@@ -170,7 +170,7 @@ class CommandLink(NamedTuple):
 
 
 class EnableSignal(NamedTuple):
-    """The enabling signal, which modes of `require_enable` need; its release or its silence stops them."""
+    """The enabling signal, which some modes need; its release or its silence stops them."""
 
     pressed: bool
 
@@ -237,7 +237,7 @@ class CollisionReset(NamedTuple):
 
 
 class CollisionCalibration(NamedTuple):
-    """A free motion is to be observed for `calibration_time`; the reply's value is the thresholds, N m or N."""
+    """A free motion is to be observed; the reply's value is the thresholds, N m or N."""
 
     request: Hashable = None
     """Name of the request."""

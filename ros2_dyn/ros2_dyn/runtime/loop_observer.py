@@ -38,7 +38,6 @@ class LoopObserver:
         self._delay = LoopDelay()
         self._passivity = PassivityObserver()
         self._periods: deque[float] = deque(maxlen=PERIODS)
-        self._budget = inf
         self.period = inf
         """The median period of the states, s; inf before the second."""
         self._state: Observed | None = None
@@ -48,7 +47,7 @@ class LoopObserver:
     def sampled(self) -> SampledLoop:
         """What the loop bears at the newest state."""
         delay = max(self._delay.longest - self.period, 0.0)
-        return SampledLoop(self.period, delay, self._passivity.gain(self._budget), self._passivity.energy)
+        return SampledLoop(self.period, delay, self._passivity.gain(), self._passivity.energy)
 
     @property
     def lead(self) -> float:
@@ -66,7 +65,6 @@ class LoopObserver:
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""
         self._delay.timeout, self._delay.declared = settings.states.timeout, settings.commands.delay
-        self._budget = settings.commands.energy_budget
 
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""

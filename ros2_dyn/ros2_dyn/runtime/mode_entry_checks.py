@@ -17,6 +17,7 @@ from ros2_dyn.control.conditions import enabling_signal, find_technical_violatio
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.modes import MODES, AnyMode
 from ros2_dyn.control.position_limits import positions_beyond
+from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
@@ -59,16 +60,12 @@ def description_problem(robot: RobotDynamics) -> str:
 
 
 def limits_problem(robot: RobotDynamics) -> str:
-    """Return which limit the robot lacks, or which joint that is to be commanded."""
+    """Return which limit the robot lacks."""
     model = robot.model
     for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):
         for kind, limit in (("effort", effort), ("velocity", velocity)):
             if not (isfinite(limit) and limit > 0):
                 return f"joint '{name}' has no {kind} limit in the robot description (its value is {limit:g})"
-    for name in robot.settings.commands.joints:
-        if name not in model.joint_names:
-            joints = list(model.joint_names)
-            return f"commands.joints names '{name}', which is none of the robot's joints: {joints}"
     return ""
 
 
@@ -106,11 +103,10 @@ def no_collision(entry: Entry) -> str:
 
 def joint_range(entry: Entry) -> str:
     """No joint is beyond its limits, or as far as the walls of a mode are wide that can bring it back."""
-    arm, margin = entry.arm, entry.arm.commands.soft_limit_margin
-    allowed = margin if entry.mode.needs.begins_behind_walls else 0.0
+    arm, allowed = entry.arm, WALL_WIDTH if entry.mode.needs.begins_behind_walls else 0.0
     if not (beyond := positions_beyond(arm.positions, arm.state.q, allowed)):
         return ""
-    if positions_beyond(arm.positions, arm.state.q, margin):
+    if positions_beyond(arm.positions, arm.state.q, WALL_WIDTH):
         return f"{beyond}: move it back first"
     bringing_back = [name for name, mode in MODES.items() if mode.needs.begins_behind_walls]
     return f"{beyond}: {' or '.join(bringing_back)} can bring it back"

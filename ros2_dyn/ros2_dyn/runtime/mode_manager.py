@@ -10,10 +10,10 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState, SupervisorPolicy
-from ros2_dyn.control.conditions import find_violation, requires_enable, stops_at_collision
+from ros2_dyn.control.conditions import find_violation, requires_enable
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
-from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensation
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
@@ -82,8 +82,7 @@ class ModeManager:
     @property
     def intends_contact(self) -> bool:
         """Whether a mode commands in which a contact is no collision."""
-        mode, robot = self.active, self._robot
-        return mode is not None and robot is not None and not stops_at_collision(mode, robot.settings.commands)
+        return self.active is not None and self.active.needs.contact
 
     @property
     def loop(self) -> LoopReport:
@@ -138,7 +137,7 @@ class ModeManager:
             effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now)
             supply = None if supervisor.ramps else law.supply
         if supervisor.stops:
-            rate = arm.loop._replace(gain=1.0).rate(arm.commands.stop_damping)
+            rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
             obeyed = np.full(robot.model.n, bool(self.link.other_publishers))
             if exerted is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW):
@@ -294,7 +293,7 @@ class ModeManager:
         before, supervisor, mode, settings = self._robot, self._supervisor, self.active, robot.settings
         self._robot = robot
         self._monitor.use(robot)
-        names = settings.commands.joints or robot.model.joint_names
+        names = settings.robot.joints or robot.model.joint_names
         self._order = [robot.model.joint_names.index(name) for name in names if name in robot.model.joint_names]
         if before is None or before.model.joint_names != robot.model.joint_names:
             self._latest, self._applied, self._loop = None, AppliedEffort(), LoopObserver()

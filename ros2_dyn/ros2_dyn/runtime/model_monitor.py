@@ -37,6 +37,8 @@ MIN_STEP = 0.005
 INERT, COMMANDED = 0.01, 0.03
 """Fractions of the effort limits: joints that exert less than the first exert nothing, if more than the second was
 commanded to one of them."""
+CONTACT_FORCE = 60.0
+"""Largest force of contact at the tip in modes that expect it, N, besides what they exert: a hand's."""
 BANDWIDTH = 30.0
 """Of the observer that compares the motion with the efforts, 1/s."""
 
@@ -146,7 +148,7 @@ class ModelMonitor:
 
     def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
         assert self._robot is not None
-        return contact_allowance(arm.J, self._robot.settings.commands.contact_force, wrench)
+        return contact_allowance(arm.J, CONTACT_FORCE, wrench)
 
     # ---- while commands leave
 
@@ -174,7 +176,7 @@ class ModelMonitor:
         effort, terms = self._measured(robot, observed), observed.terms
         if effort is None:
             return False
-        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
+        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
         limit = robot.model.effort_limit.tolist()
         if any(abs(tau - g) > INERT * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
             return False
@@ -188,7 +190,7 @@ class ModelMonitor:
         effort, terms = self._measured(robot, observed), observed.terms
         if effort is None:
             return np.zeros(robot.model.n, dtype=bool)
-        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
+        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
         exerted = np.array(effort) - np.array(own or [0.0] * len(effort))
         low, high = map(np.array, self._band.at(observed.state.measured.measured_at))
         return (exerted * low < 0) & (exerted * high < 0)
@@ -206,7 +208,7 @@ class ModelMonitor:
         assert robot is not None
         measured, terms = observed.state.measured, observed.terms
         t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
-        own = own_effort(robot.settings.commands.command_effort, terms.gravity, terms.friction)
+        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
         low, high = self._band.at(measured.measured_at)
         applied, effort = self._band.last, self._measured(robot, observed)
         if effort is not None:
@@ -246,5 +248,5 @@ class ModelMonitor:
     def _not_followed(self, robot: RobotDynamics, i: int, exerted: float, low: float, high: float) -> Violation:
         """Return the doubt of the controller of a joint."""
         joint, commanded = robot.model.joint_names[i], f"{low:.4g} to {high:.4g} were commanded"
-        look = "is it active, and does commands.joints have its order?"
+        look = "is it active, and does robot.joints have its order?"
         return Violation(CONTROLLER_DOES_NOT_FOLLOW, f": '{joint}' exerts {exerted:.4g} N m or N, {commanded}: {look}")

@@ -101,17 +101,17 @@ def joint_parameters(model: RobotModel) -> dict[str, list[Any]]:
         "robot.armature": [drive.armature for drive in drives],
     }
     for key in OF_EACH_JOINT:
-        numbers = [drive.breakaway if key == "static" else getattr(drive, key) for drive in drives]
-        values[f"friction.{key}"] = numbers
-    if all(drive.static is None for drive in drives):
-        del values["friction.static"], values["friction.stribeck_velocity"]
+        values[f"friction.{key}"] = [getattr(drive, key) for drive in drives]
+    if any(drive.static is not None for drive in drives):
+        values["friction.stribeck"] = [x for drive in drives for x in (drive.breakaway, drive.stribeck_velocity)]
     for name in ("friction.load", "friction.offset"):
         if not any(values[name]):
             del values[name]
     elements = [dict(drive.presliding) for drive in drives]
     if distances := sorted({distance for each in elements for distance in each}):
-        efforts = [each.get(distance, 0.0) for each in elements for distance in distances]
-        values |= {"friction.presliding_distance": distances, "friction.presliding_effort": efforts}
+        values["friction.presliding"] = [
+            number for each in elements for distance in distances for number in (distance, each.get(distance, 0.0))
+        ]
     return values
 
 

@@ -183,7 +183,7 @@ class RobotDynamics:
             effort: whole joint effort, N m or N, shape (n,).
             gravity: the part of it that carries the weight, N m or N, shape (n,).
         """
-        return commanded_effort(self.settings.commands.command_effort, effort, gravity)
+        return commanded_effort(self.settings.commands.convention, effort, gravity)
 
     def exerted(self, state: MeasuredState, terms: Terms, gravity: Array) -> Array | None:
         """Return the measured effort, as it would be commanded, N m or N, shape (n,); None where it is not reported.
@@ -245,8 +245,7 @@ def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
     """Return what commands may be: fractions of the URDF's limits."""
     commands = settings.commands
     effort, velocity = commands.effort_scale * model.effort_limit, commands.velocity_scale * model.velocity_limit
-    torque_rate = np.array(settings.in_order(commands.torque_rate, model, inf))
-    return CommandLimits(model.joint_names, effort, np.minimum(commands.slew_rate * effort, torque_rate), velocity)
+    return CommandLimits(model.joint_names, effort, commands.slew_rate * effort, velocity)
 
 
 def no_robot(field: str) -> MessageError:

@@ -7,9 +7,11 @@ Those of a mode stand beside its law. The node declares its parameters from here
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+
+import numpy as np
 
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.modes import MODES
@@ -19,7 +21,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import MeasuredEffort
 
-OF_EACH_JOINT = ("viscous", "coulomb", "static", "stribeck_velocity", "load", "offset")
+OF_EACH_JOINT = ("viscous", "coulomb", "load", "offset")
 """Parameters of the friction with one number for each joint."""
 M = TypeVar("M", bound=Group)
 
@@ -44,7 +46,8 @@ class RobotSettings(Group, name="robot", title="Robot"):
 
     joints: tuple[str, ...] = parameter(
         (),
-        "Joints of the arm, where it is part of a bigger robot; the others are locked at 0. Not set: all joints.",
+        "Joints of the arm, in the order of ~/command; the others, as of a bigger robot, are locked at 0. Not set: all "
+        "joints, in the robot's order.",
         locked=True,
         example=["shoulder_pan_joint", "shoulder_lift_joint"],
     )
@@ -86,20 +89,13 @@ class FrictionSettings(Group, name="friction", title="Friction of the joints"):
         example=[2.0, 2.0],
         locked=True,
     )
-    static: tuple[float, ...] = parameter(
+    stribeck: tuple[float, ...] = parameter(
         (),
-        "Friction of each joint at low speed, N m or N. Not set: as `friction.coulomb`.",
-        per_joint=True,
-        example=[2.5, 2.0],
-        locked=True,
-    )
-    stribeck_velocity: tuple[float, ...] = parameter(
-        (),
-        "Velocity at which the excess of static friction has decayed, of each joint, rad/s or m/s. Not set: 0.1.",
-        per_joint=True,
-        low=1e-6,
-        high=10.0,
-        example=[0.1, 0.1],
+        "Friction of each joint at low speed, N m or N, and the velocity at which its excess over `friction.coulomb` "
+        "has decayed, rad/s or m/s: two numbers for each joint. Not set: no excess.",
+        low=0.0,
+        high=1000.0,
+        example=[2.5, 0.1, 2.0, 0.1],
         locked=True,
     )
     load: tuple[float, ...] = parameter(
@@ -117,21 +113,14 @@ class FrictionSettings(Group, name="friction", title="Friction of the joints"):
         example=[0.5, -0.5],
         locked=True,
     )
-    presliding_distance: tuple[float, ...] = parameter(
+    presliding: tuple[float, ...] = parameter(
         (),
-        "Displacements at which the springs slip that friction is before a joint slides, rad or m. Not set: none.",
-        low=1e-6,
-        high=1.0,
-        example=[0.01, 0.03],
-        locked=True,
-    )
-    presliding_effort: tuple[float, ...] = parameter(
-        (),
-        "Efforts of these springs when they slip, N m or N: one for each of `presliding_distance`, joint after "
-        "joint. Observers follow them; commands do not include them.",
+        "Springs that friction is before a joint slides: the displacement at which each slips, rad or m, and its "
+        "effort, N m or N, joint after joint; as many for each joint. Observers follow them; commands do not include "
+        "them. Not set: none.",
         low=0.0,
         high=1000.0,
-        example=[1.0, 0.5, 2.0, 0.0],
+        example=[0.01, 1.0, 0.03, 0.5, 0.01, 2.0, 0.03, 0.0],
         locked=True,
     )
     transition_velocity: float = parameter(
@@ -142,14 +131,16 @@ class FrictionSettings(Group, name="friction", title="Friction of the joints"):
         locked=True,
     )
 
-    def of_joint(self, i: int) -> dict[str, Any]:
-        """Return the numbers of `JointDynamics` that are given for a joint of `robot.joints`, by name."""
+    def of_joint(self, i: int, n: int) -> dict[str, Any]:
+        """Return the numbers of `JointDynamics` that are given for a joint of the n in `robot.joints`, by name."""
         own = {key: numbers[i] for key in OF_EACH_JOINT if (numbers := getattr(self, key))}
-        if own.get("static") is not None and own["static"] == own.get("coulomb"):
-            own["static"] = None  # no excess: kernels are spared it
-        if count := len(self.presliding_distance):
-            efforts = self.presliding_effort[count * i : count * (i + 1)]
-            own["presliding"] = tuple(each for each in zip(self.presliding_distance, efforts) if each[1] > 0)
+        if self.stribeck:
+            static, velocity = self.stribeck[2 * i : 2 * i + 2]
+            if static != own.get("coulomb"):  # else there is no excess, and kernels are spared it
+                own |= {"static": static, "stribeck_velocity": velocity}
+        if self.presliding:
+            numbers = np.reshape(self.presliding, (n, -1, 2))[i].tolist()
+            own["presliding"] = tuple((distance, effort) for distance, effort in numbers if effort > 0)
         return own
 
 
@@ -189,27 +180,34 @@ class StateSettings(Group, name="states", title="Measured and desired states"):
     )
     timeout: float = parameter(
         0.1,
-        "Maximum age of a joint state that a command may be based on, and of a joint that a message lacks, s.",
+        "Maximum age of a joint state that a command may be based on, and of a joint that a message lacks, s. With "
+        "use_sim_time, time passes all the same where /clock stands still for 20 times as long.",
         low=0.001,
         high=10.0,
         locked=True,
     )
+
     detect_frozen: bool = parameter(
         True,
         "Whether a state that repeats the numbers of the state before, with velocities other than zero, is ignored.",
         locked=True,
     )
 
+    @property
+    def clock_timeout(self) -> float:
+        """Real time for which a simulation's clock may stand still, s."""
+        return 20 * self.timeout
+
 
 @dataclass(frozen=True)
 class CollisionSettings(Group, name="collision", title="External efforts and collisions"):
     """How external efforts are observed, and what is a collision."""
 
-    enabled: bool = parameter(True, "Whether external efforts are observed and collisions detected.", locked=True)
     bandwidth: float = parameter(
         25.0,
-        "Bandwidth of the observer, 1/s. A step of twice the threshold is detected after 0.7 / observer_bandwidth s.",
-        low=0.1,
+        "Bandwidth of the observer, 1/s. A step of twice the threshold is detected after 0.7 / bandwidth s. 0: "
+        "external efforts are not observed.",
+        low=0.0,
         high=1000.0,
         locked=True,
     )
@@ -220,29 +218,21 @@ class CollisionSettings(Group, name="collision", title="External efforts and col
         per_joint=True,
         example=[20.0, 20.0],
     )
-    threshold_velocity: tuple[float, ...] = parameter(
-        (),
-        "Increase of the threshold with the speed of each joint, N m s or N s. Not set: 0.",
-        per_joint=True,
-        example=[5.0, 5.0],
-    )
+    calibration_time: float = parameter(30.0, "Duration of ~/calibrate_collision, s.", low=1.0, high=3600.0)
     service: str = parameter(
         "", "Service of type std_srvs/Trigger that is called when a collision begins. Empty: none."
     )
-    calibration_time: float = parameter(30.0, "Duration of ~/calibrate_collision, s.", low=1.0, high=3600.0)
+
+    @property
+    def observes(self) -> bool:
+        """Whether external efforts are observed."""
+        return self.bandwidth > 0
 
 
 @dataclass(frozen=True)
 class OutputSettings(Group, name="outputs", title="Outputs"):
     """What is published besides commands."""
 
-    singularity_threshold: float = parameter(
-        0.02,
-        "Singular value of the tip's Jacobian below which a state is near a singularity; rows in m and rad.",
-        low=0.0,
-        high=10.0,
-        locked=True,
-    )
     black_box: str = parameter(
         "",
         "Folder of the MCAP files of the last 10 s of inputs and decisions before each stop; it keeps the newest 20, "
@@ -271,6 +261,19 @@ def declared() -> dict[str, Parameter]:
     return {each.name: each for group in groups for each in group.parameters().values()}
 
 
+def check_names(names: Iterable[str]) -> None:
+    """Check that there are parameters of these names.
+
+    Raises:
+        InputError: there is none of a name; it says which one has its last part, or where old names are listed.
+    """
+    known = declared()
+    for name in sorted(set(names) - known.keys()):
+        like = [each for each in known if each.rpartition(".")[2] == name.rpartition(".")[2]]
+        advice = f"is it {' or '.join(like)}?" if like else "see `ros2_dyn parameters`, and CHANGELOG.rst for old ones"
+        raise InputError(name, f"there is no such parameter: {advice}")
+
+
 def _modes() -> tuple[Group, ...]:
     return tuple(mode.Parameters() for mode in MODES.values())
 
@@ -280,7 +283,7 @@ class Settings:
     """Valid values of all parameters, in SI units.
 
     Raises:
-        InputError: a list does not fit `robot.joints`, or there is no mode of a name.
+        InputError: a list does not fit `robot.joints`.
     """
 
     description: DescriptionSettings = DescriptionSettings()
@@ -301,15 +304,11 @@ class Settings:
                 numbers = getattr(group, key)
                 if each.per_joint and numbers and len(numbers) != n:
                     raise InputError(each.name, f"expected {n} numbers as `robot.joints` has, got {len(numbers)}")
-        elements, given = n * len(self.friction.presliding_distance), len(self.friction.presliding_effort)
-        if given != elements:
-            problem = f"expected {elements} numbers, as many as `robot.joints` times `friction.presliding_distance`"
-            raise InputError("friction.presliding_effort", f"{problem}, got {given}")
-        for key in ("require_enable", "collision_stop_modes"):
-            names = getattr(self.commands, key)
-            if unknown := [name for name in names if name not in (*MODES, "none")]:
-                expected = f"expected some of {', '.join(MODES)}, or none"
-                raise InputError(f"commands.{key}", f"{expected}; got '{unknown[0]}'")
+        if (given := len(self.friction.stribeck)) not in (0, 2 * n):
+            raise InputError("friction.stribeck", f"expected two numbers for each of {n} joints, got {given} numbers")
+        if (given := len(self.friction.presliding)) and (n == 0 or given % (2 * n)):
+            expected = f"expected pairs of numbers, as many for each of {n} joints"
+            raise InputError("friction.presliding", f"{expected}, got {given} numbers")
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Settings:
@@ -330,8 +329,7 @@ class Settings:
             InputError: as `from_values`.
         """
         given = flat(values)
-        if unknown := sorted(given.keys() - declared().keys()):
-            raise InputError(unknown[0], "there is no such parameter")
+        check_names(given)
 
         def changed(group: M) -> M:
             keys = {key: each.name for key, each in group.parameters().items() if each.name in given}
@@ -373,7 +371,7 @@ class Settings:
         own: dict[str, Any] = {"transition_velocity": self.friction.transition_velocity}
         if joint in self.robot.joints:
             i = self.robot.joints.index(joint)
-            own |= self.friction.of_joint(i)
+            own |= self.friction.of_joint(i, len(self.robot.joints))
             if self.robot.armature:
                 own["armature"] = self.robot.armature[i]
         return own
@@ -386,7 +384,7 @@ class Settings:
     def of_a_stop(self) -> Settings:
         """Return the parameters that a stop depends on; the others have their defaults."""
         kept = {name: getattr(self, name) for name, group in CORE.items() if group in PARTS_OF_A_STOP}
-        return Settings(**kept, collision=CollisionSettings(enabled=False))
+        return Settings(**kept, collision=CollisionSettings(bandwidth=0.0))
 
     def check_unlocked(self, new: Settings, mode: str) -> None:
         """Check that no parameter changes which is locked while a mode commands.

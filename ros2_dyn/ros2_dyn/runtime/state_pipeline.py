@@ -61,7 +61,7 @@ class StatePipeline:
         self.robot = robot
         self.order = JointOrder(model.joint_names)
         self.synchronizer = StateSynchronizer(settings.commands.target_timeout)
-        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.collision.enabled else None
+        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.collision.observes else None
         self.state: MeasuredState | None = None
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
@@ -140,7 +140,7 @@ class StatePipeline:
             InputError: none are observed.
         """
         if self.monitor is None:
-            raise InputError("collision.enabled", "this parameter is false")
+            raise InputError("collision.bandwidth", "it is 0: external efforts are not observed")
         if self.collision is None:
             raise InputError("effort", "joint_states has not given an effort of all joints yet")
         return self.collision

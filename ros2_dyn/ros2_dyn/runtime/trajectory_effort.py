@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ros2_dyn.control.command_settings import CommandEffort
+from ros2_dyn.control.command_settings import Convention
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
 from ros2_dyn.model import RobotModel
@@ -34,14 +34,14 @@ class TrajectoryTask(NamedTuple):
     """Its inertial parameters, shape (10,)."""
     gravity: tuple[float, ...]
     """Acceleration of free fall in the base frame, m/s^2, shape (3,)."""
-    kind: CommandEffort
+    kind: Convention
     """Which part of the effort the robot adds itself."""
 
     @classmethod
     def of(cls, robot: RobotDynamics, now: float) -> TrajectoryTask:
         """Return the task of a robot with what it carries at a time, s."""
         settings, payload = robot.settings, tuple(robot.payload.at(now))
-        return cls(robot.model, robot.payload.link, payload, settings.robot.gravity, settings.commands.command_effort)
+        return cls(robot.model, robot.payload.link, payload, settings.robot.gravity, settings.commands.convention)
 
     def prepare(self) -> Kernel:
         """Compile the kernel, unless it is at hand."""
@@ -72,7 +72,7 @@ def effort_along(
     *,
     gravity: Sequence[float],
     payload: Sequence[float],
-    kind: CommandEffort,
+    kind: Convention,
 ) -> Array:
     """Return the effort of every point, N m or N, shape (m, k), in the order of the trajectory's k joints.
 

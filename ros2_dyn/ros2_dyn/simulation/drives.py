@@ -54,15 +54,14 @@ class ServoDrive:
 Drive = EffortDrive | ServoDrive
 
 
-def drive_of(interface: str, stiffness: ArrayLike, constant: ArrayLike, limit: Array) -> Drive:
+def drive_of(interface: str, effort_per_unit: ArrayLike, limit: Array) -> Drive:
     """Return the motors of an arm.
 
     Args:
-        interface: what they take: effort, position_offset or current.
-        stiffness: of servos, N m/rad or N/m, shape (n,); used with position_offset.
-        constant: effort per current, N m/A or N/A, shape (n,); used with current.
+        interface: what they take: position_offset, current, or an effort.
+        effort_per_unit: stiffness of servos, N m/rad or N/m, or effort per current, N m/A or N/A, shape (n,).
         limit: effort limits, N m or N, shape (n,).
     """
     if interface == "position_offset":
-        return ServoDrive(limit, stiffness)
-    return EffortDrive(limit, constant if interface == "current" else 1.0)
+        return ServoDrive(limit, effort_per_unit)
+    return EffortDrive(limit, effort_per_unit if interface == "current" else 1.0)

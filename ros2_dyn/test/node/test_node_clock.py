@@ -20,9 +20,9 @@ from ros_harness import PATIENCE, Listener
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
-    """A node that notices after two seconds that the clock stands still."""
+    """A node that notices after four seconds that the clock stands still."""
     listener = Listener()
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.clock_timeout": 2.0, "gravity.damping": 0.0})
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"states.timeout": 0.2, "gravity.damping": 0.0})
     yield driver
     driver.close()
     listener.close()

@@ -40,7 +40,7 @@ DETECTOR: dict[str, Any] = {
     "collision.service": "/controller/stop",
     "collision.calibration_time": 1.0,
     "use_sim_time": True,
-    "commands.clock_timeout": 3600.0,
+    "states.timeout": 1.0,
 }
 SETTLED = round(8 / BANDWIDTH / PERIOD)
 """Number of states in which the observer settles."""

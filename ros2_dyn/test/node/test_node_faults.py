@@ -85,7 +85,7 @@ def driver() -> Iterator[Driver]:
         "commands.model_tolerance": 10.0,
         "commands.ramp_time": 0.0,
     }  # this arm does not move, whatever it exerts
-    driver = Driver.of(listener, ObedientArm(), **{"commands.force_rate": 10000.0}, **standing)
+    driver = Driver.of(listener, ObedientArm(), **{"commands.max_force": 10000.0}, **standing)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
     yield driver

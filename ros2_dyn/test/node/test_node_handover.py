@@ -15,6 +15,9 @@ from ros_harness import words
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 REMAP = ("-r", "~/command:=/effort_controller/commands")
+SERVICES = ("list_controllers", "switch_controller")
+MOCK_ARM = [word for each in SERVICES for word in ("-r", f"controller_manager/{each}:=mock_arm/{each}")]
+"""What makes the mock arm the manager of its controllers."""
 TRAJECTORY = SwitchController.Request.TRAJECTORY
 SMALL = 0.02
 """Largest motion in a handover, rad, however late a busy machine is; `test_handover.py` measures it in virtual time."""
@@ -23,8 +26,8 @@ SMALL = 0.02
 def test_arm_passes_to_the_node_and_back(listener, start):
     lockstep = words(publish_clock=True, lockstep=True, lockstep_timeout=60.0)
     start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY), *lockstep)
-    parameters = {"commands.controller_manager": "mock_arm", "states.timeout": 1.0, "commands.clock_timeout": 3600.0}
-    start("ros2_dyn.ros.dynamics_node", *words(use_sim_time=True, **parameters), *REMAP)
+    parameters = words(use_sim_time=True, **{"states.timeout": 1.0})
+    start("ros2_dyn.ros.dynamics_node", *parameters, *REMAP, *MOCK_ARM)
     states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
     listener.until(lambda: efforts, "no efforts")
     listener.until(lambda: len(states) > 200, "no states")  # the arm has sunk into its controller's springs
@@ -57,22 +60,23 @@ def test_what_cannot_be_handed_over_is_refused_with_what_to_do(listener, start):
     listener.until(lambda: efforts, "no efforts")
     refusal = listener.call(TakeOver, "dynamics/take_over")
     assert not refusal.success
-    assert "remap it to <controller>/commands, or set the parameter commands.effort_controller" in refusal.message
+    assert "remap it to <controller>/commands" in refusal.message
     node.stop()
 
     start("ros2_dyn.ros.dynamics_node", *REMAP)
 
     def names_the_manager() -> bool:  # once it has its robot
-        return "set the parameter controller_manager" in listener.call(TakeOver, "dynamics/take_over").message
+        return (
+            "there is no service /controller_manager/switch_controller: remap"
+            in listener.call(TakeOver, "dynamics/take_over").message
+        )
 
     listener.until(names_the_manager, "no word of the manager")
 
 
 def test_switch_that_is_refused_leaves_the_arm_with_its_controller(listener, start):
     start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
-    parameters = words(
-        **{"commands.controller_manager": "manager", "commands.handover_timeout": 1.0, "states.timeout": 1.0}
-    )
+    parameters = words(**{"states.timeout": 1.0})
     start("ros2_dyn.ros.dynamics_node", *parameters, *REMAP)
     states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
     names = [f"{each}_joint" for each in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
@@ -89,8 +93,8 @@ def test_switch_that_is_refused_leaves_the_arm_with_its_controller(listener, sta
         response.controllers = known
         return response
 
-    listener.node.create_service(ListControllers, "manager/list_controllers", listed)
-    listener.node.create_service(SwitchController, "manager/switch_controller", refuse)
+    listener.node.create_service(ListControllers, "controller_manager/list_controllers", listed)
+    listener.node.create_service(SwitchController, "controller_manager/switch_controller", refuse)
     listener.until(lambda: len(efforts) > 100, "no efforts")
     before = states[-1].position
     answer = listener.call(TakeOver, "dynamics/take_over")

@@ -15,7 +15,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from driver import HOME, MODEL, NAMES, STEP, Driver, StandingArm, force, point
+from driver import HOME, MODEL, STEP, Driver, StandingArm, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener
@@ -29,7 +29,7 @@ def node() -> Iterator[Driver]:
     listener = Listener()
     dampings = {f"{mode}.damping": 0.0 for mode in ("gravity", "hand_guiding", "force")}
     brake = {"commands.stop_service": "/controller/brake"}
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.force_rate": 1000.0}, **brake, **dampings)
+    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.max_force": 1000.0}, **brake, **dampings)
     driver.brakes = []
 
     def close_brakes(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -152,24 +152,11 @@ def test_commands_end_when_the_controller_is_gone(driver):
     driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
 
 
-def test_commands_are_in_the_order_of_command_joints(driver):
-    """Which may be some of the joints; the message changes its size."""
-    try:
-        assert driver.set(**{"commands.joints": [NAMES[i] for i in (3, 2, 1)]}).successful
-        commands = driver.enter("gravity")
-        assert_allclose(commands[-1], G[[3, 2, 1]], rtol=0, atol=1e-9)
-        assert driver.set_mode("monitor").success
-        driver.play(70)
-    finally:
-        assert driver.set(**{"commands.joints": NAMES}).successful
-    assert_allclose(driver.enter("gravity")[-1], G, rtol=0, atol=1e-9)
-
-
 def test_hand_guiding_needs_the_enabling_signal(driver):
     """Without it the mode is refused; its silence and its release stop the mode."""
     driver.enter("hand_guiding")
     driver.pressed = False
-    driver.play(70)  # longer than enable_timeout
+    driver.play(140)  # longer than the enabling signal may be old
     assert driver.mode == "stopped"
     assert "it has to be true on ~/enable" in driver.set_mode("hand_guiding").message
     driver.pressed = True

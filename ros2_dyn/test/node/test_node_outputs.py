@@ -39,9 +39,7 @@ def driver() -> Iterator[Driver]:
         urdf_file=str(MOCK_ARM),
         **{"robot.joints": NAMES, "friction.viscous": VISCOUS, "friction.coulomb": [1.0] * 6},
     )
-    process = Process(
-        "ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, **{"commands.clock_timeout": 3600.0})
-    )
+    process = Process("ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, **{"states.timeout": 10.0}))
     driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
     listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
     listener.listen(WRENCH, type=WrenchStamped)

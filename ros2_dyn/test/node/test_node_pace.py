@@ -84,7 +84,6 @@ def test_simulation_at_any_pace_is_commanded_in_every_mode(listener, pace):
         *words(
             use_sim_time=True,
             **{
-                "commands.clock_timeout": 3600.0,
                 "robot.joints": NAMES,
                 "commands.ramp_time": 0.02,
                 "friction.transition_velocity": 0.05,

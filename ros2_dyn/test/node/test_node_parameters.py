@@ -17,7 +17,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 from rclpy.parameter import parameter_value_to_python
 from ros2_dyn_interfaces.srv import GetDynamics
 
-from driver import COMMANDED_NODE, HOME, MODEL, URDF, Driver, StandingArm
+from driver import COMMANDED_NODE, HOME, MODEL, NAMES, URDF, Driver, StandingArm
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.settings import declared
 from ros_harness import Listener, words
@@ -109,6 +109,12 @@ def test_limits_stay_and_gains_change_while_a_mode_commands(driver):
     assert driver.set(**{"commands.effort_scale": 0.8, "gravity.damping": 0.0}).successful
 
 
+def test_commands_are_in_the_order_of_robot_joints(driver):
+    order = [3, 2, 1, 0, 4, 5]
+    assert driver.set(**{"robot.joints": [NAMES[i] for i in order]}).successful
+    assert_allclose(driver.enter("gravity")[-1], gravity(MODEL, HOME)[order], rtol=0, atol=1e-9)
+
+
 def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
     """While they are compiled, each state is answered with a command; then the mode stops, still without a gap."""
     gate = tmp_path / "gate"
@@ -150,6 +156,8 @@ def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
         (["-p", "commands.target_timeout:=-1.0"], "commands.target_timeout"),
         (["-p", "commands.target_timeout:=soon"], "commands.target_timeout"),
         (["--params-file", "/nowhere.yaml"], "/nowhere.yaml"),
+        (["-p", "joints:=[a]"], "joints: there is no such parameter: is it robot.joints?"),
+        (["-p", "soft_limit_margin:=0.1"], "soft_limit_margin: there is no such parameter: see `ros2_dyn parameters`"),
     ],
 )
 def test_wrong_parameter_ends_the_node_with_one_line(start, arguments, problem):

@@ -31,7 +31,7 @@ BOX = Payload(2.0, (0.02, -0.03, 0.08), 0.005 * np.eye(3))
 def driver() -> Iterator[Driver]:
     """A node in simulated time that observes an arm in motion, which carries the box."""
     listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"commands.clock_timeout": 3600.0})
+    parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"states.timeout": 10.0})
     process = Process("ros2_dyn.ros.dynamics_node", *parameters)
     listener.listen("dynamics/payload", type=PayloadMessage, qos=LATCHED)
     arm = SwingingArm(lambda q, qd, qdd: rnea(MODEL, q, qd, qdd, payload=BOX))

@@ -45,7 +45,7 @@ LOADED = MODEL.carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3)))
 def driver() -> Iterator[Driver]:
     """A node in simulated time that has not got any state yet."""
     listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"commands.clock_timeout": 3600.0})
+    parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"states.timeout": 10.0})
     driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *parameters), simulated=True)
     yield driver
     driver.close()

@@ -46,10 +46,8 @@ RESEND_TIME = 2.0
 """Wall time, s, after which a state is published again: it may have been lost, for the node's queue is best effort."""
 COMMANDED_NODE: dict[str, Any] = {
     "use_sim_time": True,
-    "commands.clock_timeout": 3600.0,  # a busy machine must not look like a clock that stands still
     "states.timeout": 0.5,
     "commands.target_timeout": 0.5,
-    "commands.enable_timeout": 0.5,
     "commands.ramp_time": 0.05,
 }
 """Parameters of a node that a test commands in lockstep."""

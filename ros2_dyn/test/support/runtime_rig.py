@@ -307,7 +307,7 @@ class RuntimeRig:
         self.commanded += 1
         if not self.judged:
             return
-        order = [NAMES.index(name) for name in self.settings.commands.joints or self.settings.robot.joints]
+        order = [NAMES.index(name) for name in self.settings.robot.joints]
         limit = self.settings.commands.effort_scale * SMALL_ARM.effort_limit[order]
         age = at - self.valid_at
         self._history.append(f"{at:.4f} s, state {1e3 * age:.1f} ms old, {self.modes[-1]}: {np.round(effort, 3)}")

@@ -344,23 +344,20 @@ def _settings(
     computed_torque = bool(rng.random() < 0.4)
     scale = np.ones(model.n) if computed_torque else inertia
     threshold = float(_draw(rng, family.thresholds))
-    order = list(model.joint_names)
-    if rng.random() < 0.3:
-        order = [order[i] for i in rng.permutation(model.n)]
-    interface = _interface(rng, model)
-    servos = interface["commands.interface"] == "position_offset"
+    order = rng.permutation(model.n) if rng.random() < 0.3 else np.arange(model.n)
+    command_effort, per_unit = _commands(rng, model)
     lowest, highest = np.log10(family.slew_rates)
     return Settings.from_values(
         {
-            "robot.joints": model.joint_names,
+            "robot.joints": [model.joint_names[i] for i in order],
             "friction.transition_velocity": 0.05,
             "states.estimate": [name for name in ("velocity", "acceleration") if family.free and rng.random() < 0.4],
             "states.measured_effort": "gravity_compensated" if rng.random() < 0.2 else "raw",
             "states.effort_gain": (effort_unit,) * model.n,
-            "collision.enabled": threshold < np.inf,
-            "collision.threshold": (min(threshold, 1.0) * model.effort_limit).tolist(),
-            "commands.command_effort": "gravity_compensated" if rng.random() < 0.2 and not servos else "raw",
-            "commands.joints": tuple(order),
+            "collision.bandwidth": 25.0 if threshold < np.inf else 0.0,
+            "collision.threshold": (min(threshold, 1.0) * model.effort_limit)[order].tolist(),
+            "commands.command_effort": command_effort,
+            "commands.effort_per_unit": per_unit[order].tolist(),
             "commands.effort_scale": float(rng.uniform(0.6, 1.0)),
             "commands.slew_rate": float(10 ** rng.uniform(lowest, highest)),
             "commands.velocity_scale": float(rng.uniform(*family.velocity_scales)),
@@ -370,24 +367,20 @@ def _settings(
             "commands.stop_behaviour": (
                 STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))] if family.free else "hold_gravity"
             ),
-            "commands.stop_damping": float(rng.uniform(10, 20)),
             "gravity.damping": float(rng.uniform(0, 2)),
             "feed_forward.law": "computed_torque" if computed_torque else "joint_pd",
-            "feed_forward.stiffness": (bandwidth**2 * scale).tolist(),
-            "feed_forward.damping": (2 * bandwidth * scale).tolist(),
+            "feed_forward.stiffness": (bandwidth**2 * scale)[order].tolist(),
+            "feed_forward.damping": (2 * bandwidth * scale)[order].tolist(),
             "hand_guiding.assist_gain": float(rng.choice([0.0, 0.5])),
             "force.damping": float(rng.uniform(50, 200)),
             **random_spring(rng),
-            **interface,
         }
     )
 
 
-def _interface(rng: np.random.Generator, model: RobotModel) -> dict[str, Any]:
-    """Return what the controller takes, with the numbers of its motors: servos sag by 0.1 to 0.4 rad or m at most."""
+def _commands(rng: np.random.Generator, model: RobotModel) -> tuple[str, Array]:
+    """Return what the controller takes, and the numbers of its motors: servos sag by 0.1 to 0.4 rad or m at most."""
     sag, constant = rng.uniform(0.1, 0.4, model.n), 10 ** rng.uniform(-1.0, 0.5, model.n)
-    return {
-        "commands.interface": str(rng.choice(["effort", "position_offset", "current"], p=[0.7, 0.2, 0.1])),
-        "commands.servo_stiffness": (model.effort_limit / sag).tolist(),
-        "commands.torque_constant": constant.tolist(),
-    }
+    kinds = ("raw", "gravity_compensated", "position_offset", "current")
+    kind = str(rng.choice(kinds, p=[0.56, 0.14, 0.2, 0.1]))
+    return kind, model.effort_limit / sag if kind == "position_offset" else constant

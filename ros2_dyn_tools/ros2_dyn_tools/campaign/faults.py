@@ -282,9 +282,9 @@ def _changed(world: World, changes: dict[str, Any]) -> Fault:
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change damping and gains."""
     changes: dict[str, Any] = (
-        {"gravity.damping": float(rng.uniform(0, 50)), "commands.stop_damping": float(rng.uniform(5, 50))},
+        {"gravity.damping": float(rng.uniform(0, 50))},
         {"hand_guiding.damping": float(rng.uniform(0, 50)), "force.damping": float(rng.uniform(0, 500))},
-        {"feed_forward.gain": 0.0, "hand_guiding.hold_force": 100.0},
+        {"feed_forward.gain": 0.0, "hand_guiding.friction": 0.0},
     )[int(rng.integers(3))]
     return _changed(world, changes)
 
@@ -301,18 +301,15 @@ def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
 
 
 def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Change stiffness and damping of mode impedance again and again; then tell the right ones."""
+    """Change the stiffness of mode impedance again and again; then tell the right one."""
     original = _changed(world, random_spring(rng))
     return _repeated(world, STIFFNESS_PERIOD, lambda: world.tell_settings(**random_spring(rng)), original.end)
 
 
 def random_spring(rng: np.random.Generator) -> dict[str, Any]:
-    """Return parameters of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
+    """Return a stiffness of mode impedance: from soft to stiffer than any loop bears; some axes are left free."""
     stiffness = 10 ** rng.uniform(1.5, 4.0, 6) * [1, 1, 1, 0.02, 0.02, 0.02] * (rng.random(6) < 0.9)
-    return {
-        "impedance.stiffness": stiffness.tolist(),
-        "impedance.damping_ratio": rng.uniform(0.3, 1.2, 6).tolist(),
-    }
+    return {"impedance.stiffness": stiffness.tolist()}
 
 
 @lru_cache(maxsize=256)

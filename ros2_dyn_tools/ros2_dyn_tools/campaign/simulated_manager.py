@@ -47,7 +47,7 @@ class SimulatedManager:
         """Whether it answers; whether it tells what it has switched; whether it switches."""
         self.effort_works = self.trajectory_works = True
         """Whether these controllers work when they have been switched on."""
-        self.joints = tuple(world.options.settings.commands.joints or world.description.joint_names)
+        self.joints = tuple(world.options.settings.robot.joints or world.description.joint_names)
         """Joints of the node's commands, in their order."""
         self.effort_joints = self.joints
         """Joints of the effort controller, in its order."""

@@ -113,7 +113,7 @@ class World:
         self._make_arm(arm, contacts)
         self._make_network()
         settings = self.options.settings
-        controlled = settings.commands.joints or self.description.joint_names
+        controlled = settings.robot.joints or self.description.joint_names
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
@@ -141,11 +141,10 @@ class World:
         weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
         step = self.options.step
         self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts, integrator="leapfrog")
-        motors = settings.commands.servo_stiffness, settings.commands.torque_constant
-        stiffness, constant = (settings.in_order(each, arm, 0.0) for each in motors)
-        drive = drive_of(settings.commands.interface, stiffness, constant, arm.effort_limit)
+        per_unit = settings.in_order(settings.commands.effort_per_unit, arm, 0.0)
+        drive = drive_of(settings.commands.command_effort, per_unit, arm.effort_limit)
         self._own_gravity = OwnGravity(self.description, arm.joint_names)
-        own_gravity = None if settings.commands.command_effort == "raw" else self._own_gravity
+        own_gravity = None if settings.commands.convention == "raw" else self._own_gravity
         self.controllers = Controllers(self.arm, *gains_of_inertia(arm, self.home), drive, own_gravity)
         self.controllers.switch(EFFORT)
 
@@ -169,7 +168,7 @@ class World:
             arm.velocity_limit,
             arm.lower,
             arm.upper,
-            np.array(threshold) if settings.collision.enabled else np.full(arm.n, inf),
+            np.array(threshold) if settings.collision.observes else np.full(arm.n, inf),
             settings.states.timeout,
             settings.commands.max_tip_speed,
             tuple(MODES),

@@ -27,10 +27,13 @@ ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
 """Rotor inertias as seen from the joints, kg m^2: the arm has them, and the node knows them."""
 RATE = 250.0
 """Rate of the joint states, Hz."""
-LOCKSTEP_TIMEOUT, CLOCK_TIMEOUT = 10.0, 20.0
-"""Longest waits of the arm for a command and of the node for the clock, wall s; here both come, even if late."""
-TIMEOUTS = {"states.timeout": 0.5, "commands.target_timeout": 2.0, "commands.enable_timeout": 2.0}
-"""Longer than by default, s: the arm waits for the node, but not before the first command, and never for the demo."""
+LOCKSTEP_TIMEOUT = 10.0
+"""Longest wait of the arm for a command, wall s; here it comes, even if late."""
+TIMEOUTS = {"states.timeout": 1.0, "commands.target_timeout": 2.0}
+"""Longer than by default, s: the arm waits for the node, but not before the first command, and never for the demo.
+
+The node waits 20 times as long for the clock.
+"""
 COMMANDS = "/effort_controller/commands"
 RELEASE = "dynamics_failsafe/release"
 RELEASE_STATES = 250
@@ -232,11 +235,12 @@ class ArmDemo(Demo):
         arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
         node = {
             "use_sim_time": True,
-            "commands.clock_timeout": CLOCK_TIMEOUT,
             "robot.joints": self.arm.model.joint_names,
+            "robot.armature": ARMATURE,
+            **TIMEOUTS,
         }
-        node |= {"robot.armature": ARMATURE, **TIMEOUTS}
-        remap = ["-r", f"~/command:={COMMANDS}"]
+        services = [f"controller_manager/{name}:=mock_arm/{name}" for name in ("list_controllers", "switch_controller")]
+        remap = [word for rule in (f"~/command:={COMMANDS}", *services) for word in ("-r", rule)]
         return {
             "dynamics": ["ros2_dyn.ros.dynamics_node", "--ros-args", *remap, *arguments(node | self.node_parameters)],
             "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm | self.arm_parameters)],

@@ -55,7 +55,7 @@ class ForceDemo(ArmDemo):
     def play(self) -> None:
         """See `ArmDemo`."""
         self.hand_over("force")
-        self.status = "In free space the tip moves down, slowed by force_damping."
+        self.status = "In free space the tip moves down, slowed by force.damping."
         self.runner.wait_until(lambda: bool(self.arm.contacts), "contact")
         self.status = f"It presses with {FORCE:g} N, by the arm's statics: nothing measures the force but the wall."
         self.wait_for(self.arm.contacts[0] + self.duration)

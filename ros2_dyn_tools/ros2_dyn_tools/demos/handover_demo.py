@@ -45,9 +45,7 @@ class HandoverDemo(ArmDemo):
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that for which the arm is watched after each handover."""
         arm = {"inertia_error": INERTIA_ERROR, "coulomb_friction": DRY_FRICTION}
-        super().__init__(
-            duration, pace, arm, {"commands.controller_manager": "mock_arm", "friction.coulomb": DRY_FRICTION}
-        )
+        super().__init__(duration, pace, arm, {"friction.coulomb": DRY_FRICTION})
         self._handovers: list[ShownHandover] = []
         self._refusal = ""
 

@@ -19,7 +19,7 @@ from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.controllers import gains_of_inertia
 from ros2_dyn_tools import palette
-from ros2_dyn_tools.demos.arm_demo import CLOCK_TIMEOUT, HOME, arguments
+from ros2_dyn_tools.demos.arm_demo import HOME, TIMEOUTS, arguments
 from ros2_dyn_tools.demos.arm_recorder import QUEUE, ArmRecorder, seconds
 from ros2_dyn_tools.demos.demo import Demo, Metric
 from ros2_dyn_tools.demos.demo_runner import DemoRunner
@@ -225,7 +225,7 @@ class IdentifyDemo(Demo):
 def _node(name: str = "dynamics", parameter_file: Path | None = None, **parameters: object) -> list[str]:
     """Return the command of a node that takes accelerations from the simulation: what remains is the model's error."""
     files = ["--params-file", str(parameter_file)] if parameter_file else []
-    parameters |= {"use_sim_time": True, "commands.clock_timeout": CLOCK_TIMEOUT}
+    parameters |= {"use_sim_time": True, **TIMEOUTS}
     remap = ["-r", f"__node:={name}", "-r", "~/desired:=/mock_arm/reference"]
     return ["ros2_dyn.ros.dynamics_node", "--ros-args", *files, *remap, *arguments(parameters)]
 

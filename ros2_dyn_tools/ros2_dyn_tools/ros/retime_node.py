@@ -92,7 +92,7 @@ class RetimeNode(ServedNode):
             raise MessageError("trajectory", "no robot yet", "the node `dynamics` has not been found, or has no robot")
         link = self._link or settings.robot.tip_link or model.default_tip
         return TrajectoryTask(
-            model, link, self._payload, settings.robot.gravity, settings.commands.command_effort
+            model, link, self._payload, settings.robot.gravity, settings.commands.convention
         ), settings
 
     # ---- services

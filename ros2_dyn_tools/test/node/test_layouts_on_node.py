@@ -23,7 +23,7 @@ from ros_harness import Listener, Process, words
 def driver() -> Iterator[Driver]:
     """A node in simulated time, and its diagnostics."""
     listener = Listener()
-    parameters = {"urdf_file": str(MOCK_ARM), "use_sim_time": True, "commands.clock_timeout": 3600.0}
+    parameters = {"urdf_file": str(MOCK_ARM), "use_sim_time": True, "states.timeout": 10.0}
     process = Process("ros2_dyn.ros.dynamics_node", *words(**parameters))
     driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
     listener.listen("/diagnostics", type=DiagnosticArray)

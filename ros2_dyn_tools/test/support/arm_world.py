@@ -28,7 +28,7 @@ SETTINGS = {
     "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
     "friction.transition_velocity": 0.05,
     "commands.ramp_time": 0.2,
-    "collision.enabled": False,
+    "collision.bandwidth": 0.0,
 }
 
 

@@ -32,10 +32,9 @@ class Needs:
     may_follow: tuple[Target, ...] = ()
     """What it follows besides, where it is given."""
     enabling_signal: bool = False
-    """Whether a person has to hold a button, unless `commands.require_enable` says otherwise."""
+    """Whether a person has to hold a button, unless `commands.require_enable` is false."""
     contact: bool = False
-    """Whether people or things are touched: the tip is slow, and contact is no collision, unless
-    `commands.collision_stop_modes` says otherwise."""
+    """Whether people or things are touched: the tip is slow, and contact is no collision."""
     walls: bool = False
     """Whether soft walls stand before the joint limits."""
     begins_behind_walls: bool = False

@@ -17,6 +17,8 @@ from ros2_dyn.control.position_limits import positions_beyond
 from ros2_dyn.dynamics import friction as joint_friction
 from ros2_dyn.model.spatial import Array
 
+TOLERANCE = 0.3
+"""Distance of a joint from its desired position above which the mode stops, rad or m."""
 MAX_RATE_TIMES_DELAY = 1.0
 """Maximum product of the law's damping rate and the loop's delay: stable below 3/2."""
 
@@ -44,13 +46,6 @@ class FeedForwardSettings(Group, name="feed_forward", title="Mode feed_forward")
         per_joint=True,
         example=[50.0, 50.0],
     )
-    tolerance: float = parameter(
-        0.3,
-        "Distance from the desired positions above which the mode stops, rad or m.",
-        low=1e-3,
-        high=10.0,
-        locked=True,
-    )
 
 
 class FeedForward(Mode[FeedForwardSettings]):
@@ -62,14 +57,14 @@ class FeedForward(Mode[FeedForwardSettings]):
 
     def may_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the desired positions are far away or beyond limits; see `Mode`."""
-        desired, tolerance = arm.desired, self.parameters(arm.now).tolerance
+        desired = arm.desired
         if desired is None or not desired.q:
             return None
         if beyond := positions_beyond(arm.positions, desired.q):
             return Violation("target beyond limit", f": {beyond}")
         distance = float(np.max(np.abs(arm.state.q - desired.q)))
-        if not distance <= tolerance:
-            return Violation("target far", f": {distance:.3g} rad or m away, feed_forward.tolerance is {tolerance}")
+        if not distance <= TOLERANCE:
+            return Violation("target far", f": {distance:.3g} rad or m away, {TOLERANCE} are allowed")
         return None
 
     def law(self, arm: Arm, parameters: FeedForwardSettings, dt: float) -> Law:
@@ -84,7 +79,7 @@ class FeedForward(Mode[FeedForwardSettings]):
         stiffness, damping = _bearable_gains(arm, inverse, *gains)
         correction = joint_pd(q, qd, q_d, qd_d, stiffness=stiffness, damping=damping)
         own = np.zeros(len(q))
-        if arm.commands.command_effort == "gravity_and_friction_compensated":
+        if arm.commands.convention == "gravity_and_friction_compensated":
             own = joint_friction(robot.model, qd if computed_torque else qd_d, state.gravity)
         if computed_torque:
             qdd = (np.array(desired.qdd) + correction).tolist()

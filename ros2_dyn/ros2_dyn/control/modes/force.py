@@ -13,8 +13,11 @@ from ros2_dyn.control.force_control import force_control, tip_mobility
 from ros2_dyn.control.modes.base import Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.wrench_approach import MAX_FREE_SPEED, WrenchApproach, least_free_speed, travel_violation
+from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.model.spatial import Array
 
+POSTURE_DAMPING = 10.0
+"""Damping of motions that do not move the tip, 1/s."""
 MAX_REDUCED_TIME = 1.0
 """Maximum time for which the delay may allow less than the desired wrench, s."""
 
@@ -29,7 +32,6 @@ class ForceSettings(Group, name="force", title="Mode force"):
         low=0.0,
         high=500.0,
     )
-    posture_damping: float = parameter(10.0, "Damping of motions that do not move the tip, 1/s.", low=0.0, high=100.0)
 
 
 class Force(Mode[ForceSettings]):
@@ -69,7 +71,7 @@ class Force(Mode[ForceSettings]):
             return Violation("contact lost")
         if (violation := travel_violation(self._contact.travel, arm)) is not None:
             return violation
-        if arm.min_singular_value < arm.singularity_threshold:
+        if arm.min_singular_value < NEAR_SINGULARITY:
             return Violation("singularity", f": smallest singular value {arm.min_singular_value:.3g}")
         if self._approach.reduced_for > MAX_REDUCED_TIME:
             return Violation("delay", f": {1e3 * arm.loop.longest:.0f} ms allow less than the desired wrench")
@@ -81,7 +83,7 @@ class Force(Mode[ForceSettings]):
         target = arm.wrench.in_base_axes(arm.state.q.tolist())
         bearable = self._approach.advance(target, arm, dt)
         wrench, state = self._approach.wrench, arm.state
-        damping, posture_damping = arm.loop.rate(parameters.damping), arm.loop.rate(parameters.posture_damping)
+        damping, posture_damping = arm.loop.rate(parameters.damping), arm.loop.rate(POSTURE_DAMPING)
         self._contact.observe(
             state,
             force=wrench[:3],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ros2_dyn.control.arm import Arm
-from ros2_dyn.control.gravity_compensation import gravity_compensation
+from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensation
 from ros2_dyn.control.handover_hold import HandoverHold
 from ros2_dyn.control.modes.base import Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
@@ -38,7 +38,7 @@ class Gravity(Mode[GravitySettings]):
         """Return ``g - damping M qd``, with soft walls and what holds the arm in a handover; see `Mode`."""
         springs, damping = soft_walls(arm), np.zeros_like(arm.state.q)
         if self.handover is not None:
-            rate = arm.loop.rate(arm.commands.stop_damping)
+            rate = arm.loop.rate(STOP_DAMPING)
             held, damping = self.handover.efforts(arm.state, rate, arm.limits.effort, arm.now)
             springs = springs + held
         floating = gravity_compensation(arm.state, arm.loop.rate(parameters.damping))

@@ -17,6 +17,8 @@ from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, ti
 from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
 from ros2_dyn.model.spatial import Array
 
+DEADBAND = 5.0
+"""Estimated force of the hand that is not assisted, N: as large as the errors of the model."""
 SAME_PLACE = 1e-9
 """Motion of the anchor below which the tip sticks, m."""
 
@@ -28,16 +30,13 @@ class HandGuidingSettings(Group, name="hand_guiding", title="Mode hand_guiding")
     damping: float = parameter(1.0, "Rate at which the arm comes to rest, 1/s.", low=0.0, high=50.0)
     friction: float = parameter(
         0.8,
-        "Fraction of the joints' friction that is compensated, with `commands.command_effort: raw`.",
+        "Fraction of the joints' friction that is compensated, where the robot does not add gravity itself.",
         low=0.0,
         high=1.0,
     )
-    hold_force: float = parameter(2.2, "Maximum force that holds the tip where it was left, N.", low=0.0, high=100.0)
-    hold_moment: float = parameter(0.2, "Maximum moment that holds the tip where it was left, N m.", low=0.0, high=20.0)
     assist_gain: float = parameter(
         0.0, "Multiple of the hand's estimated force that is added to it.", low=0.0, high=5.0
     )
-    deadband: float = parameter(5.0, "Estimated force of the hand that is not assisted, N.", low=0.0, high=100.0)
 
 
 class HandGuiding(Mode[HandGuidingSettings]):
@@ -56,18 +55,18 @@ class HandGuiding(Mode[HandGuidingSettings]):
         """Return the efforts; see `Mode`."""
         state, loop = arm.state, arm.loop
         damping = loop.rate(parameters.damping)
-        friction = TipFriction(parameters.hold_force, parameters.hold_moment)
+        friction = TipFriction()
         friction = friction._replace(
             bandwidth=loop.bandwidth(friction.bandwidth), sticking=loop.rate(friction.sticking)
         )
         held, anchor = tip_friction(state, self._anchor, friction)
         tau = gravity_compensation(state, damping) + held + soft_walls(arm)
         tau += tip_speed_brake(state, arm.commands.max_tip_speed, loop.rate(BRAKE_RATE))
-        if arm.commands.command_effort == "raw":  # other robots compensate their friction themselves
+        if arm.commands.convention == "raw":  # other robots compensate their friction themselves
             tau += parameters.friction * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
-            tau += assistance(hand, parameters.assist_gain, parameters.deadband) @ state.J
+            tau += assistance(hand, parameters.assist_gain, DEADBAND) @ state.J
         before, self._anchor = self._anchor, anchor
         sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < SAME_PLACE
         damping += sticking_rate(state, friction) if sticks else 0.0

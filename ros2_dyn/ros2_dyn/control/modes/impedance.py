@@ -18,6 +18,7 @@ from ros2_dyn.control.cartesian_impedance import (
     posture_acceleration,
     stiffness_matrix,
 )
+from ros2_dyn.control.command_settings import LEVER
 from ros2_dyn.control.equilibrium import EquilibriumLimits, approach, drag
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.force_control import tip_part
@@ -36,6 +37,12 @@ MOST_DAMPING = 500.0
 """Largest damping, 1/s, however stiff the spring and light the arm."""
 FULL_STIFFNESS = 0.95
 """Share of the desired stiffness that counts as all of it."""
+DAMPING_RATIO = 0.8
+"""Of the tip on its spring; 1 is critical."""
+STIFFNESS_ENERGY = 0.5
+"""Energy that a stiffness which grows may take at once, J; what the damping takes refills it."""
+POSTURE_BANDWIDTH = 2.0
+"""Bandwidth at which an arm with more joints than the tip needs returns to its posture, rad/s."""
 POSTURE_DAMPING = 10.0
 """Damping of motions that do not move the tip, 1/s."""
 
@@ -56,30 +63,6 @@ class ImpedanceSettings(Group, name="impedance", title="Mode impedance"):
         size=6,
         low=0.0,
         high=1e5,
-    )
-    damping_ratio: tuple[float, ...] = parameter(
-        (0.8, 0.8, 0.8, 0.8, 0.8, 0.8),
-        "Damping ratio along and about the same axes; 1 is critical.",
-        size=6,
-        low=0.1,
-        high=2.0,
-    )
-    speed: float = parameter(0.1, "Speed at which a desired pose is approached, m/s.", low=0.001, high=1.0, locked=True)
-    turn_rate: float = parameter(
-        0.5, "Rate at which a desired rotation is approached, rad/s.", low=0.001, high=5.0, locked=True
-    )
-    stiffness_energy: float = parameter(
-        0.5,
-        "Energy that a stiffness which grows may take at once, J. What the damping takes refills it.",
-        low=0.0,
-        high=10.0,
-        locked=True,
-    )
-    posture_bandwidth: float = parameter(
-        2.0,
-        "Bandwidth at which an arm with more joints than the tip needs returns to its posture, rad/s.",
-        low=0.0,
-        high=20.0,
     )
 
     @property
@@ -120,8 +103,8 @@ class Spring:
         self.goal = self.goal if goal is None else goal
         self.rest = drag(approach(self.rest, self.goal, limits, dt), pose, self.tank.K, limits)
 
-    def act(self, arm: Arm, wanted: Array, ratios: Array) -> None:
-        """Approach a stiffness (6, 6), and compute spring and damper at a state with damping ratios (6, 6)."""
+    def act(self, arm: Arm, wanted: Array) -> None:
+        """Approach a stiffness (6, 6), and compute spring and damper at a state."""
         state, loop = arm.state, arm.loop
         at = displacement(state.pose, self.rest)
         if not np.array_equal(self.tank.K, wanted):
@@ -129,7 +112,7 @@ class Spring:
             self.tank.advance(softer, at, 0.0)  # softer costs nothing
         K = self.tank.advance(wanted, at, float(self.damper @ (state.q - self._q)))
         least, most = loop.rate(LEAST_DAMPING), loop.rate(MOST_DAMPING)
-        self.damper = damping_matrix(state, ratios @ K @ ratios, least, most) @ state.qd
+        self.damper = damping_matrix(state, DAMPING_RATIO**2 * K, least, most) @ state.qd
         self.wrench, self._q = at.wrench(K), state.q
 
 
@@ -180,14 +163,15 @@ class Impedance(Mode[ImpedanceSettings]):
         self._desired_stiffness = task.stiffness
         wanted = bounded_stiffness(state, self._towards(task, arm), loop.bandwidth(inf))
         if self.spring is None:
-            self.spring = Spring(arm, wanted, parameters.stiffness_energy)
+            self.spring = Spring(arm, wanted, STIFFNESS_ENERGY)
         spring = self.spring
-        limits = EquilibriumLimits(parameters.speed, parameters.turn_rate, commands.max_force, commands.max_moment)
+        speed = commands.approach_speed
+        limits = EquilibriumLimits(speed, speed / LEVER, commands.max_force, commands.max_moment)
         spring.move(None if pose is None else pose.in_base(state.q.tolist()), state.pose, limits, dt)
-        spring.act(arm, wanted, stiffness_matrix(parameters.damping_ratio, task.axes))
+        spring.act(arm, wanted)
         way = task.axes.T @ (state.pose[:3, 3] - spring.goal[:3, 3])
         self._travel = float(np.linalg.norm(way[np.equal(task.stiffness[:3], 0.0)]))
-        posture = posture_acceleration(state, spring.posture, loop.bandwidth(parameters.posture_bandwidth))
+        posture = posture_acceleration(state, spring.posture, loop.bandwidth(POSTURE_BANDWIDTH))
         still = max(0.0, loop.rate(POSTURE_DAMPING) - loop.rate(LEAST_DAMPING))
         internal = still * (state.qd - tip_part(state, state.qd))
         walls = soft_walls(arm)

@@ -18,6 +18,7 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.force_control import force_control
 from ros2_dyn.control.joint_pd import joint_pd
 from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings
+from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import Payload, RobotModel
@@ -277,7 +278,7 @@ def pull(rig: Rig, way, duration: float, q=HOME, lower=None, upper=None) -> Pres
     turned_back = np.diff(np.sign(record.qd[late]), axis=0) != 0
     return Pressed(
         left.min(),
-        np.flatnonzero(left[-1] < CommandSettings().soft_limit_margin),
+        np.flatnonzero(left[-1] < WALL_WIDTH),
         force[-1],
         np.ptp(record.q[late], axis=0),
         turned_back.sum(axis=0),

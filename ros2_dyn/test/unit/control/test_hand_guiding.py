@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from control_states import SEVEN, arm_at, moving
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings, assistance
-from ros2_dyn.control.soft_limits import soft_limits
+from ros2_dyn.control.soft_limits import WALL_BANDWIDTH, WALL_WIDTH, soft_limits
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, tip_friction
 
 
@@ -23,16 +23,16 @@ def test_hand_guiding_is_the_sum_of_its_laws():
     lower, upper = state.q - 2.0, state.q + 2.0
     assert state.qd[4] < 0
     lower[4] = state.q[4] - 0.05  # it comes in
-    commands = CommandSettings(soft_limit_margin=0.1, soft_limit_bandwidth=20.0, max_tip_speed=10.0)
+    commands = CommandSettings(max_tip_speed=10.0)
     told = {"commands": commands, "walls": (lower, upper)}
-    parameters = HandGuidingSettings(damping=3.0, friction=0.6, assist_gain=1.5, deadband=4.0)
+    parameters = HandGuidingSettings(damping=3.0, friction=0.6, assist_gain=1.5)
     before = state.pose.copy()
     before[:3, 3] += 2e-3  # from there the tip slides
     anchor = Anchor(before[:3, 3], before[:3, :3])
-    held, _ = tip_friction(state, anchor, TipFriction(parameters.hold_force, parameters.hold_moment))
+    held, _ = tip_friction(state, anchor, TipFriction())
     expected = state.gravity - 3.0 * state.M @ state.qd + 0.6 * state.friction + held
-    expected = expected + 1.5 * 0.6 * hand @ state.J  # 10 N, of which 4 do not count
-    wall = soft_limits(state, lower, upper, effort_limit=np.full(7, 50.0), margin=0.1, bandwidth=20.0)
+    expected = expected + 1.5 * 0.5 * hand @ state.J  # 10 N, of which 5 do not count
+    wall = soft_limits(state, lower, upper, effort_limit=np.full(7, 50.0), margin=WALL_WIDTH, bandwidth=WALL_BANDWIDTH)
     assert np.count_nonzero(wall) == 1
 
     def effort(external):
@@ -42,7 +42,7 @@ def test_hand_guiding_is_the_sum_of_its_laws():
 
     tau = effort(tuple((hand.reshape(2, 3) @ state.pose[:3, :3]).ravel()))
     assert_allclose(tau, expected + wall, rtol=0, atol=1e-10)
-    assert_allclose(tau - effort(()), 0.9 * hand @ state.J, rtol=0, atol=1e-10)
+    assert_allclose(tau - effort(()), 0.75 * hand @ state.J, rtol=0, atol=1e-10)
 
 
 def test_assistance_is_proportional_beyond_its_deadband():

@@ -17,12 +17,12 @@ def test_the_parameters_of_a_mode_have_its_name(mode):
 
 
 def test_gains_are_ramped_linearly():
-    mode, after = HandGuiding(HandGuidingSettings(hold_force=2.0), 0.0), HandGuidingSettings(hold_force=100.0)
+    mode, after = HandGuiding(HandGuidingSettings(damping=2.0), 0.0), HandGuidingSettings(damping=50.0)
     mode.use(after, Ramp(10.0, 0.2))
-    assert mode.parameters(10.1).hold_force == pytest.approx(51.0)
-    mode.use(HandGuidingSettings(hold_force=1.0), Ramp(10.1, 0.2))
-    assert mode.parameters(10.2).hold_force == pytest.approx(26.0)
-    assert mode.parameters(10.3).hold_force == 1.0
+    assert mode.parameters(10.1).damping == pytest.approx(26.0)
+    mode.use(HandGuidingSettings(damping=1.0), Ramp(10.1, 0.2))
+    assert mode.parameters(10.2).damping == pytest.approx(13.5)
+    assert mode.parameters(10.3).damping == 1.0
 
 
 def test_a_list_that_is_not_set_counts_as_zeros_on_the_ramp():

@@ -8,7 +8,7 @@ from math import cos, exp, pi
 import numpy as np
 import pytest
 
-from ros2_dyn.control.passivity_observer import FORGET_TIME, PassivityObserver
+from ros2_dyn.control.passivity_observer import ENERGY_BUDGET, FORGET_TIME, PassivityObserver
 
 STEP, MASS, RATE = 0.002, 2.0, 5.0
 
@@ -63,14 +63,15 @@ def test_supply_is_no_fed_energy_and_unknown_work_is_not_counted():
 
 def test_energy_fades_and_the_gain_falls_from_a_tenth_of_the_budget_to_a_half():
     observer = PassivityObserver()
-    observer.on_state(np.zeros(1), np.ones(1), np.zeros(1), 0.0)
-    observer.on_state(np.ones(1), np.ones(1), np.zeros(1), 0.0)
-    assert observer.energy == 1.0
-    assert observer.gain(10.0) == pytest.approx(1.0)
-    assert observer.gain(1 / 0.3) == pytest.approx(0.5)
-    assert observer.gain(2.0) == observer.gain(0.5) == 0.0
-    observer.on_state(np.ones(1), np.ones(1), np.zeros(1), FORGET_TIME)
-    assert observer.energy == pytest.approx(exp(-1))
+    effort = np.full(1, ENERGY_BUDGET)
+    gains = []
+    for q in (0.0, 0.1, 0.3, 0.5, 1.0):
+        observer.on_state(np.full(1, q), effort, np.zeros(1), 0.0)
+        assert observer.energy == pytest.approx(q * ENERGY_BUDGET)
+        gains.append(observer.gain())
+    assert gains == pytest.approx([1.0, 1.0, 0.5, 0.0, 0.0])
+    observer.on_state(np.ones(1), effort, np.zeros(1), FORGET_TIME)
+    assert observer.energy == pytest.approx(exp(-1) * ENERGY_BUDGET)
     observer.restart()
     assert observer.energy == 0.0
 

@@ -236,11 +236,11 @@ def test_states_without_a_usable_effort_are_computed_and_not_observed(measured):
 
 
 def test_nothing_is_observed_where_collisions_are_not_detected():
-    arm = PushedArm(**{"collision.enabled": False})
+    arm = PushedArm(**{"collision.bandwidth": 0.0})
     arm.play(10)
     assert arm.updates[-1].collision is None
     (reply,) = arm.runtime.step(CollisionReset(), arm.now).replies
-    assert "collision.enabled" in str(reply.error)
+    assert "collision.bandwidth" in str(reply.error)
 
 
 # --- parameters
@@ -263,7 +263,7 @@ def test_an_observer_goes_on_where_other_parameters_change():
     arm.play()
     before = arm.seen.residual[0]
     same = {"robot.joints": NAMES, "collision.bandwidth": K, "collision.threshold": THRESHOLD, **DRIVES}
-    arm.runtime.step(SettingsChange(Settings.from_values({**same, "commands.effort_controller": "other_5"})), arm.now)
+    arm.runtime.step(SettingsChange(Settings.from_values({**same, "commands.stop_service": "other_5"})), arm.now)
     arm.step()
     assert arm.seen.residual[0] == pytest.approx(before, abs=0.1)
 

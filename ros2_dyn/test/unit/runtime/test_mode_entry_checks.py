@@ -20,6 +20,7 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 XML = robot(link("base"), link("body", 1.0), joint("a", "revolute", "base", "body"))
 STATE = arm_state(mock_arm(), HOME, np.zeros(6))
+SINGULAR = replace(STATE, J=np.zeros((6, 6)))
 ROBOT = RobotDynamics(mock_arm(), Settings())
 FINE = {"loop": SampledLoop(0.01, 0.0), "state_timeout": 0.1, "robot": ROBOT}
 """What is usual of an arm that is ready."""
@@ -59,40 +60,35 @@ def test_an_arm_that_lacks_nothing_may_begin_every_mode(mode):
 # --- the robot
 
 
-def described(xml: str, joints: tuple[str, ...] = ()) -> SimpleNamespace:
-    """Return a robot with a description, and with joints that are to be commanded."""
-    settings = Settings.from_values({"commands.joints": joints})
+def described(xml: str) -> SimpleNamespace:
+    """Return a robot with a description."""
     model = RobotModel.from_urdf(xml)
-    return SimpleNamespace(model=model, settings=settings, findings=model.findings)
+    return SimpleNamespace(model=model, settings=Settings(), findings=model.findings)
 
 
 @pytest.mark.parametrize(
-    ("xml", "joints", "problem"),
+    ("xml", "problem"),
     [
         (
             XML.replace('effort="100"', 'effort="0"'),
-            (),
             "joint 'a' has no effort limit in the robot description (its value is 0)",
         ),
         (
             XML.replace('velocity="2"', 'velocity="0"'),
-            (),
             "joint 'a' has no velocity limit in the robot description (its value is 0)",
         ),
         (
             XML.replace("revolute", "continuous").replace(
                 '<limit lower="-3" upper="3" effort="100" velocity="2"/>', ""
             ),
-            (),
             "joint 'a' has no effort limit in the robot description (its value is inf)",
         ),
-        (XML, ("a", "nose"), "commands.joints names 'nose', which is none of the robot's joints: ['a']"),
-        (XML, ("a",), ""),
+        (XML, ""),
     ],
-    ids=["effort", "velocity", "no limits", "command_joints", "fine"],
+    ids=["effort", "velocity", "no limits", "fine"],
 )
-def test_a_robot_without_limits_or_without_a_commanded_joint_is_refused(xml, joints, problem):
-    assert limits_problem(described(xml, joints)) == problem
+def test_a_robot_without_limits_is_refused(xml, problem):
+    assert limits_problem(described(xml)) == problem
 
 
 def test_a_description_with_an_error_is_refused_and_one_with_warnings_is_not():
@@ -164,9 +160,9 @@ FAR = SimpleNamespace(q=(STATE.q + 1).tolist(), qd=None, qdd=[0.0] * 6)
         (
             "feed_forward",
             {"desired": FAR},
-            "target far: 1 rad or m away, feed_forward.tolerance is 0.3",
+            "target far: 1 rad or m away, 0.3 are allowed",
         ),
-        ("force", {"singularity_threshold": 1e3}, "singularity: smallest singular value"),
+        ("force", {"state": SINGULAR}, "singularity: smallest singular value"),
         ("force", {"wrench": wrench(1e6)}, "a delay of 20 ms allows no force of 1e+06 N: a tip without contact would"),
         (
             "gravity",
@@ -190,7 +186,7 @@ def test_what_stands_against_a_mode_is_refused_with_its_reason(mode, given, prob
 
 @pytest.mark.parametrize("mode", ["gravity", "hand_guiding", "feed_forward"])
 def test_a_singularity_concerns_mode_force_only(mode):
-    assert refusal(mode, singularity_threshold=1e3) == ""
+    assert refusal(mode, state=SINGULAR) == ""
 
 
 def test_joints_at_their_limits_are_not_refused():

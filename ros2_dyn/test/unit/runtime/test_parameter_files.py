@@ -81,9 +81,8 @@ def test_one_section_counts_whatever_its_node_is_called(path):
         ("a: {ros__parameters: {}}\nb: {ros__parameters: {}}", "expected those of one node `dynamics`, got /a, /b"),
         ("/a/dynamics: {ros__parameters: {}}\n/b/dynamics: {ros__parameters: {}}", "got /a/dynamics, /b/dynamics"),
         (
-            "a: {ros__parameters: {robot: {joints: [x, y]}, "
-            "friction: {presliding_distance: [0.1], presliding_effort: [1.0]}}}",
-            "expected 2 numbers, as many as `robot.joints` times `friction.presliding_distance`, got 1",
+            "a: {ros__parameters: {robot: {joints: [x, y]}, friction: {presliding: [0.1, 1.0]}}}",
+            "expected pairs of numbers, as many for each of 2 joints, got 2 numbers",
         ),
     ],
 )

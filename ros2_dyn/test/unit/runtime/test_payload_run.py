@@ -140,7 +140,7 @@ def test_tare_takes_out_what_the_model_lacks_until_parameters_change():
     found = arm.estimated().value.payload
     assert found.tared
     assert found.mass == pytest.approx(BOX.mass, abs=0.05)
-    arm.take(arm.runtime.step(SettingsChange(Settings.from_values({"commands.effort_controller": "other_5"})), arm.now))
+    arm.take(arm.runtime.step(SettingsChange(Settings.from_values({"commands.stop_service": "other_5"})), arm.now))
     found = arm.estimated().value.payload
     assert not found.tared
     assert found.mass == pytest.approx(BOX.mass + tool.mass, abs=0.2)
@@ -202,12 +202,12 @@ def test_question_ends_where_parameters_change_even_while_it_is_computed():
     arm = LoadedArm()
     arm.ask(duration=SECONDS)
     arm.play(1.0)
-    arm.take(arm.runtime.step(SettingsChange(Settings.from_values({"commands.effort_controller": "other_5"})), arm.now))
+    arm.take(arm.runtime.step(SettingsChange(Settings.from_values({"commands.stop_service": "other_5"})), arm.now))
     assert "the robot or parameters changed meanwhile: ask again" in str(arm.replies.pop().error)
     arm.ask(duration=SECONDS)
     arm.play(SECONDS - 0.1)
     (work,) = arm.runtime.step(TimePassed(), arm.now + 0.2).work
     done = work.run()
-    arm.runtime.step(SettingsChange(Settings.from_values({"commands.effort_controller": "other_6"})), arm.now + 0.3)
+    arm.runtime.step(SettingsChange(Settings.from_values({"commands.stop_service": "other_6"})), arm.now + 0.3)
     (reply,) = arm.runtime.step(done, arm.now + 0.4).replies
     assert "the robot or parameters changed meanwhile: ask again" in str(reply.error)

@@ -40,33 +40,34 @@ NAMES = mock_arm().joint_names
         ),
         (
             {"commands.command_effort": "external"},
-            "command_effort: expected one of raw, gravity_compensated, gravity_and_friction_compensated; got",
+            "command_effort: expected one of raw, gravity_compensated, gravity_and_friction_compensated, "
+            "position_offset, current; got",
         ),
         (
             {"commands.stop_behaviour": "gravity"},
             "stop_behaviour: expected one of hold_gravity, zero_effort, none; got",
         ),
+        ({"commands.require_enable": ["none"]}, r"require_enable: expected bool, got \['none'\]"),
         (
-            {"commands.collision_stop_modes": ["monitor"]},
-            "collision_stop_modes: expected some of feed_forward, force, ",
+            {"robot.joints": ["a", "b"], "friction.presliding": [0.01, 1.0]},
+            "presliding: expected pairs of numbers, as many for each of 2 joints, got 2 numbers",
         ),
         ({"states.effort_gain": [1.0]}, "effort_gain: expected 0 numbers as `robot.joints` has, got 1"),
         (
             {"robot.joints": ["a", "b"], "robot.armature": [1.0, -1.0]},
             "armature: expected numbers that are not negative, got -1.0",
         ),
-        (
-            {"robot.joints": ["a", "b"], "commands.torque_rate": [0.0, 9.0]},
-            "torque_rate: expected numbers from 1.0, got 0.0",
-        ),
-        ({"commands.stop_damping": 1.0}, "stop_damping: expected a number from 5.0 to 50.0, got 1.0"),
         ({"robot.joints": ["a", "a"]}, r"joints: expected each name once, got \['a', 'a'\]"),
         ({"robot.joints": [1.0]}, "joints: expected names; got 1.0"),
         ({"states.timeout": 0.0}, "states.timeout: expected a number from 0.001 to 10.0, got 0.0"),
         ({"states.timeout": float("nan")}, "states.timeout: expected a number from 0.001 to 10.0, got nan"),
         ({"states.timeout": "soon"}, "states.timeout: expected float, got 'soon'"),
-        ({"states.detect_frozen": 1}, "detect_frozen: expected bool, got 1"),
-        ({"speed": 1.0}, "speed: there is no such parameter"),
+        ({"commands.require_enable": 1}, "require_enable: expected bool, got 1"),
+        (
+            {"speed": 1.0},
+            "speed: there is no such parameter: see `ros2_dyn parameters`, and CHANGELOG.rst for old ones",
+        ),
+        ({"effort_gain": [1.0]}, r"effort_gain: there is no such parameter: is it states.effort_gain\?"),
     ],
 )
 def test_values_that_make_no_sense_are_refused_with_what_was_expected(values, problem):

@@ -115,19 +115,19 @@ def test_campaign_without_faults_or_with_a_negative_seed_is_rejected(faults, see
 
 
 def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
-    settings, rates, interfaces, frames, hybrid = set(), set(), set(), set(), set()
+    settings, rates, kinds, frames, hybrid = set(), set(), set(), set(), set()
     for seed in range(40):
         world = world_of(FAMILIES["unpremised"], seed, 1)
         settings.add(
             (world.options.settings.commands.stop_behaviour, world.options.settings.mode(FeedForwardSettings).law)
         )
-        interfaces.add(world.options.settings.commands.interface)
+        kinds.add(world.options.settings.commands.command_effort)
         frames.add(world.options.targets.pose_in_base)
         hybrid.add(bool(world.options.targets.pressed_axes))
         rates.add(world.options.driver.rate)
     assert len(settings) >= 3
     assert len(rates) >= 3
-    assert interfaces == {"effort", "position_offset", "current"}
+    assert kinds == {"raw", "gravity_compensated", "position_offset", "current"}
     assert frames == hybrid == {False, True}
     seen = {record[2] for record in play_world(1, family="unpremised").world.records if record[1] == "fault begins"}
     assert 10 < len(seen) <= len(FAULTS)

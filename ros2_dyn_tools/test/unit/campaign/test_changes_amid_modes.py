@@ -19,9 +19,7 @@ LOCKED = {
     "states.estimate": ("velocity",),
     "states.measured_effort": "external",
     "states.effort_gain": (10.0,) * 6,
-    "collision.enabled": True,
     "collision.bandwidth": 1.0,
-    "commands.clock_timeout": 100.0,
     "feed_forward.law": "computed_torque",
 }
 

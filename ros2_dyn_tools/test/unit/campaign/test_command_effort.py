@@ -31,8 +31,6 @@ def test_a_robot_that_compensates_its_friction_does_not_drive_itself_in_hand_gui
         contacts=[push],
         **{
             "commands.command_effort": kind,
-            "hand_guiding.hold_force": 0.0,
-            "hand_guiding.hold_moment": 0.0,
             "commands.max_tip_speed": 5.0,
         },
     )

@@ -7,7 +7,7 @@ from arm_world import FRICTIONLESS, ArmWorld
 from ros2_dyn.control.modes import MODES
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
-NEEDS = ("hand_guiding", "force")
+NEEDS = ("hand_guiding", "force", "impedance")
 
 
 @pytest.mark.parametrize("how", ["pressed", "enable_connected"])
@@ -45,15 +45,7 @@ def test_a_mode_is_refused_without_the_button_and_says_how_to_press_it(mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_that_needs_no_button_goes_on_without_it(mode):
-    required = ["none"] if mode in NEEDS else list(NEEDS)
-    world = ArmWorld(**{"commands.require_enable": required})
+    world = ArmWorld(**{"commands.require_enable": mode not in NEEDS})
     world.at(1.0, lambda: setattr(world, "pressed", False))
     world.play(mode, 1.8)
     assert world.modes() == ["monitor", mode]
-
-
-def test_any_mode_may_be_made_to_need_the_button():
-    world = ArmWorld(**{"commands.require_enable": ["gravity"]})
-    world.at(1.0, lambda: setattr(world, "pressed", False))
-    world.play("gravity", 1.5)
-    assert world.reasons() == ["enable released: the enabling signal is released"]

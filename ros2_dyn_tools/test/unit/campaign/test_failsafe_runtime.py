@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from arm_world import ARM, HOME
 from kept import broken
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
+from ros2_dyn.control.gravity_compensation import STOP_DAMPING
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
 from ros2_dyn.dynamics import gravity, mass_matrix
@@ -79,7 +80,7 @@ def test_arm_rests_a_second_after_its_node_was_killed_hangs_or_is_terminated(mod
 
 @pytest.mark.parametrize("behaviour", ["hold_gravity", "zero_effort"])
 def test_without_states_the_safe_effort_is_repeated_for_a_while_and_zero_effort_ends_at_once(behaviour):
-    played = commanding("feed_forward", **{"commands.stop_behaviour": behaviour, "states.detect_frozen": False})
+    played = commanding("feed_forward", **{"commands.stop_behaviour": behaviour})
     played.node.kill()
     played.run(1.02)
     played.node.on_joint_state = lambda *_: None
@@ -99,7 +100,7 @@ def test_without_states_the_safe_effort_is_repeated_for_a_while_and_zero_effort_
 
 
 def test_failsafe_follows_the_arm_again_when_states_come_back_after_seconds():
-    played = commanding("feed_forward", **{"states.detect_frozen": False})
+    played = commanding("feed_forward")
     played.node.kill()
     played.run(1.02)
     hear = played.node.on_joint_state
@@ -263,7 +264,7 @@ def test_the_arm_is_carried_where_it_is_and_drawn_back_to_where_it_came_to_rest_
     commands = look(failsafe, signs, 4.0, 0.5, offset=0.09)
     there = gravity(ARM, np.array(HOME) + 0.09)
     assert np.max(np.abs(there - gravity(ARM, HOME))) > 1.8
-    rate = limit_rate_to_sampling(Settings().commands.stop_damping, PERIOD, 0.0)
+    rate = limit_rate_to_sampling(STOP_DAMPING, PERIOD, 0.0)
     spring = -((rate / 1.5) ** 2) * mass_matrix(ARM, np.array(HOME) + 0.09) @ np.full(6, 0.09)
     assert np.max(np.abs(spring)) > 10.0
     moved = 0.03 * 0.15 / 0.09  # until it is held

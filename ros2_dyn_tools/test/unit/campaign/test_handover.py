@@ -95,7 +95,7 @@ def _held(world: HandoverWorld, held_by: str) -> None:
         (refuse, "the switch is refused", TRAJECTORY),
         (keep_silent, "no answer within 2 s", TRAJECTORY),
         (kill_effort_controller, "'shoulder_pan_joint' does not follow its command; switched back", TRAJECTORY),
-        (name_joints_in_another_order, "set commands.joints to its joints in its order", TRAJECTORY),
+        (name_joints_in_another_order, "set robot.joints to its joints in its order", TRAJECTORY),
         (let_it_move, "the arm moves: '", TRAJECTORY),
     ],
     ids=lambda each: each.__name__ if callable(each) else "",

@@ -13,7 +13,7 @@ from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix, singular_values
 from ros2_dyn.model import RobotModel
 
-STIFF = {"impedance.stiffness": [2000.0] * 3 + [50.0] * 3, "impedance.speed": 0.2, "impedance.turn_rate": 3.0}
+STIFF = {"impedance.stiffness": [2000.0] * 3 + [50.0] * 3, "commands.max_tip_speed": 0.5}
 SIX_WRIST = ("mock_arm", [0.0, -1.2, 1.4, -1.8, -0.5, 0.0], [0.5, -1.2, 1.4, -1.8, 0.5, 0.0])
 SIX_ELBOW = ("mock_arm", [0.0, -1.2, 0.5, -1.8, -1.57, 0.0], [0.0, -1.2, -0.5, -1.8, -1.57, 0.0])
 

@@ -11,7 +11,7 @@ from ros2_dyn.simulation.applied_force import AppliedForce
 def pushed(mode: str, until: float = 3.0, start: float = 1.0, duration: float = 0.5, **settings) -> ArmWorld:
     """Return a world in which a hand pushes the tip with 12 N in a mode."""
     push = AppliedForce("tool0", (0.0, 12.0, -4.0), start=start, duration=duration)
-    known = {"collision.enabled": True, "collision.threshold": [2.0] * 6}
+    known = {"collision.bandwidth": 25.0, "collision.threshold": [2.0] * 6}
     world = ArmWorld(arm=FRICTIONLESS, contacts=[push], **known, **settings)
     world.play(mode, until)
     return world
@@ -35,10 +35,6 @@ def test_the_same_push_elsewhere_is_one(mode):
     world = pushed(mode)
     assert collisions(world) == 1
     assert world.node.runtime.collision_latched
-
-
-def test_a_mode_outside_of_collision_stop_modes_intends_contact():
-    assert collisions(pushed("gravity", **{"commands.collision_stop_modes": ["feed_forward"]})) == 0
 
 
 def test_a_push_after_hand_guiding_is_a_collision():

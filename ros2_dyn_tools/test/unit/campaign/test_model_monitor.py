@@ -309,7 +309,7 @@ def test_a_payload_of_the_description_that_falls_is_noticed_in_gravity():
 
 @pytest.mark.parametrize(("force", "stops"), [(50.0, False), (250.0, True)])
 def test_hand_guiding_bears_the_declared_force_of_a_hand_and_no_more(force, stops):
-    world = make_world(LOADED, ARM, arm_settings(**{"commands.velocity_scale": 1.0}))
+    world = make_world(LOADED, ARM, arm_settings())
     declare(world, PAYLOAD)
     push = AppliedForce("tool0", (0.0, force, 0.0), (0.0, 0.0, 0.0), "step", CHANGED, 0.2)
     outcome = play(world, "hand_guiding", lambda: world.add_contact(push), end=2.2)

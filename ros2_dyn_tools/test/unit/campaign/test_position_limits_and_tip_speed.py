@@ -64,9 +64,7 @@ def test_the_brake_is_the_damping_of_the_speed_in_excess():
 @pytest.mark.parametrize("mode", ["gravity", "feed_forward", "hand_guiding"])
 def test_a_joint_pushed_towards_its_limit_does_not_pass_it(mode):
     """40 N on the forearm would drive the elbow through its limit, 0.25 rad away."""
-    world = ArmWorld(
-        home=at_elbow(LIMIT - 0.25), **{"feed_forward.stiffness": [1.0] * 6, "feed_forward.tolerance": 5.0}
-    )
+    world = ArmWorld(home=at_elbow(LIMIT - 0.25), **{"feed_forward.stiffness": [1.0] * 6})
     world.add_contact(AppliedForce("wrist_1_link", _towards_limit(world, 40.0), start=1.0, duration=1.5))
     world.play(mode, 3.0)
     assert world.modes()[1] == mode

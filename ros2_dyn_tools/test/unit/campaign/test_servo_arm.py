@@ -42,7 +42,7 @@ def so101() -> RobotModel:
 
 def world(arm: RobotModel, contacts=(), home=HOME, **settings) -> World:
     """Return a world of an arm whose driver sends 200 states a second."""
-    chosen = Settings.from_values({"robot.joints": arm.joint_names, "commands.require_enable": ("none",), **settings})
+    chosen = Settings.from_values({"robot.joints": arm.joint_names, "commands.require_enable": False, **settings})
     node = NodeQuality(compile_time=0.0, failsafe_start=0.0)
     made = World(0, arm, home, WorldOptions(chosen, DriverQuality(200.0), node=node, step=1e-3), contacts=contacts)
     made.targets.faults.append(lambda messages: messages[:1])  # no wrench and no pose
@@ -51,7 +51,7 @@ def world(arm: RobotModel, contacts=(), home=HOME, **settings) -> World:
 
 def servos(n: int = 5) -> dict:
     """Return the parameters of an arm of servos."""
-    return {"commands.interface": "position_offset", "commands.servo_stiffness": (STIFFNESS,) * n}
+    return {"commands.command_effort": "position_offset", "commands.effort_per_unit": (STIFFNESS,) * n}
 
 
 def test_position_that_is_sent_makes_a_servo_exert_the_effort():
@@ -59,7 +59,7 @@ def test_position_that_is_sent_makes_a_servo_exert_the_effort():
     arm = nominal_arm("mock_arm")
     names, k = arm.joint_names[::-1], np.arange(10.0, 16.0)
     settings = Settings.from_values(
-        {"robot.joints": names, "commands.interface": "position_offset", "commands.servo_stiffness": k.tolist()}
+        {"robot.joints": names, "commands.command_effort": "position_offset", "commands.effort_per_unit": k.tolist()}
     )
     q, tau = np.linspace(0, 1, 6), np.linspace(-3, 3, 6)
     sent = CommandConversion(arm, settings).data(tau, q)
@@ -72,16 +72,16 @@ def test_current_that_is_sent_is_the_effort_over_the_constant():
     arm = nominal_arm("mock_arm")
     constants = (2.0, -4.0, 1.0, 1.0, 1.0, 0.5)
     settings = Settings.from_values(
-        {"robot.joints": arm.joint_names, "commands.interface": "current", "commands.torque_constant": constants}
+        {"robot.joints": arm.joint_names, "commands.command_effort": "current", "commands.effort_per_unit": constants}
     )
     np.testing.assert_allclose(CommandConversion(arm, settings).data(np.ones(6), np.ones(6)), 1 / np.array(constants))
 
 
-@pytest.mark.parametrize("interface", ["position_offset", "current"])
-def test_missing_numbers_name_the_joint_and_the_parameter(interface):
+@pytest.mark.parametrize("kind", ["position_offset", "current"])
+def test_missing_numbers_name_the_joint_and_the_parameter(kind):
     arm = nominal_arm("mock_arm")
-    with pytest.raises(InputError, match=f"'{interface}' needs it of each joint; 'shoulder_pan_joint' has none"):
-        CommandConversion(arm, Settings.from_values({"commands.interface": interface}))
+    with pytest.raises(InputError, match=f"'{kind}' needs it of each joint; that of 'shoulder_pan_joint' is 0"):
+        CommandConversion(arm, Settings.from_values({"commands.command_effort": kind}))
 
 
 def test_command_that_no_servo_is_sent_is_no_command():
@@ -178,7 +178,9 @@ def test_servos_do_not_follow_positions_that_are_not_believed(so101, phantom, ki
 
 
 def test_arm_that_takes_currents_is_carried(so101):
-    made = world(so101, **{"commands.interface": "current", "commands.torque_constant": (1.8, -1.8, 1.8, 0.9, 0.9)})
+    made = world(
+        so101, **{"commands.command_effort": "current", "commands.effort_per_unit": (1.8, -1.8, 1.8, 0.9, 0.9)}
+    )
     made.at(0.5, lambda: made.want_mode("gravity"))
     made.run(4.0)
     assert made.node.mode == "gravity", made.node.runtime.reason

@@ -163,7 +163,7 @@ def test_stop_with_slow_or_late_states_brings_the_arm_to_rest(name, rate, delay)
 @pytest.mark.parametrize("name", ARMS)
 def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
     """At 3 rad/s the slew rate alone takes 0.2 s to reverse an effort: more than 0.3 rad."""
-    played = moving(name, "gravity", speed=10.0, **{"commands.velocity_scale": 1.0})
+    played = moving(name, "gravity", speed=10.0)
     if played.node.mode != "stopped":  # too fast already
         stop(played)
     motion = watch(played)

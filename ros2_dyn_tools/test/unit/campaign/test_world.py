@@ -39,6 +39,8 @@ SETTINGS = {
     "friction.transition_velocity": 0.05,
     "commands.ramp_time": 0.2,
 }
+REVERSED = {name: value[::-1] for name, value in SETTINGS.items() if isinstance(value, (tuple, list))}
+"""The same with the controller's joints in the opposite order."""
 
 
 def world(seed: int = 1, contacts=(), make_runtime=ArmRuntime, rate=125.0, **options) -> World:
@@ -140,7 +142,7 @@ def test_controller_holds_the_last_command_after_the_node_has_gone_silent():
 
 
 def test_commands_reach_the_controller_in_the_order_of_its_joints():
-    played = world(**{"commands.joints": ARM.joint_names[::-1]})
+    played = world(**REVERSED)
     played.want_mode("gravity")
     played.run(1.0)
     assert_allclose(played.arm.law.tau, gravity(ARM, played.arm.q), rtol=0, atol=0.5)
@@ -172,7 +174,7 @@ def test_commands_act_after_the_delay_of_their_channel():
 
 def test_contact_force_and_travel_after_a_stop_are_recorded():
     push = AppliedForce("tool0", (0.0, 60.0, 0.0), start=1.0, duration=0.5)
-    played = world(contacts=[push], **{"commands.velocity_scale": 0.05})
+    played = world(contacts=[push], **{"commands.max_tip_speed": 0.05})
     played.want_mode("hand_guiding")
     played.run(0.99)
     assert (worst(played, "contact force"), worst(played, "travel after a stop")) == (0.0, 0.0)
@@ -319,10 +321,10 @@ def test_exception_of_the_runtime_ends_the_node_and_is_counted():
     assert played.node.state == "dead"
 
 
-@pytest.mark.parametrize("interface", ["effort", "position_offset", "current"])
-def test_efforts_as_data_are_what_the_motors_exert_in_the_order_of_the_controller(interface):
-    numbers = {"commands.servo_stiffness": [400.0] * 3 + [80.0] * 3, "commands.torque_constant": [2.0] * 3 + [0.5] * 3}
-    played = world(**{"commands.interface": interface, "commands.joints": ARM.joint_names[::-1]}, **numbers)
+@pytest.mark.parametrize("command_effort", ["raw", "position_offset", "current"])
+def test_efforts_as_data_are_what_the_motors_exert_in_the_order_of_the_controller(command_effort):
+    numbers = {"commands.command_effort": command_effort, "commands.effort_per_unit": [80.0] * 3 + [400.0] * 3}
+    played = world(**REVERSED, **numbers)
     efforts = np.array([9.0, -8.0, 7.0, -3.0, 2.0, 1.0])
     played.send_command(played.as_data(efforts))
     q = played.arm.q
@@ -365,7 +367,7 @@ def test_fault_of_each_kind_does_something_and_ends(kind):
     """Compare a world with the same world without the fault, in what is sent either way and in what the arm does."""
 
     def play(fault: bool) -> tuple[World, list]:
-        played = world(2, **{"collision.enabled": False})
+        played = world(2, **{"collision.bandwidth": 0.0})
         sent = []
         forward = played.send_state
         played.send_state = lambda sample: (sent.append(sample), forward(sample))
