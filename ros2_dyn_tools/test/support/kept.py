@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
-from ros2_dyn_tools.campaign.record import Record
+from ros2_dyn_tools.campaign.record import Record, worst_motion
 from ros2_dyn_tools.campaign.world import World
-from ros2_dyn_tools.campaign.worst_motion import worst_motion
 
 
 def broken(world: World) -> list[str]:

@@ -70,7 +70,7 @@ def name_joints_in_another_order(world: HandoverWorld) -> None:
 
 
 def swap_joints(world: HandoverWorld) -> None:
-    world.miswire([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)], True)
+    world.wirings.append([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)])
 
 
 def lose_efforts(world: HandoverWorld) -> None:
