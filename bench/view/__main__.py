@@ -45,7 +45,7 @@ def main() -> None:
         for _ in range(rounds):
             turn(driver, node, found["without"], lost, "without")
             page = Page()
-            turn(driver, node, found["with"], lost, "with", page)
+            turn(driver, node, found["with"], lost, "with", page=page)
             found["viewer"].append(page.cpu)
             page.close()
     finally:
@@ -113,6 +113,7 @@ def turn(
     found: list[float],
     lost: dict[str, int],
     name: str,
+    *,
     page: Page | None = None,
 ) -> None:
     """Drive the node for a turn, once the page is there; add the CPU time of a message, us."""

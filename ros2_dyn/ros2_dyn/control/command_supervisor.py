@@ -60,6 +60,8 @@ class BrakeInput(NamedTuple):
     obeyed: Array
     """Which joints are known to exert what is commanded, shape (n,), bool: a push or another commander moves them in
     spite of that."""
+    doubtful: bool = False
+    """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,7 @@ class CommandSupervisor:
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        late = (lag > WINDOW) | seen.inert
+        late = (lag > WINDOW) | seen.inert | given.doubtful
         assert self._limiter.last is not None
         spring = stop.spring(given.arm, given.rate, self.limits, late=late, speed=speed, at=at, last=self._limiter.last)
         braking = self._limiter.saturate(damped + stop.without(spring))

@@ -142,7 +142,9 @@ class ModeManager:
             obeyed = np.full(robot.model.n, bool(self.link.other_publishers))
             if exerted is not None and (doubt is None or doubt.kind != CONTROLLER_DOES_NOT_FOLLOW):
                 obeyed |= ~self._monitor.opposed(observed)
-            effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed))
+            effort = supervisor.brake(
+                seen, BrakeInput(state, rate, gravity, damped, obeyed, bool(arm.velocity_problem))
+            )
         if effort is not None:
             self._observe_energy(supply, observed, state)
         return self._command(effort, now)

@@ -331,13 +331,13 @@ def _options(family: Family, rng: np.random.Generator, real: Variant, home: Arra
         failsafe_start=float(rng.uniform(0.02, 0.1)),
         restart_time=float(rng.uniform(0.25, 0.4)),
     )
-    settings = _settings(family, rng, real.description, home, 1.0 / rate, unit)
+    settings = _settings(family, rng, real.description, home=home, period=1.0 / rate, effort_unit=unit)
     commands, step = ChannelQuality(0.0, delay, 0.0), min(2e-3, 1.0 / rate)
     return WorldOptions(settings, driver, states, commands, targets, node, step, _draw(rng, family.patience), True)
 
 
 def _settings(
-    family: Family, rng: np.random.Generator, model: RobotModel, home: Array, period: float, effort_unit: float
+    family: Family, rng: np.random.Generator, model: RobotModel, *, home: Array, period: float, effort_unit: float
 ) -> Settings:
     inertia = np.diag(mass_matrix(model, home))
     bandwidth = float(rng.uniform(3.0, 12.0))

@@ -172,7 +172,7 @@ def _limits(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
     fast = _in_mode(motion, record.declared.contact_modes) & (motion.tip_speed > allowed)
-    yield from _lasting(motion, fast, TIP_TIME, "tip speed", motion.tip_speed, allowed)
+    yield from _lasting(motion, fast, TIP_TIME, name="tip speed", values=motion.tip_speed, allowed=allowed)
 
 
 def _enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -236,7 +236,7 @@ def _collision(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     share = (np.abs(motion.contact_effort) / record.declared.collision_threshold).max(axis=1)
     hit = _in_mode(motion, ("feed_forward",)) & (share > COLLISION_FACTOR)
-    yield from _lasting(motion, hit, COLLISION_TIME, "collision", share, COLLISION_FACTOR)
+    yield from _lasting(motion, hit, COLLISION_TIME, name="collision", values=share, allowed=COLLISION_FACTOR)
 
 
 def _handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -297,7 +297,9 @@ def _worst(record: Record, t: Array, values: Array, allowed: float, name: str) -
         yield Broken(name, float(t[i]), record.declared.joint_names[joint], float(values[:, joint].max()), allowed)
 
 
-def _lasting(motion: Motion, bad: Array, seconds: float, name: str, values: Array, allowed: float) -> Iterator[Broken]:
+def _lasting(
+    motion: Motion, bad: Array, seconds: float, *, name: str, values: Array, allowed: float
+) -> Iterator[Broken]:
     """Yield the first instant at which what is bad has lasted for longer than a time, s."""
     begun = np.maximum.accumulate(np.where(bad, -1, np.arange(len(bad))))
     lasts = bad & (motion.t - motion.t[np.maximum(begun, 0)] > seconds + 0.005)

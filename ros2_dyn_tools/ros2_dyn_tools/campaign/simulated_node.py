@@ -59,6 +59,7 @@ class SimulatedNode:
         queue: EventQueue,
         description: RobotModel,
         settings: Settings,
+        *,
         publish: Callable[[str, Array, Array], None],
         record: Callable[..., None],
         quality: NodeQuality | None = None,

@@ -70,6 +70,7 @@ class World:
         home: ArrayLike,
         options: WorldOptions | None = None,
         description: RobotModel | None = None,
+        *,
         contacts: Iterable[Contact] = (),
         make_runtime: MakeRuntime = ArmRuntime,
         bare_arm: RobotModel | None = None,
@@ -122,10 +123,10 @@ class World:
             self.queue,
             self.description,
             settings,
-            self._on_command,
-            self.record,
-            self.options.node,
-            make_runtime,
+            publish=self._on_command,
+            record=self.record,
+            quality=self.options.node,
+            make_runtime=make_runtime,
         )
         self.queue.every(1.0 / self.options.driver.rate, self._measure)
         self.queue.every(RAMP_DOWN_PERIOD, self._tick)
@@ -224,7 +225,7 @@ class World:
 
     # ---- the arm
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
         """Let the arm move up to now, in whole steps."""
         if self._braked:
             self.arm.place(self.arm.q, t=self.now)
@@ -239,7 +240,7 @@ class World:
 
     def brake(self) -> None:
         """Let the brakes hold the arm where it is, and deactivate the controller, as robots do."""
-        self._advance()
+        self.advance()
         self._braked = True
         self.arm.place(self.arm.q, t=self.now)
         self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
@@ -252,12 +253,12 @@ class World:
 
     def add_contact(self, contact: Contact) -> None:
         """Let a contact act from now on, where its times allow."""
-        self._advance()
+        self.advance()
         self.arm.contacts.append(contact)
 
     def remove_contact(self, contact: Contact) -> None:
         """Take a contact away."""
-        self._advance()
+        self.advance()
         self.arm.contacts[:] = [each for each in self.arm.contacts if each is not contact]
 
     def place_home(self) -> None:
@@ -278,21 +279,21 @@ class World:
 
     def replace_arm(self, arm: RobotModel) -> None:
         """Go on with another arm of the same joints in the same state: one that lost its payload, for example."""
-        self._advance()
+        self.advance()
         self.arm.replace_model(arm)
         self.arm_model = arm
         self.record("arm replaced")
 
     def switch_controller(self, active: bool) -> None:
         """Activate the effort controller, or another one in its place."""
-        self._advance()
+        self.advance()
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
 
     # ---- states and targets
 
     def _measure(self) -> None:
-        self._advance()
+        self.advance()
         law, settings = self.arm.law, self.options.settings
         effort = law.tau if type(law) is HeldEffort else self.arm.motion().tau
         if settings.states.measured_effort == "gravity_compensated":
@@ -333,9 +334,10 @@ class World:
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):
-            self._through(self.state_channel, partial(self._deliver_target, message))
+            self._through(self.state_channel, partial(self.deliver_target, message))
 
-    def _deliver_target(self, message: Target) -> None:
+    def deliver_target(self, message: Target) -> None:
+        """Give the node a target now."""
         if isinstance(message, DesiredSample):
             self.node.input(message)
         else:
@@ -372,7 +374,7 @@ class World:
     def _apply(self, data: Array) -> None:
         if not self.listening or self.controllers.active != EFFORT:
             return
-        self._advance()
+        self.advance()
         try:
             efforts = data[self._from_controller].tolist()
             for wiring in self.wirings:
@@ -425,7 +427,7 @@ class World:
 
     def _tick(self) -> None:
         self.node.tick()
-        self._advance()
+        self.advance()
         arm, tip = self.arm, self.arm.tip_position()
         touched = bool(arm.contacts)
         commander = "failsafe" if self.node.failsafe_commands else "node" if self.node.commands else ""

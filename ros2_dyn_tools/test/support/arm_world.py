@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world of the mock arm with friction and rotors, and what its arm did in it."""
+"""A world of the mock arm with friction and rotors, what its arm did in it, and which promises any world has kept."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ros2_dyn.dynamics import forward_kinematics, jacobian
 from ros2_dyn.runtime import Settings
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
+from ros2_dyn_tools.campaign.record import Record, worst_motion
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
@@ -40,7 +42,7 @@ class ArmWorld(World):
     ) -> None:
         chosen = Settings.from_values(SETTINGS | settings)
         options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
-        super().__init__(seed, arm, home, options, known, contacts)
+        super().__init__(seed, arm, home, options, known, contacts=contacts)
 
     def record(self, kind: str, *details: Any) -> None:
         """Write an event down; what follows a stop is the stop alone."""
@@ -92,3 +94,24 @@ class ArmWorld(World):
     def tip_velocity(self) -> np.ndarray:
         """Return the velocity of the tip now, m/s, shape (3,)."""
         return (jacobian(self.arm_model, self.arm.q) @ self.arm.qd)[:3]
+
+
+def broken(world: World) -> list[str]:
+    """Return the names of the promises that were broken by now."""
+    return [each.promise for each in broken_promises(ALWAYS, world.finish(), Disturbances())]
+
+
+def worst(world: World, name: str) -> float:
+    """Return the largest of one of `MOTIONS` by now."""
+    return worst_motion(world.finish())[name]
+
+
+def timeline(record: Record) -> bytes:
+    """Return a record as text; equal seeds give equal bytes."""
+    tables = [column.tolist() for table in (record.motion, record.commands) for column in vars(table).values()]
+    return repr((record.events, tables)).encode()
+
+
+def commanded_seconds(world: World) -> float:
+    """Return how long the node commanded, s."""
+    return 0.01 * int(np.sum(world.finish().motion.commander == "node"))

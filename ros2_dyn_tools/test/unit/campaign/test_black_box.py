@@ -12,7 +12,7 @@ pytest.importorskip("mcap", reason="mcap is not installed")
 
 from mcap.writer import CompressionType, Writer
 
-from kept import timeline
+from arm_world import timeline
 from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, DesiredSample, JointSample, Update, black_box, black_box_file, run_work

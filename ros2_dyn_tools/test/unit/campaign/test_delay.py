@@ -11,7 +11,7 @@ from itertools import product
 
 import pytest
 
-from delayed_loop import Loop, Outcome, light_arm, play
+from light_arms import Loop, Outcome, light_arm, play
 from ros2_dyn.control.passivity_observer import PassivityObserver
 from tiers import part
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arm_world import ARM, HOME
-from kept import broken
+from arm_world import ARM, HOME, broken
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.gravity_compensation import STOP_DAMPING
 from ros2_dyn.control.modes import MODES
@@ -15,7 +14,6 @@ from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
 from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
-from ros2_dyn.runtime.heartbeat import MAX_LOOK
 from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn_tools.campaign.driver import DriverQuality
@@ -243,7 +241,6 @@ def test_a_watcher_that_was_held_up_itself_does_not_blame_the_node():
     failsafe = guard()
     look(failsafe, NodeSigns(command=command()), 1.0, 0.03)
     assert failsafe.on_time(NodeSigns(command=command()), 5.0) is None
-    assert failsafe._heart.timeout > MAX_LOOK
     assert look(failsafe, NodeSigns(command=command()), 5.01, 0.2)
 
 

@@ -4,9 +4,8 @@
 import numpy as np
 import pytest
 
-from arm_world import FRICTIONLESS, ArmWorld
+from arm_world import FRICTIONLESS, ArmWorld, worst
 from control_states import made_up
-from kept import worst
 from ros2_dyn.control.contact_watch import CONTACT_TIME, ContactWatch
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.errors import MessageError

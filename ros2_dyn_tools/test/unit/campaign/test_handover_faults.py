@@ -6,22 +6,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arm_world import FRICTIONLESS, ArmWorld
-from kept import broken
+from arm_world import FRICTIONLESS, ArmWorld, broken
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
+from tiers import FULL
 
 GOES_ON = ("none", "effort controller dead")
 """Failures with which the first handover, to the trajectory controller, goes well."""
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if FULL else 2))
 def test_arm_is_held_whatever_fails_in_a_handover(failure, seed):
     world = ArmWorld(seed, arm=FRICTIONLESS)
     world.play("gravity", 0.5)
     handover = HandoverThereAndBack(world, np.random.default_rng(seed), failure)
-
     handover.begin()
     world.run(world.now + HANDOVER_TIME)
     handover.end()

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from held_arm import Held, light, numbers
-from kept import broken
+from arm_world import broken
+from light_arms import Held, light, numbers
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.model.spatial import rotation_from_quaternion
 from ros2_dyn.runtime import HybridSample
@@ -60,8 +60,8 @@ def test_axes_are_those_of_the_frame_where_it_was_when_the_message_came():
     held = Held("mock_arm", HOME, lambda t: start, 250.0, **{"commands.max_tip_travel": 0.05}, **STIFF)
     held.world.targets.faults.clear()
     held.world.targets.faults.append(lambda messages: messages[:1])
-    held.world.at(0.6, lambda: held.world._deliver_target(message))
-    held.world.queue.every(0.02, lambda: held.world.now > 0.6 and held.world._deliver_target(message))
+    held.world.at(0.6, lambda: held.world.deliver_target(message))
+    held.world.queue.every(0.02, lambda: held.world.now > 0.6 and held.world.deliver_target(message))
     held.world.run(1.4)
     moved = start[:3, :3].T @ (forward_kinematics(arm, held.world.arm.q)[:3, 3] - start[:3, 3])
     assert moved[2] < -0.005
@@ -102,7 +102,7 @@ def test_message_that_cannot_be_is_rejected_and_changes_nothing(changes, problem
     start = forward_kinematics(light("mock_arm"), HOME)
     held = Held("mock_arm", HOME, lambda t: start, 250.0, **STIFF)
     held.world.run(1.0)
-    held.world._deliver_target(pressing(start)._replace(**changes))
+    held.world.deliver_target(pressing(start)._replace(**changes))
     held.world.run(1.2)
     assert held.world.node.mode == "impedance"
     assert np.linalg.norm(forward_kinematics(light("mock_arm"), held.world.arm.q)[:3, 3] - start[:3, 3]) < 1e-3

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from delayed_loop import Loop, light_arm, play
-from held_arm import Held, light
-from kept import broken
+from light_arms import Held, Loop, light, light_arm, play
 from robots import mock_arm
 from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.control.modes.impedance import STIFFNESS_ENERGY, Spring
@@ -76,7 +74,7 @@ def test_without_a_desired_pose_the_arm_stays_where_it_is():
     made.step(300)
     assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 1e-3
     assert made.runtime.mode == "impedance"
-    assert not broken(made)
+    assert not made.violations
 
 
 @pytest.mark.parametrize("frame", ["", TIP])

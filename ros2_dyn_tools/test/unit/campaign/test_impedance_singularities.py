@@ -8,7 +8,7 @@ from math import atan2, pi, sqrt
 import numpy as np
 import pytest
 
-from held_arm import Held, light
+from light_arms import Held, light
 from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix, singular_values
 from ros2_dyn.model import RobotModel

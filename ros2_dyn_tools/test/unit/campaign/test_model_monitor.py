@@ -141,7 +141,7 @@ def play(
     began, seen = world.arm.q.copy(), []
     while world.now < end and world.node.mode in (mode, "monitor"):
         world.run(world.now + 0.004)
-        world._advance()
+        world.advance()
         seen.append((np.max(np.abs(world.arm.q - began)), np.max(np.abs(world.arm.qd))))
     modes = [(1e-9 * t, details) for t, kind, *details in world.records if kind == "mode"]
     entered = next((t for t, (name, _) in modes if name == mode), None)

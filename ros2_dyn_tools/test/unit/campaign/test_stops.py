@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from arm_world import ArmWorld
-from kept import broken
+from arm_world import ArmWorld, broken
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload

@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 
-from arm_world import ARM, HOME, ArmWorld
-from kept import broken
+from arm_world import ARM, HOME, ArmWorld, broken
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from arm_world import ARM, HOME
-from kept import broken, commanded_seconds, timeline, worst
+from arm_world import ARM, HOME, broken, commanded_seconds, timeline, worst
 from ros2_dyn.control.modes import MODES as ALL_MODES
 from ros2_dyn.control.modes import impedance
 from ros2_dyn.dynamics import gravity

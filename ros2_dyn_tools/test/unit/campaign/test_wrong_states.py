@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from kept import broken, commanded_seconds, worst
+from arm_world import broken, commanded_seconds, worst
 from robots import mock_arm
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
