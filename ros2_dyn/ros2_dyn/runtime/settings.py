@@ -8,7 +8,7 @@ Those of a mode stand beside its law. The node declares its parameters from here
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -241,24 +241,9 @@ class OutputSettings(Group, name="outputs", title="Outputs"):
     )
 
 
-CORE: dict[str, type[Group]] = {
-    "description": DescriptionSettings,
-    "robot": RobotSettings,
-    "friction": FrictionSettings,
-    "states": StateSettings,
-    "collision": CollisionSettings,
-    "outputs": OutputSettings,
-    "commands": CommandSettings,
-}
-"""The groups that are no mode's, by their fields in `Settings`."""
-PARTS_OF_A_STOP = (RobotSettings, FrictionSettings, StateSettings, OutputSettings, CommandSettings)
-"""The groups that a stop depends on."""
-
-
 def declared() -> dict[str, Parameter]:
     """Return all parameters by name."""
-    groups = (*CORE.values(), *(mode.Parameters for mode in MODES.values()))
-    return {each.name: each for group in groups for each in group.parameters().values()}
+    return {each.name: each for group in Settings().groups() for each in group.parameters().values()}
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -335,12 +320,17 @@ class Settings:
             keys = {key: each.name for key, each in group.parameters().items() if each.name in given}
             return replace(group, **{key: given[name] for key, name in keys.items()}) if keys else group
 
-        core: dict[str, Any] = {name: changed(getattr(self, name)) for name in CORE}
+        core: dict[str, Any] = {name: changed(getattr(self, name)) for name in self._core()}
         return Settings(**core, modes=tuple(map(changed, self.modes)))
 
     def groups(self) -> tuple[Group, ...]:
         """Return all groups."""
-        return (*(getattr(self, name) for name in CORE), *self.modes)
+        return (*(getattr(self, name) for name in self._core()), *self.modes)
+
+    @classmethod
+    def _core(cls) -> list[str]:
+        """Return the names of the groups that are no mode's."""
+        return [each.name for each in fields(cls) if each.name != "modes"]
 
     def values(self) -> dict[str, Any]:
         """Return the value of each parameter by name."""
@@ -383,8 +373,9 @@ class Settings:
 
     def of_a_stop(self) -> Settings:
         """Return the parameters that a stop depends on; the others have their defaults."""
-        kept = {name: getattr(self, name) for name, group in CORE.items() if group in PARTS_OF_A_STOP}
-        return Settings(**kept, collision=CollisionSettings(bandwidth=0.0))
+        return replace(
+            self, description=DescriptionSettings(), collision=CollisionSettings(bandwidth=0.0), modes=_modes()
+        )
 
     def check_unlocked(self, new: Settings, mode: str) -> None:
         """Check that no parameter changes which is locked while a mode commands.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in a world: a table of what the arm did, one of what was commanded, and a list of events."""
+"""What happened in a world: what the arm did, what was commanded, and events; and the worst that the arm did."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ from ros2_dyn.model.spatial import Array
 
 COMMANDS = ("command", "failsafe command")
 """Kinds of records that are commands: of the node, and of its failsafe process."""
+STOP_WINDOW = 3.0
+"""Time after a stop during which the travel is measured, s."""
+MOTIONS = {
+    "joint speed": "rad/s or m/s",
+    "tip speed": "m/s",
+    "travel after a stop": "rad or m",
+    "contact force": "N",
+}
+"""What is measured, with its unit."""
 
 
 class Event(NamedTuple):
@@ -114,6 +123,19 @@ class Record:
             elif kind == ends and begun.get(details[0]):
                 spans.append((begun[details[0]].pop(0), t, details[0]))
         return sorted(spans + [(t, np.inf, name) for name, times in begun.items() for t in times])
+
+
+def worst_motion(record: Record) -> dict[str, float]:
+    """Return the figures of `MOTIONS`."""
+    motion = record.motion
+    active = np.isin(motion.mode, record.declared.modes) & (motion.commander == "node")
+    begun = np.maximum.accumulate(np.where(active, np.arange(len(active)), -1))
+    stopped = (begun >= 0) & ~active & (motion.t - motion.t[np.maximum(begun, 0)] < STOP_WINDOW)
+    for t in record.times("placed home"):
+        stopped &= ~((motion.t >= t) & (motion.t[np.maximum(begun, 0)] < t))
+    travel = np.where(stopped[:, None], np.abs(motion.q - motion.q[np.maximum(begun, 0)]), 0.0)
+    worst = (np.abs(motion.qd), motion.tip_speed, travel, motion.contact_force)
+    return {name: float(np.max(values, initial=0.0)) for name, values in zip(MOTIONS, worst)}
 
 
 class Recorder:

@@ -20,10 +20,9 @@ from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn_tools.campaign.families import FAMILIES, UNPREMISED, Family, family_named, family_of, world_of
 from ros2_dyn_tools.campaign.promises import Broken, broken_promises, judged_rests
-from ros2_dyn_tools.campaign.record import Record
+from ros2_dyn_tools.campaign.record import MOTIONS, Record, worst_motion
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime
 from ros2_dyn_tools.campaign.world import World
-from ros2_dyn_tools.campaign.worst_motion import MOTIONS, worst_motion
 
 WORLDS_PER_TASK = 5
 """Number of worlds that an executor plays in one task."""

@@ -21,9 +21,9 @@ from ros2_dyn.runtime.black_box import RecordingRuntime
 from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names
 from ros2_dyn_tools.campaign.drawing import draw
 from ros2_dyn_tools.campaign.families import FAMILIES
+from ros2_dyn_tools.campaign.record import MOTIONS, worst_motion
 from ros2_dyn_tools.campaign.runner import CampaignResult, Played, play_world, run_campaign
 from ros2_dyn_tools.campaign.world import World
-from ros2_dyn_tools.campaign.worst_motion import MOTIONS, worst_motion
 
 DONE = "{task.completed:.0f}/{task.total:.0f}"
 """As MofNCompleteColumn shows it, which Rich of Ubuntu 22.04 lacks."""

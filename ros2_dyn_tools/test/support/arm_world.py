@@ -13,11 +13,10 @@ from ros2_dyn.runtime import Settings
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
-from ros2_dyn_tools.campaign.record import Record
+from ros2_dyn_tools.campaign.record import Record, worst_motion
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
-from ros2_dyn_tools.campaign.worst_motion import worst_motion
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 ARM = with_armature(

@@ -16,7 +16,7 @@ QUICK = ("gravity's sign after a stop", "failsafe does nothing", "thresholds ign
 """Mutations that the first two worlds show; `make mutations` plays all, and FULL=1."""
 
 
-@pytest.mark.parametrize("module", ["promises", "record", "worst_motion"])
+@pytest.mark.parametrize("module", ["promises", "record"])
 def test_promises_import_nothing_of_the_code_that_keeps_them(module):
     rooms = {name.split(".")[1] for name in imports(ROOM / f"{module}.py") if name.startswith("ros2_dyn.")}
     assert rooms <= {"model"}
