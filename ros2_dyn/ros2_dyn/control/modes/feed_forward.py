@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.arm import Arm, DesiredState
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.joint_pd import joint_pd
 from ros2_dyn.control.modes.base import Law, Mode, Needs
@@ -54,9 +54,13 @@ class FeedForward(Mode[FeedForwardSettings]):
     Parameters = FeedForwardSettings
 
     def may_go_on(self, arm: Arm) -> Violation | None:
-        """Return whether the desired positions are far away or beyond limits; see `Mode`."""
+        """Return whether the desired motion is far away, or one that the joints cannot make; see `Mode`."""
         desired = arm.desired
-        if desired is None or not desired.q:
+        if desired is None:
+            return None
+        if impossible := _impossible_motion(arm, desired):
+            return Violation("target impossible", f": {impossible}")
+        if not desired.q:
             return None
         if beyond := positions_beyond(arm.positions, desired.q):
             return Violation("target beyond limit", f": {beyond}")
@@ -84,6 +88,20 @@ class FeedForward(Mode[FeedForwardSettings]):
             return Law(parameters.gain * (robot.effort(q, qd, qdd, arm.now) - own))
         own = own + robot.presliding.tau  # a spring that is pushed away by what it is measured to be lets go of the arm
         return Law(parameters.gain * (arm.inverse_dynamics - own) + correction)
+
+
+def _impossible_motion(arm: Arm, desired: DesiredState) -> str:
+    """Return which joint is desired to move faster than it may, or with an acceleration that no effort gives it."""
+    limits = arm.limits
+    speed, inertial = np.abs(desired.qd or np.zeros_like(arm.state.q)), np.abs(arm.state.M @ desired.qdd)
+    for i in np.flatnonzero(speed > limits.velocity):
+        return f"'{limits.joint_names[i]}' with {speed[i]:.3g} rad/s or m/s, {limits.velocity[i]:.3g} are allowed"
+    # Where an arm can be held at all, what holds it takes one effort limit, and what accelerates it another at most.
+    for i in np.flatnonzero(inertial > 2 * limits.effort):
+        return (
+            f"'{limits.joint_names[i]}' needs {inertial[i]:.3g} N m or N to accelerate, it has {limits.effort[i]:.3g}"
+        )
+    return ""
 
 
 def _bearable_gains(arm: Arm, inverse: Array, stiffness: list[float], damping: list[float]) -> tuple[Array, Array]:

@@ -45,6 +45,23 @@ def test_a_joint_that_is_too_fast_ends_every_mode(mode):
     assert found == Violation("too fast", ": 'joint 1' moves with -2.1, 2 rad/s or m/s are allowed")
 
 
+def accelerated(joint: int, effort: float) -> SimpleNamespace:
+    """Return a desired state whose acceleration takes an effort of one joint alone, N m."""
+    return SimpleNamespace(q=None, qd=None, qdd=np.linalg.solve(STATE.M, effort * np.eye(7)[joint]).tolist())
+
+
+def test_a_motion_that_no_joint_can_make_is_not_followed():
+    """Nor is it commanded for a moment: the arm would be at its effort limit until it is too fast."""
+    fast = SimpleNamespace(q=None, qd=[0.0, -2.1, *[0.0] * 5], qdd=[0.0] * 7)
+    expected = "target impossible: 'joint 1' with 2.1 rad/s or m/s, 2 are allowed"
+    assert violation("feed_forward", desired=fast, velocity=2.0) == expected
+    assert violation("feed_forward", desired=fast, velocity=2.2) == ""
+    expected = "target impossible: 'joint 3' needs 101 N m or N to accelerate, it has 50"
+    assert violation("feed_forward", desired=accelerated(3, -101.0), effort=50.0) == expected
+    assert violation("feed_forward", desired=accelerated(3, -99.0), effort=50.0) == ""
+    assert violation("feed_forward", desired=accelerated(0, 1e300)).startswith("target impossible: 'joint 0'")
+
+
 @pytest.mark.parametrize(
     ("mode", "given", "expected"),
     [
