@@ -161,9 +161,14 @@ def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
     feed(driver, lambda: driver.mode == "monitor", "it goes on")
     assert "commands end: failsafe took over" in driver.process.printed
     assert_allclose(driver.commands[-1], WEIGHT, rtol=0, atol=1e-6)
-    driver.step()  # the node has read a state since it went on
-    response = driver.set_mode("force")
-    assert "'/dynamics_failsafe' commands on /dynamics/command: it took over" in response.message
+
+    def refusal() -> str:
+        response = driver.set_mode("force")
+        assert not response.success
+        return response.message
+
+    took_over = "'/dynamics_failsafe' commands on /dynamics/command: it took over"
+    feed(driver, lambda: took_over in refusal(), "it is refused for something else")  # a stale target, at first
     release(driver)
     enter_force(driver)
 

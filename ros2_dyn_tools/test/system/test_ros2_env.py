@@ -295,7 +295,8 @@ def test_a_build_fails(machine):
     assert (result.returncode, result.stdout) == (1, "")
     assert "\n  node.py: SyntaxError\nros2_env: building ros2_dyn failed (details: " in result.stderr
     machine.give_python()
-    assert machine.done_by("true") == ["build ros2_dyn", "build ros2_dyn_tools"]
+    done = machine.done_by("true")  # what is installed beside the build may have been cut off, and is done again
+    assert [each for each in done if each != "install run"] == ["build ros2_dyn", "build ros2_dyn_tools"]
 
 
 # --- what it decides --------------------------------------------------------------------------------------------
