@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -68,15 +69,15 @@ class WorkDone(NamedTuple):
     error: Ros2DynError | None = None
 
 
-class Work:
+class Work(ABC):
     """Slow work, such as compiling kernels, which may be done in another thread: it reads no state of the runtime.
 
     Each kind of it is a subclass with a method of its own; the runtime goes on by the kind of what is done.
     """
 
+    @abstractmethod
     def compute(self) -> Any:
         """Do it, and return its outcome; a `Ros2DynError` is one, too."""
-        raise NotImplementedError
 
     def run(self) -> WorkDone:
         """Do it, in the calling thread."""

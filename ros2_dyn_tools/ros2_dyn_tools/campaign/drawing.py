@@ -60,6 +60,6 @@ def _draw_spans(axis: Any, played: Played) -> None:
 
 def _draw_faults(axis: Any, record: Record) -> None:
     top = axis.get_ylim()[1]
-    for number, (begin, _, kind) in enumerate(record.spans("fault begins", "fault ends")):
+    for number, (begin, _, kind) in enumerate(record.faults()):
         axis.axvline(begin, color="0.5", linewidth=0.6)
         axis.text(begin, top * (0.95 - 0.12 * (number % 6)), kind, fontsize=6)

@@ -119,9 +119,9 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
     Nothing is promised of an arm that the node or its failsafe process did not command then.
     """
     motion = record.motion
-    calm = ~_active(record) & (motion.contact_force == 0)
+    calm = ~record.active & (motion.contact_force == 0)
     changes = [t for kind in ("placed home", "brakes opened") for t in record.times(kind)]
-    for begin, end, kind in record.spans("fault begins", "fault ends"):
+    for begin, end, kind in record.faults():
         if kind in disturbing.during:
             calm &= (motion.t < begin) | (motion.t > end)
         if kind in disturbing.changes:
@@ -171,23 +171,21 @@ def _limits(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
-    fast = _in_mode(motion, record.declared.contact_modes) & (motion.tip_speed > allowed)
+    fast = motion.in_mode(record.declared.contact_modes) & (motion.tip_speed > allowed)
     yield from _lasting(motion, fast, TIP_TIME, name="tip speed", values=motion.tip_speed, allowed=allowed)
 
 
 def _enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
-    for begin, end, kind in record.spans("fault begins", "fault ends"):
-        if kind == "enable lost":
-            without = (motion.t > begin + ENABLE_TIME) & (motion.t < end)
-            yield from _first(
-                motion.t, without & _in_mode(motion, record.declared.contact_modes), "enable", np.inf, ENABLE_TIME
-            )
+    enabled = motion.in_mode(record.declared.enabled_modes)
+    for begin, end, _ in record.faults("enable lost"):
+        without = (motion.t > begin + ENABLE_TIME) & (motion.t < end)
+        yield from _first(motion.t, without & enabled, "enable", np.inf, ENABLE_TIME)
 
 
 def _silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, record.declared.state_timeout + SILENCE_TIME
-    blind = _active(record) & (motion.silence > allowed)
+    blind = record.active & (motion.silence > allowed)
     yield from _first(motion.t, blind, "silence", np.inf, allowed)
 
 
@@ -204,18 +202,17 @@ def _one_way(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 def _other(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
-    for begin, end, kind in record.spans("fault begins", "fault ends"):
-        if kind == "second commander":
-            beside = (motion.t > begin + COMMANDER_TIME) & (motion.t < end)
-            yield from _first(motion.t, beside & _active(record), "other commander", np.inf, COMMANDER_TIME)
+    for begin, end, _ in record.faults("second commander"):
+        beside = (motion.t > begin + COMMANDER_TIME) & (motion.t < end)
+        yield from _first(motion.t, beside & record.active, "other commander", np.inf, COMMANDER_TIME)
 
 
 def _takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    motion = record.motion
+    motion, active = record.motion, record.active
     back = record.times("node", "resumes")
     for t in sorted(record.times("node", "killed") + record.times("node", "hangs")):
         i = int(np.searchsorted(motion.t, t)) - 1
-        if i < 0 or not _active(record)[i] or any(t < each < t + TAKEOVER_TIME for each in back):
+        if i < 0 or not active[i] or any(t < each < t + TAKEOVER_TIME for each in back):
             continue
         by_failsafe = record.commands.t[record.commands.publisher == "failsafe"]
         after = by_failsafe[by_failsafe >= t]
@@ -235,20 +232,19 @@ def _wall_force(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def _collision(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
     share = (np.abs(motion.contact_effort) / record.declared.collision_threshold).max(axis=1)
-    hit = _in_mode(motion, ("feed_forward",)) & (share > COLLISION_FACTOR)
+    hit = motion.in_mode(("feed_forward",)) & (share > COLLISION_FACTOR)
     yield from _lasting(motion, hit, COLLISION_TIME, name="collision", values=share, allowed=COLLISION_FACTOR)
 
 
 def _handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion = record.motion
-    for begin, end, kind in record.spans("fault begins", "fault ends"):
-        if kind == "handed over":
-            during = (motion.t >= begin) & (motion.t < end)
-            for t in record.times("handover", "switched"):
-                after = during & (motion.t >= t) & (motion.t < t + 1.0)
-                if after.any():
-                    way = np.abs(motion.q[after] - motion.q[after][0])
-                    yield from _worst(record, motion.t[after], way, HANDOVER_MOTION, "handover")
+    for begin, end, _ in record.faults("handed over"):
+        during = (motion.t >= begin) & (motion.t < end)
+        for t in record.times("handover", "switched"):
+            after = during & (motion.t >= t) & (motion.t < t + 1.0)
+            if after.any():
+                way = np.abs(motion.q[after] - motion.q[after][0])
+                yield from _worst(record, motion.t[after], way, HANDOVER_MOTION, "handover")
 
 
 def _payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -271,16 +267,6 @@ def _payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 
 # ---- tools
-
-
-def _in_mode(motion: Motion, modes: Sequence[str]) -> Array:
-    """Return where the node commands in one of some modes, shape (m,)."""
-    return np.isin(motion.mode, modes) & (motion.commander == "node")
-
-
-def _active(record: Record) -> Array:
-    """Return where a law commands, shape (m,)."""
-    return _in_mode(record.motion, record.declared.modes)
 
 
 def _first(t: Array, bad: Array, name: str, value: float, allowed: float) -> Iterator[Broken]:

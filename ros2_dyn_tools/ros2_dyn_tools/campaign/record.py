@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -83,6 +84,10 @@ class Motion:
     commander: Array
     """Who commands, shape (m,): "node", "failsafe" or empty."""
 
+    def in_mode(self, modes: Sequence[str]) -> Array:
+        """Return where the node commands in one of some modes, shape (m,)."""
+        return np.isin(self.mode, modes) & (self.commander == "node")
+
 
 @dataclass(frozen=True)
 class Commands:
@@ -113,22 +118,27 @@ class Record:
         """Return when an event happened whose details begin with these, s."""
         return [e.t for e in self.events if e.kind == kind and e.details[: len(details)] == details]
 
-    def spans(self, begins: str, ends: str) -> list[tuple[float, float, str]]:
-        """Return beginning, end, s, and first detail of what has begun and ended; what has not ended lasts for ever."""
+    @property
+    def active(self) -> Array:
+        """Where a law commands, shape (m,)."""
+        return self.motion.in_mode(self.declared.modes)
+
+    def faults(self, *kinds: str) -> list[tuple[float, float, str]]:
+        """Return beginning, end, s, and kind of the faults of some kinds, or of all; some last for ever."""
         begun: dict[str, list[float]] = {}
         spans = []
         for t, kind, details in self.events:
-            if kind == begins:
+            if kind == "fault begins":
                 begun.setdefault(details[0], []).append(t)
-            elif kind == ends and begun.get(details[0]):
+            elif kind == "fault ends" and begun.get(details[0]):
                 spans.append((begun[details[0]].pop(0), t, details[0]))
-        return sorted(spans + [(t, np.inf, name) for name, times in begun.items() for t in times])
+        spans += [(t, np.inf, name) for name, times in begun.items() for t in times]
+        return sorted(each for each in spans if not kinds or each[2] in kinds)
 
 
 def worst_motion(record: Record) -> dict[str, float]:
     """Return the figures of `MOTIONS`."""
-    motion = record.motion
-    active = np.isin(motion.mode, record.declared.modes) & (motion.commander == "node")
+    motion, active = record.motion, record.active
     begun = np.maximum.accumulate(np.where(active, np.arange(len(active)), -1))
     stopped = (begun >= 0) & ~active & (motion.t - motion.t[np.maximum(begun, 0)] < STOP_WINDOW)
     for t in record.times("placed home"):

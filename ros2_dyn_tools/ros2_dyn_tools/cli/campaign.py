@@ -61,7 +61,7 @@ def describe_violations(played: Played) -> Iterator[str]:
     record = played.record
     for broken in played.broken:
         modes = [e.details[0] for e in record.events if e.kind == "mode" and e.t <= broken.t]
-        spans = record.spans("fault begins", "fault ends")
+        spans = record.faults()
         active = [kind for begin, end, kind in spans if begin <= broken.t <= end]
         yield (
             f"{broken.t:9.4f} broken: {broken.promise}: '{broken.joint}' {broken.value:.3g}, {broken.allowed:.3g} "
