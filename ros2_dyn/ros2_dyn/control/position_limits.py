@@ -49,32 +49,32 @@ def braking_distance(qd: ArrayLike, deceleration: ArrayLike, reaction_time: floa
     return np.asarray(speed * reaction_time + speed**2 / (2 * np.asarray(deceleration)))
 
 
-def wall_deceleration(mass_matrix: Array, gravity: Array, effort_limit: Array) -> Array:
+def wall_deceleration(mass_matrix: Array, gravity: Array, command_limit: Array) -> Array:
     """Return the deceleration that a soft wall is certain of, rad/s^2 or m/s^2, shape (n,).
 
     Args:
         mass_matrix: mass matrix, shape (n, n).
         gravity: efforts that carry the arm, N m or N, shape (n,).
-        effort_limit: maximum efforts, N m or N, shape (n,).
+        command_limit: largest efforts of commands, N m or N, shape (n,).
     """
-    spare = np.maximum(effort_limit - np.abs(gravity), 1e-3 * effort_limit)
+    spare = np.maximum(command_limit - np.abs(gravity), 1e-3 * command_limit)
     return np.asarray(WALL_FRACTION * spare / np.diag(mass_matrix))
 
 
-def limit_ahead(limits: PositionLimits, state: ArmState, effort_limit: Array, walled: bool) -> str:
+def limit_ahead(limits: PositionLimits, state: ArmState, command_limit: Array, walled: bool) -> str:
     """Return which joint is beyond a limit or cannot stop before it; empty: none.
 
     Args:
         limits: the limits.
         state: state of the arm.
-        effort_limit: maximum efforts, N m or N, shape (n,).
+        command_limit: largest efforts of commands, N m or N, shape (n,).
         walled: whether soft walls push the joints back, so that one beyond its limit may move inwards or slowly.
     """
     q, qd = state.q, state.qd
     low, high = limits.lower - POSITION_TOLERANCE, limits.upper + POSITION_TOLERANCE
     if not (np.abs(qd) > SLOW).any() and (walled or ((q >= low) & (q <= high)).all()):
         return ""  # it mostly is so, and costs little
-    deceleration = wall_deceleration(state.M, state.gravity, effort_limit)
+    deceleration = wall_deceleration(state.M, state.gravity, command_limit)
     distance = np.sign(qd) * braking_distance(qd, deceleration, limits.reaction_time)
     moves = np.abs(qd) > SLOW
     stops_at = q + np.where(moves, distance, 0.0)

@@ -21,14 +21,14 @@ def soft_walls(arm: Arm) -> Array:
     return soft_limits(
         arm.state,
         *arm.walls,
-        effort_limit=arm.limits.effort,
+        command_limit=arm.limits.effort,
         margin=WALL_WIDTH,
         bandwidth=arm.loop.bandwidth(WALL_BANDWIDTH),
     )
 
 
 def soft_limits(
-    state: ArmState, lower: ArrayLike, upper: ArrayLike, *, effort_limit: ArrayLike, margin: float, bandwidth: float
+    state: ArmState, lower: ArrayLike, upper: ArrayLike, *, command_limit: ArrayLike, margin: float, bandwidth: float
 ) -> Array:
     """Return efforts that keep joints away from their limits: critically damped springs that only push.
 
@@ -40,7 +40,7 @@ def soft_limits(
         state: state of the arm.
         lower: lower joint limits, rad or m, shape (n,); -inf where there is none.
         upper: upper joint limits, rad or m, shape (n,); inf where there is none.
-        effort_limit: maximum efforts, N m or N, shape (n,).
+        command_limit: largest efforts of commands, N m or N, shape (n,).
         margin: distance before the limits at which the walls begin, rad or m.
         bandwidth: maximum bandwidth, rad/s; see `limit_rate_to_sampling`.
 
@@ -60,8 +60,8 @@ def soft_limits(
     for i in near:
         side = 1.0 if below[i] > 0 else -1.0
         depth = max(below[i], above[i])
-        k = min(np.asarray(effort_limit)[i] / margins[i], inertia[i] * bandwidth**2)
+        k = min(np.asarray(command_limit)[i] / margins[i], inertia[i] * bandwidth**2)
         d = 2 * np.sqrt(k * inertia[i]) * min(1.0, 4 * depth / margins[i])  # from zero, without a step
-        spring = min(k * depth, np.asarray(effort_limit)[i])
+        spring = min(k * depth, np.asarray(command_limit)[i])
         tau[i] = side * max(0.0, spring - side * d * state.qd[i])
     return tau

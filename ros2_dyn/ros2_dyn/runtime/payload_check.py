@@ -34,18 +34,19 @@ def check_payload(
     Raises:
         InputError: a joint needs more effort against gravity than `effort_scale` allows.
     """
-    limits = robot.effort_limit
+    command_limit = robot.limits.effort
     rest = [0.0] * robot.model.n
     for posture in _postures(np.array(q), nearby):
         (tau,) = robot.kernels.effort(posture.tolist(), rest, rest, robot.settings.robot.gravity, parameters)
         needed = np.abs(tau)
-        if not np.all(needed <= limits):
-            i = int(np.argmax(~(needed <= limits)))
+        if not np.all(needed <= command_limit):
+            i = int(np.argmax(~(needed <= command_limit)))
+            allowed = command_limit[i]
             where = f"within {nearby:g} rad or m of where the arm is" if nearby else "where the arm is"
             raise InputError(
                 "mass",
                 f"with a payload of {parameters[0]:.4g} kg joint '{robot.model.joint_names[i]}' would need "
-                f"{needed[i]:.4g} N m or N against gravity {where}, commands.effort_scale allows {limits[i]:.4g}",
+                f"{needed[i]:.4g} N m or N against gravity {where}, commands.effort_scale allows {allowed:.4g}",
             )
 
 

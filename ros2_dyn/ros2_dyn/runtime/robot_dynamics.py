@@ -81,8 +81,6 @@ class RobotDynamics:
         reaction_time = 1 / settings.commands.slew_rate  # until the effort has turned into a braking one
         self.positions = PositionLimits(model.joint_names, model.lower, model.upper, reaction_time)
         """Position limits of the joints."""
-        self.effort_limit = self.limits.effort
-        """Largest efforts of commands, N m or N, shape (n,)."""
         self.tip_link = settings.robot.tip_link or model.default_tip
         self.command_conversion = CommandConversion(model, settings)
         """From efforts to what the controller is sent."""

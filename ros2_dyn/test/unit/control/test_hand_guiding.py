@@ -32,7 +32,7 @@ def test_hand_guiding_is_the_sum_of_its_laws():
     held, _ = tip_friction(state, anchor, TipFriction())
     expected = state.gravity - 3.0 * state.M @ state.qd + 0.6 * state.friction + held
     expected = expected + 1.5 * 0.5 * hand @ state.J  # 10 N, of which 5 do not count
-    wall = soft_limits(state, lower, upper, effort_limit=np.full(7, 50.0), margin=WALL_WIDTH, bandwidth=WALL_BANDWIDTH)
+    wall = soft_limits(state, lower, upper, command_limit=np.full(7, 50.0), margin=WALL_WIDTH, bandwidth=WALL_BANDWIDTH)
     assert np.count_nonzero(wall) == 1
 
     def effort(external):

@@ -23,7 +23,7 @@ LIGHT = HEAVY / 4
 def walls(q: float, qd: float = 0.0, mass: float = LIGHT, lower: float = -LIMIT, upper: float = LIMIT) -> float:
     """On one joint."""
     return soft_limits(
-        made_up(mass, q, qd), [lower], [upper], effort_limit=[EFFORT], margin=MARGIN, bandwidth=BANDWIDTH
+        made_up(mass, q, qd), [lower], [upper], command_limit=[EFFORT], margin=MARGIN, bandwidth=BANDWIDTH
     )[0]
 
 
@@ -39,7 +39,7 @@ def test_walls_push_inwards_only(mass):
     assert walls(LIMIT - 0.5 * MARGIN, -50.0, mass) == 0  # on its way out it is let go, not held
 
 
-def test_wall_of_a_heavy_joint_takes_the_effort_limit_at_the_joint_limit():
+def test_wall_of_a_heavy_joint_takes_the_command_limit_at_the_joint_limit():
     """The spring is linear up to there, and is that of the effort limit."""
     for share in (0.1, 0.5, 1.0):
         assert_allclose(walls(LIMIT - MARGIN + share * MARGIN, 0.0, HEAVY), -share * EFFORT, rtol=1e-12)
@@ -51,7 +51,7 @@ def test_wall_of_a_light_joint_has_the_stiffness_of_the_bandwidth():
     M = moving(SEVEN, 5).M
     state = made_up(M, q=[0, 0, 0, LIMIT - 0.1, 0, -LIMIT + 0.05, 0])
     tau = soft_limits(
-        state, np.full(7, -LIMIT), np.full(7, LIMIT), effort_limit=np.full(7, 1e9), margin=MARGIN, bandwidth=BANDWIDTH
+        state, np.full(7, -LIMIT), np.full(7, LIMIT), command_limit=np.full(7, 1e9), margin=MARGIN, bandwidth=BANDWIDTH
     )
     for i, depth in ((3, -0.1), (5, 0.15)):
         others = [j for j in range(7) if j != i]
@@ -66,7 +66,7 @@ def test_joint_on_a_wall_is_critically_damped(mass):
     k = min(EFFORT / MARGIN, mass * BANDWIDTH**2)
     model = cart(mass)
     w, rest = np.sqrt(k / mass), LIMIT - 0.5 * MARGIN
-    limits = {"effort_limit": [EFFORT], "margin": MARGIN, "bandwidth": BANDWIDTH}
+    limits = {"command_limit": [EFFORT], "margin": MARGIN, "bandwidth": BANDWIDTH}
     load = k * 0.5 * MARGIN
     law = Continuous(lambda t, q, qd: load + soft_limits(arm_state(model, q, qd), [-LIMIT], [LIMIT], **limits))
     arm = SimulatedArm(model, law, [rest + 0.4 * MARGIN])
