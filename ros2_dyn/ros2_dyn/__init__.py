@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid-body dynamics of any URDF robot arm, and the runtime behind the ROS 2 node.
+"""Rigid-body dynamics of any URDF robot arm.
 
     from ros2_dyn import RobotModel, rnea
 
 The packages `ros2_dyn.model`, `.dynamics`, `.kernels`, `.estimation` and `.runtime` export the rest of the public
-interface.
+interface; `.runtime` makes the decisions of the ROS 2 node.
 """
 
 from ros2_dyn.dynamics import coriolis as coriolis
@@ -20,6 +20,3 @@ from ros2_dyn.errors import Ros2DynError as Ros2DynError
 from ros2_dyn.kernels import compile_kernel as compile_kernel
 from ros2_dyn.model import Payload as Payload
 from ros2_dyn.model import RobotModel as RobotModel
-from ros2_dyn.runtime import ArmRuntime as ArmRuntime
-from ros2_dyn.runtime import JointSample as JointSample
-from ros2_dyn.runtime import Settings as Settings

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from array import array
+
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
 from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
-from ros2_dyn.ros.message_template import command_template
 from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.update import Command, FailsafeConfig
@@ -21,8 +22,7 @@ class CommandOutput:
         """Create the publisher."""
         self._node = node
         self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
-        self._template = command_template(1)
-        self._size = 1
+        self._message = Float64MultiArray()
         self._failsafe = FailsafeProcess()
         self._gids = {self._gid}
         self._armed = self._arming = False
@@ -33,11 +33,7 @@ class CommandOutput:
         return self._failsafe.commands
 
     def link(self) -> CommandLink:
-        """Return what is known of the other side.
-
-        Args:
-            controller: name of the controller's node; empty: any.
-        """
+        """Return what is known of the other side."""
         node, topic = self._node, self._publisher.topic_name
         failsafe = node.get_fully_qualified_name() + FAILSAFE_SUFFIX
         subscribers = self._publisher.get_subscription_count()
@@ -54,10 +50,8 @@ class CommandOutput:
     def send(self, command: Command, now: float) -> None:
         """Publish a command, at a time of the runtime, s."""
         self._failsafe.update(command.as_last(now))
-        if len(command.data) != self._size:
-            self._size = len(command.data)
-            self._template = command_template(self._size)
-        self._publisher.publish(self._template.render(0, command.data.tolist()))
+        self._message.data = array("d", command.data.tolist())
+        self._publisher.publish(self._message)
 
     def beat(self) -> None:
         """Show the failsafe process that this one works."""

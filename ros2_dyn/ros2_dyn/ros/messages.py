@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Inertia, Point, Vector3
+from geometry_msgs.msg import Inertia, Point, Vector3, Wrench
 from ros2_dyn_interfaces.msg import HybridTarget
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import SetPayload
@@ -89,6 +90,12 @@ def _inertia_matrix(inertia: Inertia) -> np.ndarray:
 def xyz(vector: Point | Vector3) -> list[float]:
     """Return the three numbers of a vector."""
     return [vector.x, vector.y, vector.z]
+
+
+def put_wrench(message: Wrench, wrench: Sequence[float]) -> None:
+    """Put [force; moment], N and N m, into a message."""
+    force, torque = message.force, message.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
 
 
 def nanoseconds(time: Any) -> int:

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_dyn.ros.messages import time_message
+from ros2_dyn.ros.messages import put_wrench, time_message
 from ros2_dyn.ros.mock_arm_parameters import MockArmSettings
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.simulation.lossy_channel import LossyChannel
@@ -97,6 +97,5 @@ class MockArmOutputs:
     def _wrench(self, header: Header) -> WrenchStamped:
         """The wrench of all contacts on the arm, about the origin of the tip, in the axes of the base frame."""
         message = WrenchStamped(header=header)
-        force, torque = message.wrench.force, message.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = self._arm.contact_wrench().tolist()
+        put_wrench(message.wrench, self._arm.contact_wrench().tolist())
         return message

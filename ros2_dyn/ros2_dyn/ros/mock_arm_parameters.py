@@ -17,7 +17,6 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import declare
 from ros2_dyn.runtime.parameter_files import read_parameter_file
 from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.controllers import DEMO, NAMES
 from ros2_dyn.simulation.drives import Drive, drive_of
 from ros2_dyn.simulation.perturbed import perturbed, with_armature, with_friction
@@ -71,7 +70,6 @@ class MockArmSettings:
         None, "Stiffness of the servos of position_offset, N m/rad or N/m; or effort per current, N m/A or N/A."
     )
 
-    contact_script: str = _parameter("", "YAML file with a list of contacts; empty: none.")
     wall_point: tuple[float, ...] | None = _parameter(
         None, "A point of a wall in front of the tip, m, base frame; not set: no wall."
     )
@@ -123,17 +121,16 @@ class MockArmSettings:
         return drive_of(self.command_interface, numbers, model.effort_limit)
 
     def contacts(self, model: RobotModel) -> list[Contact]:
-        """Return the contacts of the script, and the wall if there is one.
+        """Return the wall, if there is one.
 
         Raises:
-            InputError: the script cannot be used, or a number of the wall makes no sense.
+            InputError: a number of the wall makes no sense.
         """
-        contacts = read_contacts(self.contact_script, model) if self.contact_script else []
         point, normal = self.wall_point, self.wall_normal
-        if point or normal:
-            tip, stiffness, damping = model.default_tip, self.wall_stiffness, self.wall_damping
-            contacts.append(Wall(tip, point, normal, stiffness=stiffness, damping=damping))  # type: ignore[arg-type]
-        return contacts
+        if not point and not normal:
+            return []
+        tip, stiffness, damping = model.default_tip, self.wall_stiffness, self.wall_damping
+        return [Wall(tip, point, normal, stiffness=stiffness, damping=damping)]  # type: ignore[arg-type]
 
 
 def declare_settings(node: Node) -> MockArmSettings:

@@ -15,7 +15,7 @@ from ros2_dyn_interfaces.srv import GetCollisionResiduals, GetDynamics, GetJacob
 from ros2_dyn.dynamics import jacobian, jacobian_dot, manipulability, singular_values, static_torque
 from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.errors import MessageError, Ros2DynError
-from ros2_dyn.ros.messages import time_message, xyz
+from ros2_dyn.ros.messages import put_wrench, time_message, xyz
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.states import MeasuredState
@@ -99,10 +99,9 @@ def fill_residuals(response: GetCollisionResiduals.Response, seen: CollisionUpda
     if not seen.wrench.wrench:
         response.message = f"no external_wrench: {seen.wrench.reason}"
         return
-    message, wrench = response.external_wrench, response.external_wrench.wrench
+    message = response.external_wrench
     message.header.stamp, message.header.frame_id = response.stamp, seen.robot.tip_link
-    force, torque = wrench.force, wrench.torque
-    force.x, force.y, force.z, torque.x, torque.y, torque.z = seen.wrench.wrench
+    put_wrench(message.wrench, seen.wrench.wrench)
 
 
 def _acceleration(request: GetDynamics.Request, robot: RobotDynamics) -> list[float]:

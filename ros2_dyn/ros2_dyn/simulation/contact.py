@@ -18,7 +18,7 @@ class Contact(ABC):
     """A force on one point of one link, from `start` until `end`."""
 
     kind: ClassVar[str]
-    """Name of the class in messages and contact scripts."""
+    """Name of the class in messages."""
 
     link: str
     """The link that the force acts on."""

@@ -31,72 +31,6 @@ NAMES = ["shoulder", "upper_arm", "elbow", "wrist_1", "wrist_2", "w3"]
 SPECIAL = (0.0, -0.0, math.nan, math.inf, -math.inf, 1e-320)
 
 
-class CdrWriter:
-    """Writes the fields of one message by hand, as the CDR specification has it, with noise in the padding."""
-
-    def __init__(self, big_endian: bool, seed: int) -> None:
-        self._order = ">" if big_endian else "<"
-        self._noise = random.Random(seed)
-        self._body = bytearray()
-
-    def number(self, kind: str, value: float) -> None:
-        """Write a number, aligned to its size."""
-        size = struct.calcsize(kind)
-        self._body += self._noise.randbytes(-len(self._body) % size) + struct.pack(self._order + kind, value)
-
-    def string(self, text: str) -> None:
-        """Write a string."""
-        data = text.encode() + b"\0"
-        self.number("I", len(data))
-        self._body += data
-
-    def strings(self, texts: list[str]) -> None:
-        """Write a sequence of strings."""
-        self.number("I", len(texts))
-        for text in texts:
-            self.string(text)
-
-    def numbers(self, values: list[float]) -> None:
-        """Write a sequence of numbers."""
-        self.number("I", len(values))
-        for value in values:
-            self.number("d", value)
-
-    def header(self, header) -> None:
-        """Write a std_msgs/Header."""
-        self.number("i", header.stamp.sec)
-        self.number("I", header.stamp.nanosec)
-        self.string(header.frame_id)
-
-    def bytes(self) -> bytes:
-        """Return the message."""
-        return (b"\0\0\0\0" if self._order == ">" else b"\0\1\0\0") + bytes(self._body)
-
-
-def joint_state_bytes(message: JointState, big_endian: bool = False, seed: int = 0) -> bytes:
-    """Serialise a sensor_msgs/JointState."""
-    writer = CdrWriter(big_endian, seed)
-    writer.header(message.header)
-    writer.strings(message.name)
-    for values in (message.position, message.velocity, message.effort):
-        writer.numbers(values)
-    return writer.bytes()
-
-
-def trajectory_bytes(message: JointTrajectory, big_endian: bool = False, seed: int = 0) -> bytes:
-    """Serialise a trajectory_msgs/JointTrajectory."""
-    writer = CdrWriter(big_endian, seed)
-    writer.header(message.header)
-    writer.strings(message.joint_names)
-    writer.number("I", len(message.points))
-    for point in message.points:
-        for values in (point.positions, point.velocities, point.accelerations, point.effort):
-            writer.numbers(values)
-        writer.number("i", point.time_from_start.sec)
-        writer.number("I", point.time_from_start.nanosec)
-    return writer.bytes()
-
-
 @pytest.fixture
 def deserialised(monkeypatch):
     """The bytes that were read the ordinary way."""
@@ -110,26 +44,19 @@ def deserialised(monkeypatch):
     return found
 
 
-def arrays_equal(ours, theirs):
-    """Whether numbers are the same to the bit, NaN included."""
-    return struct.pack(f"{len(ours)}d", *ours) == struct.pack(f"{len(theirs)}d", *theirs)
-
-
-def check_joint_state(sample, message):
+def check(sample, message):
+    """Compare a sample with its message, numbers to the bit, NaN included."""
+    names, source = (
+        (message.name, message) if isinstance(message, JointState) else (message.joint_names, message.points[0])
+    )
     assert sample.stamp == message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-    assert list(sample.names) == list(message.name)
-    assert arrays_equal(sample.position, message.position)
-    assert arrays_equal(sample.velocity, message.velocity)
-    assert arrays_equal(sample.effort, message.effort)
-
-
-def check_desired(sample, message):
-    point = message.points[0]
-    assert sample.stamp == message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-    assert list(sample.names) == list(message.joint_names)
-    assert arrays_equal(sample.positions, point.positions)
-    assert arrays_equal(sample.velocities, point.velocities)
-    assert arrays_equal(sample.accelerations, point.accelerations)
+    assert list(sample.names) == list(names)
+    for field in sample._fields:
+        if hasattr(source, field):
+            expected = getattr(source, field)
+            assert struct.pack(f"{len(expected)}d", *getattr(sample, field)) == struct.pack(
+                f"{len(expected)}d", *expected
+            )
 
 
 def set_header(message, chance):
@@ -172,24 +99,19 @@ def random_trajectory(chance):
 
 
 @pytest.mark.parametrize(
-    ("reader", "make", "to_bytes", "check"),
-    [
-        (JointStateReader, random_joint_state, joint_state_bytes, check_joint_state),
-        (DesiredReader, random_trajectory, trajectory_bytes, check_desired),
-    ],
+    ("reader", "make"), [(JointStateReader, random_joint_state), (DesiredReader, random_trajectory)]
 )
-@pytest.mark.parametrize("seed", range(20))
-def test_a_stream_of_changing_layouts_is_read_as_the_messages_are(reader, make, to_bytes, check, seed):
-    """Names, their order and count, frames, missing arrays, byte order, NaN and padding change from one to the next."""
+@pytest.mark.parametrize("seed", range(5))
+def test_a_stream_of_changing_layouts_is_read_as_the_messages_are(reader, make, seed):
+    """Names, their order and count, frames, missing arrays and NaN change from one to the next."""
     chance, ours = random.Random(seed), reader()
     messages = [make(chance) for _ in range(4)]
-    for _ in range(60):
+    for _ in range(200):
         if chance.random() < 0.2:
             messages[chance.randrange(4)] = make(chance)
         message = chance.choice(messages)
         set_header(message, chance)
-        raw = to_bytes(message, chance.random() < 0.1, chance.randrange(10**6))
-        check(ours.read(raw), message)
+        check(ours.read(serialize_message(message)), message)
 
 
 def joint_state(names=NAMES, frame="base", stamp=5, velocity=True):
@@ -201,19 +123,31 @@ def joint_state(names=NAMES, frame="base", stamp=5, velocity=True):
     return message
 
 
-def test_a_message_of_a_known_layout_is_read_without_a_message_object_whatever_is_in_its_padding(deserialised):
-    reader = JointStateReader()
-    for i in range(50):
-        message = joint_state(stamp=i)
-        check_joint_state(reader.read(joint_state_bytes(message, seed=i)), message)
+def wrench_bytes(stamp, value, order="<", padding=b"\0\0\0"):
+    """A geometry_msgs/WrenchStamped of an empty frame, as CDR has it, with what pads the string to eight bytes."""
+    encapsulation = b"\0\1\0\0" if order == "<" else bytes(4)
+    head, numbers = struct.pack(f"{order}iII", stamp, 0, 1), struct.pack(f"{order}6d", *[value] * 6)
+    return encapsulation + head + b"\0" + padding + numbers
+
+
+def test_what_is_in_the_padding_does_not_matter(deserialised):
+    reader = WrenchReader()
+    for i, padding in enumerate([b"abc", b"\0\0\0", b"\xff\1\2"]):
+        assert reader.read(wrench_bytes(i, 2.0 * i, padding=padding)) == (i * 10**9, "", (2.0 * i,) * 6, None)
     assert len(deserialised) == 1
+
+
+def test_a_message_of_the_other_byte_order_is_read_right():
+    reader = WrenchReader()
+    for order in "<><":
+        assert reader.read(wrench_bytes(3, 0.1, order)) == (3 * 10**9, "", (0.1,) * 6, None)
 
 
 def test_two_publishers_of_one_topic_are_both_read_without_message_objects(deserialised):
     reader = JointStateReader()
     for i in range(50):
         message = joint_state(stamp=i, names=["finger"] if i % 2 else NAMES)
-        check_joint_state(reader.read(serialize_message(message)), message)
+        check(reader.read(serialize_message(message)), message)
     assert len(deserialised) == 2
 
 
@@ -229,9 +163,9 @@ def test_two_publishers_of_one_topic_are_both_read_without_message_objects(deser
 )
 def test_a_message_of_the_same_size_and_another_layout_is_read_right(other, deserialised):
     reader, usual = JointStateReader(), joint_state()
-    assert len(joint_state_bytes(other)) == len(joint_state_bytes(usual))
+    assert len(serialize_message(other)) == len(serialize_message(usual))
     for message in (usual, other, usual, usual):
-        check_joint_state(reader.read(joint_state_bytes(message)), message)
+        check(reader.read(serialize_message(message)), message)
     assert len(deserialised) == 2  # each once
 
 
@@ -240,25 +174,19 @@ def test_arrays_that_swap_their_lengths_are_read_right():
     reader, message = JointStateReader(), JointState(name=NAMES, position=[1.0] * 6)
     other = JointState(name=NAMES, velocity=[2.0] * 6)
     for each in (message, other, message):
-        check_joint_state(reader.read(joint_state_bytes(each)), each)
-
-
-@pytest.mark.parametrize("big_endian", [False, True])
-def test_what_middlewares_serialise_is_what_the_tests_do(big_endian):
-    message = joint_state()
-    assert deserialize_message(joint_state_bytes(message, big_endian, 3), JointState) == message
+        check(reader.read(serialize_message(each)), each)
 
 
 def test_names_of_one_layout_are_one_object():
     reader = JointStateReader()
-    reader.read(joint_state_bytes(joint_state()))
-    first, second = (reader.read(joint_state_bytes(joint_state(stamp=i))) for i in (1, 2))
+    reader.read(serialize_message(joint_state()))
+    first, second = (reader.read(serialize_message(joint_state(stamp=i))) for i in (1, 2))
     assert first.names is second.names
 
 
 def test_the_time_of_arrival_is_passed_on():
     reader = JointStateReader()
-    assert [reader.read(joint_state_bytes(joint_state()), at).received for at in (None, 7, 8)] == [None, 7, 8]
+    assert [reader.read(serialize_message(joint_state()), at).received for at in (None, 7, 8)] == [None, 7, 8]
 
 
 def test_layouts_that_change_without_end_are_forgotten(deserialised):
@@ -270,24 +198,24 @@ def test_layouts_that_change_without_end_are_forgotten(deserialised):
         for _ in range(2):
             deserialised.clear()
             for message in messages:
-                check_joint_state(reader.read(joint_state_bytes(message)), message)
+                check(reader.read(serialize_message(message)), message)
         assert len(deserialised) >= len(messages) - kept
 
 
 @pytest.mark.parametrize("size", [0, 3, 4, 11, 12, 40, 100, -1, -9])
 @pytest.mark.parametrize("warm", [False, True], ids=["at first", "later"])
 def test_bytes_that_are_no_message_are_refused(size, warm):
-    reader, raw = JointStateReader(), joint_state_bytes(joint_state())
+    reader, raw = JointStateReader(), serialize_message(joint_state())
     if warm:
         reader.read(raw)
     with pytest.raises(MessageError, match=r"not readable.*bytes are no JointState"):
         reader.read(raw[:size])
-    check_joint_state(reader.read(raw), joint_state())
+    check(reader.read(raw), joint_state())
 
 
 def test_a_trajectory_without_points_is_refused():
     with pytest.raises(MessageError, match="points: empty"):
-        DesiredReader().read(trajectory_bytes(JointTrajectory(joint_names=NAMES)))
+        DesiredReader().read(serialize_message(JointTrajectory(joint_names=NAMES)))
 
 
 def test_a_trajectory_that_gets_a_second_point_is_read_right(deserialised):
@@ -295,37 +223,34 @@ def test_a_trajectory_that_gets_a_second_point_is_read_right(deserialised):
     point = JointTrajectoryPoint(positions=[1.0], velocities=[2.0], accelerations=[3.0])
     for count in (1, 2, 1, 2):
         message = JointTrajectory(joint_names=["a"], points=[point] * count)
-        check_desired(reader.read(trajectory_bytes(message)), message)
+        check(reader.read(serialize_message(message)), message)
     assert len(deserialised) == 2
 
 
-def test_a_wrench_is_read_in_any_frame(deserialised):
-    reader, message = WrenchReader(), WrenchStamped()
+@pytest.mark.parametrize(
+    ("reader", "kind", "numbers"),
+    [
+        (WrenchReader, WrenchStamped, lambda m: [m.wrench.force, m.wrench.torque]),
+        (PoseReader, PoseStamped, lambda m: [m.pose.position, m.pose.orientation]),
+    ],
+)
+def test_wrenches_and_poses_are_read_in_any_frame(reader, kind, numbers, deserialised):
+    ours, message = reader(), kind()
     for i in range(30):
         frame = message.header.frame_id = ["", "tool0", "base"][i % 3]
         message.header.stamp.sec = i
-        message.wrench.force.x, message.wrench.torque.z = 1.0 * i, math.inf
-        sample = reader.read(serialize_message(message), i)
-        assert sample == (i * 10**9, frame, (1.0 * i, 0.0, 0.0, 0.0, 0.0, math.inf), i)
-    assert len(deserialised) == 3
-
-
-def test_a_pose_is_read_in_any_frame(deserialised):
-    reader, message = PoseReader(), PoseStamped()
-    for i in range(30):
-        frame = message.header.frame_id = ["", "tool0", "base"][i % 3]
-        message.header.stamp.sec = i
-        message.pose.position.y, message.pose.orientation.w = 1.0 * i, 0.5
-        sample = reader.read(serialize_message(message), i)
-        assert sample == (i * 10**9, frame, (0.0, 1.0 * i, 0.0, 0.0, 0.0, 0.0, 0.5), i)
+        for k, part in enumerate(numbers(message)):
+            part.x, part.y, part.z = 1.0 * i, math.inf, 10.0 * k
+        expected = [getattr(part, axis) for part in numbers(message) for axis in "xyzw" if hasattr(part, axis)]
+        assert ours.read(serialize_message(message), i) == (i * 10**9, frame, tuple(expected), i)
     assert len(deserialised) == 3
 
 
 @pytest.mark.parametrize(
     ("reader", "raw"),
     [
-        (JointStateReader, joint_state_bytes(joint_state([f"n{i}" for i in range(100_000)]))),
-        (DesiredReader, trajectory_bytes(JointTrajectory(points=[JointTrajectoryPoint(positions=[0.0] * 10_000)]))),
+        (JointStateReader, serialize_message(joint_state([f"n{i}" for i in range(100_000)]))),
+        (DesiredReader, serialize_message(JointTrajectory(points=[JointTrajectoryPoint(positions=[0.0] * 10_000)]))),
         (WrenchReader, serialize_message(WrenchStamped(header=Header(frame_id="x" * 1_000_000)))),
         (PoseReader, serialize_message(PoseStamped(header=Header(frame_id="x" * 1_000_000)))),
     ],
@@ -339,4 +264,4 @@ def test_a_message_of_absurd_size_is_refused_without_being_deserialised(reader, 
 
 def test_joint_states_of_1000_joints_are_read():
     names = [f"robot_{i}_joint" for i in range(1000)]
-    check_joint_state(JointStateReader().read(joint_state_bytes(joint_state(names))), joint_state(names))
+    check(JointStateReader().read(serialize_message(joint_state(names))), joint_state(names))

@@ -224,19 +224,6 @@ def test_an_arm_that_diverges_starts_again_and_its_stamps_go_on(start):
     assert arm.process.process.returncode == 0
 
 
-def test_the_times_of_a_script_are_of_the_published_clock(start, tmp_path):
-    script = tmp_path / "contacts.yaml"
-    script.write_text(
-        "- {link: wrist_1_link, force: [1.0e+4, -2.0e+4, 3.0e+4], profile: ramp, start: 2, duration: 1000}\n"
-    )
-    arm = start(*FREE, f"contact_script:={script}")
-    arm.listener.until(lambda: arm.newest > 3_500_000_000, "the arm is silent")
-    for stamp, (q, effort) in arm.unexplained().items():
-        whole = static_torque(MODEL, q, [1e4, -2e4, 3e4, 0, 0, 0], "wrist_1_link")
-        part = max(0.0, (stamp * 1e-9 - 2.0) / 1000)  # of the force
-        assert_allclose(effort, part * whole, rtol=0, atol=1e-6)
-
-
 def test_controllers_are_switched_and_the_effort_controller_takes_commands(start):
     arm = start(*FREE)
     command = arm.listener.publisher(Float64MultiArray, "effort_controller/commands")
@@ -346,12 +333,6 @@ def test_a_hand_of_the_service_leads_the_arm_to_the_wall_of_the_parameters(start
         assert_allclose(effort, static_torque(MODEL, q, np.ravel(wrench)), rtol=0, atol=1e-6)
     assert pull >= -30.0 - 1e-9
     assert tip[2] - 0.025 < min(forward_kinematics(MODEL, q)[2, 3] for q, _, _ in compared) < tip[2] - 0.02
-
-
-def test_a_wrong_script_ends_the_node_with_one_line(start, tmp_path):
-    script = tmp_path / "contacts.yaml"
-    script.write_text("- {link: hand, force: [1, 2, 3]}\n")
-    check_end(start(f"contact_script:={script}"), "entry 1: link: the robot 'mock_arm' has no link 'hand'")
 
 
 @pytest.mark.parametrize(

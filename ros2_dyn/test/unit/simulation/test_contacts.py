@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applied forces on the simulated arm: closed forms, momentum, power, and contact scripts."""
+"""Applied forces on the simulated arm: closed forms, momentum and power."""
 
-from math import inf, nan, pi
+from math import nan, pi
 
 import numpy as np
 import pytest
@@ -13,11 +13,8 @@ from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.applied_force import PROFILES, AppliedForce
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
-from ros2_dyn.simulation.contact_script import read_contacts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-from ros2_dyn.simulation.wall import Wall
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 CART = RobotModel.from_urdf(
@@ -140,59 +137,6 @@ def test_invalid_applied_force_is_rejected_with_link_field_and_expectation(field
 def test_force_on_an_unknown_link_raises_when_it_acts():
     with pytest.raises(InputError, match="no link 'hand'"):
         pushed(CART, [0.0], AppliedForce("hand", (1, 0, 0))).advance()
-
-
-def test_contact_script_with_all_kinds_and_fields_is_read(tmp_path):
-    script = tmp_path / "contacts.yaml"
-    script.write_text(
-        "- {link: cart, force: [1, 2, 3]}\n"
-        "- {link: base, force: [0, 0, 1.5], point: [0, 1, 0], profile: sinusoid, start: 2,"
-        " duration: .inf, frequency: 3}\n"
-    )
-    long = AppliedForce("base", (0, 0, 1.5), (0, 1, 0), "sinusoid", 2, inf, 3)
-    assert read_contacts(script, CART) == [AppliedForce("cart", (1, 2, 3)), long]
-
-    script.write_text(
-        "- {kind: wall, link: cart, origin: [0, 1, 0], normal: [0, 0, 2], stiffness: 7, damping: 3}\n"
-        "- {kind: hand, link: cart, displacement: [1, 2, 3], start: 4, hold: .inf, max_force: 9}\n"
-        "- {kind: force, link: cart, force: [1, 2, 3]}\n"
-    )
-    wall = Wall("cart", (0, 1, 0), (0, 0, 1), stiffness=7, damping=3)
-    hand = Hand("cart", (1, 2, 3), start=4, hold=inf, max_force=9)
-    assert read_contacts(script, CART) == [wall, hand, AppliedForce("cart", (1, 2, 3))]
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("{link: cart}", "expected a list of contacts, got dict"),
-        ("- [", "cannot be read"),
-        (
-            "- {link: cart, force: [1, 2, 3]}\n- {link: cart}",
-            "entry 2: expected link, force and some of point, profile",
-        ),
-        ("- {link: cart, force: [1, 2, 3], power: 9}", "entry 1: expected link, force"),
-        ("- {link: hand, force: [1, 2, 3]}", "entry 1: link: .* has no link 'hand'; it has base, cart"),
-        ("- {link: cart, force: [1, 2]}", "entry 1: force of the force on 'cart': expected 3 finite"),
-        ("- {link: cart, force: [1, 2, 3], start: soon}", "entry 1: start: expected a number, got 'soon'"),
-        ("- {link: cart, kind: brick}", "entry 1: kind: expected one of force, wall, hand, got brick"),
-        ("- {link: cart, kind: wall, origin: [0, 0, 0]}", "entry 1: expected link, origin, normal and some of point,"),
-        ("- {link: cart, kind: hand}", "entry 1: expected link, displacement and some of point, start, duration,"),
-        ("- {link: cart, kind: hand, displacement: [1, 0]}", "displacement of the hand on 'cart': expected 3 finite"),
-        ("- {link: hand, kind: hand, displacement: [1, 0, 0]}", "entry 1: link: .* has no link 'hand'"),
-        ("- 7", "entry 1: expected a mapping"),
-    ],
-)
-def test_invalid_contact_script_is_rejected_with_file_entry_and_expectation(tmp_path, text, problem):
-    script = tmp_path / "contacts.yaml"
-    script.write_text(text)
-    with pytest.raises(InputError, match=f"contact script '{script}'.*{problem}"):
-        read_contacts(script, CART)
-
-
-def test_missing_contact_script_is_rejected(tmp_path):
-    with pytest.raises(InputError, match=r"none\.yaml': cannot be read: .*No such file"):
-        read_contacts(tmp_path / "none.yaml", CART)
 
 
 @pytest.mark.parametrize("integrator", ["accurate", "leapfrog"])
