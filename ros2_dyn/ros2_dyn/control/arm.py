@@ -17,6 +17,7 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.control.tip_speed import led_joint_speed
 from ros2_dyn.dynamics import Presliding, singular_values
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -147,6 +148,11 @@ class Arm:
     def tip_speed(self) -> float:
         """Speed of the tip, m/s."""
         return float(np.linalg.norm(self.state.tip_velocity[:3]))
+
+    @cached_property
+    def led_joint_speed(self) -> Array:
+        """Maximum speeds of the joints of an arm that follows no motion of them, rad/s or m/s, shape (n,)."""
+        return led_joint_speed(self.robot.model, self.commands.max_tip_speed)
 
     @property
     def min_singular_value(self) -> float:

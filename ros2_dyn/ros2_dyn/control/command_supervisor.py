@@ -241,15 +241,17 @@ class CommandSupervisor:
         self._motion.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
         return True
 
-    def follow(self, effort: ArrayLike, gravity: Array, now: float) -> Array | None:
+    def follow(self, effort: ArrayLike, gravity: Array, unmodelled: Array, now: float) -> Array | None:
         """Return the command of an active mode at a state, N m or N, shape (n,); None if it has to stop.
 
         Args:
             effort: of its control law, N m or N, shape (n,).
             gravity: effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,).
+            unmodelled: what carries the arm beyond that, N m or N, shape (n,); a stop begins with it.
             now: time, s.
         """
-        wanted, self.carried = np.asarray(effort, dtype=float), gravity
+        self._stop.hold.correction = unmodelled
+        wanted, self.carried = np.asarray(effort, dtype=float) + unmodelled, gravity + unmodelled
         if not np.isfinite(wanted).all():
             self.stop("effort not finite")
             return None

@@ -61,13 +61,14 @@ def trusted_model(mode: AnyMode, arm: Arm) -> Violation | None:
 
 
 def joint_speed(mode: AnyMode, arm: Arm) -> Violation | None:
-    """No joint is faster than its limit."""
+    """No joint is faster than its limit, or than the tip may be where no motion of the joints is followed."""
     limits, qd = arm.limits, arm.state.qd
-    too_fast = np.abs(qd) > limits.velocity
+    most = limits.velocity if mode.needs.target == "joints" else np.minimum(limits.velocity, arm.led_joint_speed)
+    too_fast = np.abs(qd) > most
     if not too_fast.any():
         return None
     i = int(too_fast.argmax())
-    allowed = f"{limits.velocity[i]:.3g} rad/s or m/s are allowed"
+    allowed = f"{most[i]:.3g} rad/s or m/s are allowed"
     return Violation("too fast", f": '{limits.joint_names[i]}' moves with {qd[i]:.3g}, {allowed}")
 
 
@@ -83,9 +84,9 @@ def joint_range(mode: AnyMode, arm: Arm) -> Violation | None:
 
 
 def tip_speed(mode: AnyMode, arm: Arm) -> Violation | None:
-    """The tip is slow where people or things are touched."""
+    """The tip is slow where no motion of the joints is followed: people lead the arm, or an error of the model does."""
     allowed = arm.commands.max_tip_speed
-    if not mode.needs.contact or arm.tip_speed <= allowed:
+    if mode.needs.target == "joints" or arm.tip_speed <= allowed:
         return None
     return Violation("tip too fast", f": it moves with {arm.tip_speed:.3g} m/s, {allowed:.3g} m/s are allowed")
 

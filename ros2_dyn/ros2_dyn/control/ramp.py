@@ -17,4 +17,6 @@ class Ramp(NamedTuple):
 
     def share(self, now: float) -> float:
         """Return the share of the change that has taken place at a time, s: from 0 to 1."""
-        return max((now - self.start) / self.duration, 0.0) if now < self.start + self.duration else 1.0
+        if now < self.start:
+            return 0.0
+        return (now - self.start) / self.duration if now < self.start + self.duration else 1.0

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from math import inf, isfinite
 from typing import NamedTuple
 
+import numpy as np
+
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.conditions import enabling_signal, find_technical_violation
 from ros2_dyn.control.events import Violation
@@ -19,6 +21,7 @@ from ros2_dyn.control.modes import MODES, AnyMode
 from ros2_dyn.control.position_limits import positions_beyond
 from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import CommandLink
@@ -47,6 +50,13 @@ class Entry(NamedTuple):
     """Efforts that carry the arm, as they would be commanded, N m or N, shape (n,)."""
     difference: ModelDifference | None = None
     """Mean difference from the model over the newest states; None where efforts are not measured."""
+
+    @property
+    def unmodelled(self) -> UnmodelledEffort:
+        """What holds the arm beyond its model, and beyond the friction that the mode takes away."""
+        share = self.mode.compensated_friction(self.arm.now)
+        friction = share * np.array([joint.dynamics.coulomb for joint in self.robot.model.joints])
+        return UnmodelledEffort.at_rest(self.arm.state.q, self.applied - self.gravity, friction)
 
 
 # ---- of the robot, before there is a state

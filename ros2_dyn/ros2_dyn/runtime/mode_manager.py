@@ -16,6 +16,7 @@ from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_observer import ArmObserver
@@ -41,6 +42,7 @@ class ModeManager:
         self._entered: AnyMode | None = None
         self.link = CommandLink()
         """The other side of the commands."""
+        self._unmodelled = UnmodelledEffort(np.zeros(0), np.zeros(0))
         self._rival_at = inf
         self._order: list[int] = []
         self._events: list[Event] = []
@@ -98,8 +100,9 @@ class ModeManager:
         gravity = robot.as_commanded(state.gravity, state.gravity)
         if mode is not None and supervisor.is_active:
             law = mode.step(arm)
-            effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now)
-            supply = None if supervisor.ramps else law.supply
+            unmodelled = self._unmodelled.at(state.q, now)
+            effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, unmodelled, now)
+            supply = None if supervisor.ramps or law.supply is None else law.supply + unmodelled
         if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
@@ -176,11 +179,12 @@ class ModeManager:
         """
         entry = self.check_entry(name, now)
         self._observer.begin(entry.applied, now, afresh=not self.commands)
-        self._supervisor.enter(name, applied=entry.applied, gravity=entry.gravity, age=entry.arm.age, now=now)
+        self._supervisor.enter(name, applied=entry.applied, gravity=entry.gravity + entry.unmodelled.effort, age=entry.arm.age, now=now)
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))
         self._entered = entry.mode
+        self._unmodelled = entry.unmodelled
         joints = [entry.robot.model.joint_names[i] for i in self._order]
         return f"mode {name}, commanding {joints} on {self.link.topic}"
 
@@ -239,6 +243,11 @@ class ModeManager:
             supervisor.replace_limits(robot.limits)
         elif mode is not None:
             mode.use(settings.mode(mode.Parameters), Ramp(now, settings.commands.ramp_time))
+
+    def on_payload_changed(self) -> None:
+        """Take notice that the model changes, by the ramp of the payload: what it lacked may be a part of it now."""
+        if self._observer.robot is not None:
+            self._unmodelled = self._unmodelled._replace(end=self._observer.robot.payload.ramp)
 
     def on_command_expired(self, _: CommandExpired, now: float) -> None:
         """Take notice that the newest command was not published in time, s."""

@@ -23,7 +23,8 @@ class PayloadRamp:
         self.link = link
         self._before: Sequence[float] = NO_PAYLOAD
         self._target: Sequence[float] = NO_PAYLOAD
-        self._ramp = Ramp()
+        self.ramp = Ramp()
+        """The change of the payload in time."""
 
     @property
     def target(self) -> Sequence[float]:
@@ -44,9 +45,9 @@ class PayloadRamp:
         if not (isfinite(ramp_time) and ramp_time >= 0):
             raise InputError("ramp_time", f"expected a number of seconds, not negative, got {ramp_time}")
         self._before, self._target = self.at(now), tuple(parameters)
-        self._ramp = Ramp(now, ramp_time)
+        self.ramp = Ramp(now, ramp_time)
 
     def at(self, now: float) -> Sequence[float]:
         """Return the parameters at a time, s, shape (10,)."""
-        s = self._ramp.share(now)
+        s = self.ramp.share(now)
         return self._target if s == 1 else tuple(a + s * (b - a) for a, b in zip(self._before, self._target))

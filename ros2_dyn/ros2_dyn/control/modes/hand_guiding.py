@@ -14,7 +14,7 @@ from ros2_dyn.control.modes.base import Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, tip_friction
-from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
+from ros2_dyn.control.tip_speed import BRAKE_RATE, speed_brake
 from ros2_dyn.model.spatial import Array
 
 DEADBAND = 5.0
@@ -49,6 +49,10 @@ class HandGuiding(Mode[HandGuidingSettings]):
         """Return whether a hand is assisted."""
         return self.parameters(now).assist_gain > 0
 
+    def compensated_friction(self, now: float) -> float:
+        """Return the fraction of the joints' friction that is compensated; see `Mode`."""
+        return self.parameters(now).friction
+
     def law(self, arm: Arm, parameters: HandGuidingSettings, dt: float) -> Law:
         """Return the efforts; see `Mode`."""
         state, loop = arm.state, arm.loop
@@ -59,9 +63,11 @@ class HandGuiding(Mode[HandGuidingSettings]):
         )
         held, anchor = tip_friction(state, self._anchor, friction)
         tau = gravity_compensation(state, damping) + held + soft_walls(arm)
-        tau += tip_speed_brake(state, arm.commands.max_tip_speed, loop.rate(BRAKE_RATE))
+        tau += speed_brake(state, arm.commands.max_tip_speed, arm.led_joint_speed, loop.rate(BRAKE_RATE))
         if arm.commands.convention == "raw":  # other robots compensate their friction themselves
-            tau += parameters.friction * state.friction
+            # less for a fast joint: friction that is told too large would drive it faster and faster
+            fading = np.maximum(1 - np.abs(state.qd) / arm.led_joint_speed, 0.0)
+            tau += parameters.friction * fading * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
             tau += assistance(hand, parameters.assist_gain, DEADBAND) @ state.J

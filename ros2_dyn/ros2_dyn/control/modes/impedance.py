@@ -27,7 +27,7 @@ from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.stiffness_tank import StiffnessTank
-from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
+from ros2_dyn.control.tip_speed import BRAKE_RATE, speed_brake
 from ros2_dyn.control.wrench_approach import WrenchApproach, travel_violation
 from ros2_dyn.model.spatial import Array
 
@@ -172,7 +172,7 @@ class Impedance(Mode[ImpedanceSettings]):
         internal = still * (state.qd - tip_part(state, state.qd))
         walls = soft_walls(arm)
         supply = state.gravity + (spring.wrench + wrench) @ state.J + state.M @ posture
-        brake = tip_speed_brake(state, commands.max_tip_speed, loop.rate(BRAKE_RATE))
+        brake = speed_brake(state, commands.max_tip_speed, arm.led_joint_speed, loop.rate(BRAKE_RATE))
         return Law(supply - spring.damper - state.M @ internal + brake + walls, supply=supply + walls)
 
     def _advance_wrench(self, arm: Arm, dt: float) -> Array:
