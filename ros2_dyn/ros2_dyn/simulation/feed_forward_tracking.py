@@ -13,7 +13,6 @@ class FeedForwardTracking:
     """Track a trajectory without a model: ``tau = effort_d + p (q_d - q) + d (qd_d - qd)``, saturated."""
 
     uses_dynamics = False
-    compensates_friction = False
 
     def __init__(self, trajectory: InterpolatedTrajectory, p: Array, d: Array, limit: Array) -> None:
         """Track with gains p (N m/rad or N/m) and d (N m s/rad or N s/m) up to the effort limit, each (n,)."""
