@@ -7,7 +7,7 @@ import numpy as np
 from arm import MOCK_ARM, arm
 
 from ros2_dyn import RobotModel, compile_kernel, gravity, jacobian
-from ros2_dyn.estimation import OBSERVER_TERMS, CollisionDetector, MomentumObserver, Thresholds, tip_wrench
+from ros2_dyn.estimation import OBSERVER_TERMS, CollisionDetector, MomentumObserver, tip_wrench
 
 BANDWIDTH, PERIOD, THRESHOLD = 25.0, 0.001, 2.0
 FORCE = np.array([0.0, 0.0, -30.0, 0.0, 0.0, 0.0])  # N, N m: of the surroundings on the tip
@@ -20,13 +20,13 @@ def main(model: RobotModel | None = None) -> dict[str, float | np.ndarray]:
     pushed = jacobian(model, q).T @ FORCE
     terms = compile_kernel(model, OBSERVER_TERMS, "python", inputs=("q", "qd"))(list(q), at_rest)
     observer = MomentumObserver(bandwidth=BANDWIDTH)
-    detector = CollisionDetector(Thresholds((THRESHOLD,) * model.n))
+    detector = CollisionDetector((THRESHOLD,) * model.n)
 
     found = 0.0
     for k in range(1000):  # the contact begins at k = 100, and carries its part of the weight
         measured = gravity(model, q) - (k >= 100) * pushed
         observer.observe(k * PERIOD, measured, terms)
-        if detector.update(observer.value, at_rest):
+        if detector.update(observer.value):
             found = (k - 99.5) * PERIOD
     theory = -np.log(1 - THRESHOLD / np.abs(pushed).max()) / BANDWIDTH
     wrench = tip_wrench(jacobian(model, q), observer.value).wrench

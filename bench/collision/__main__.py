@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 from ros2_dyn.dynamics import friction, rnea
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.collision import CollisionDetector
 from ros2_dyn.estimation.wrench_estimator import isolate_contact
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -66,7 +66,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         free = self.free_motions(CALIBRATION)
-        self.thresholds: Thresholds = calibrate(self.nominal, free, observe(self.nominal, free, self.bandwidth))
+        self.thresholds = calibrate(self.nominal, free, observe(self.nominal, free, self.bandwidth))
 
     def measured(self, t: Array, q: Array, qd: Array, tau: Array) -> Recording:
         """With noise, in coarse steps."""
@@ -122,14 +122,14 @@ def push(bench: Bench, rng: np.random.Generator) -> Trial:
     residuals = observe(bench.nominal, whole, bench.bandwidth)
     detector, found = CollisionDetector(bench.thresholds), np.inf
     told, peak = "", 0.0
-    for t, r, qd in zip(whole.t.tolist(), residuals.tolist(), whole.qd.tolist()):
-        if detector.update(r, qd):
+    for t, r in zip(whole.t.tolist(), residuals.tolist()):
+        if detector.update(r):
             found = t - start
         size = float(np.linalg.norm(np.divide(r, detector.threshold)))
         if size > peak and found <= t - start < found + 3 / bench.bandwidth:  # where the residual is greatest
             told, peak = isolate_contact(bench.nominal, r, detector.threshold).link or "?", size
     ideal = low_pass(external, bench.bandwidth)
-    ratio = np.abs(ideal) / bench.thresholds.constant
+    ratio = np.abs(ideal) / bench.thresholds
     passes = np.flatnonzero(np.any(ratio > 1, axis=1))
     theory = passes[0] * STEP if len(passes) else np.inf
     own = float(ratio[:, bench.nominal.child_links.index(link)].max())
@@ -185,7 +185,7 @@ def main() -> None:
     trials = [push(arms[i % ARMS], rng) for i in track(range(CONTACTS), "contacts")]
     report = summary(trials, nominal.child_links) | {
         "bandwidth_per_s": bandwidth,
-        "thresholds": np.round(np.median([arm.thresholds.constant for arm in arms], axis=0), 2).tolist(),
+        "thresholds": np.round(np.median([arm.thresholds for arm in arms], axis=0), 2).tolist(),
         "false_alarms": alarms,
         "free_minutes": FREE / 60,
     }
@@ -203,7 +203,7 @@ def free_alarms(arm: Bench) -> int:
     count = 0
     for _ in range(round(FREE / 60 / ARMS)):
         free = arm.free(RandomMotion(arm.rng), 0.0, 60.0)
-        count += len(detect(free, observe(arm.nominal, free, arm.bandwidth), arm.thresholds))
+        count += len(detect(observe(arm.nominal, free, arm.bandwidth), arm.thresholds))
     return count
 
 

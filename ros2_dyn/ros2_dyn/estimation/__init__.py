@@ -3,7 +3,6 @@
 
 from ros2_dyn.estimation.calibration import Calibration as Calibration
 from ros2_dyn.estimation.collision import CollisionDetector as CollisionDetector
-from ros2_dyn.estimation.collision import Thresholds as Thresholds
 from ros2_dyn.estimation.filters import FilteredDerivative as FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS as OBSERVER_TERMS
 from ros2_dyn.estimation.momentum_observer import DirectObserver as DirectObserver

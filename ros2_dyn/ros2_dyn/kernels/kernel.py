@@ -47,8 +47,6 @@ class Kernel(Protocol):
     """Backend: python, numpy, c or jax."""
     source: str
     """Generated code."""
-    recipe: tuple[Callable[..., Kernel], tuple[Any, ...]]
-    """What makes the same kernel, and its arguments: it cannot be copied to another process."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Evaluate the outputs; see `compile_kernel` for the types of each backend."""
@@ -100,7 +98,6 @@ def compile_kernel(
         "link": link or model.default_tip,
         "backend": made.backend,
         "source": made.source,
-        "recipe": (compile_kernel, (model, tuple(outputs), backend, tuple(inputs), link, threads)),
         "__doc__": f"({', '.join(outputs)}) of the robot '{model.name}'.",
     }
     for name, value in about.items():  # on the function itself: a wrapper object would take a sixth more time

@@ -55,7 +55,7 @@ from ros2_dyn.runtime.inputs import (
     ModeRequest,
     SettingsChange,
 )
-from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME
+from ros2_dyn.runtime.payload_change import MIN_RAMP_TIME
 
 TRAJECTORIES = "~/desired_trajectory"
 DEPTH = 10

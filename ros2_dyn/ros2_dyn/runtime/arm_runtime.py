@@ -273,7 +273,7 @@ class ArmRuntime:
         if self._pipeline is None:
             return None
         try:
-            work = self.targets.take(sample, self._pipeline.robot.model, self.settings, now)
+            work = self.targets.take(sample, self._pipeline.robot.model, self.settings.commands, now)
         except MessageError as error:
             return self._update(rejection(TARGET_TOPICS[type(sample)], error))
         return None if work is None else self._update(work=(work,))

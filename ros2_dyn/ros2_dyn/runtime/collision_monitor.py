@@ -12,7 +12,7 @@ import numpy as np
 
 from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.errors import MessageError
-from ros2_dyn.estimation.collision import CollisionDetector, IntendedContact, Thresholds
+from ros2_dyn.estimation.collision import CollisionDetector, IntendedContact
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.model import RobotModel
@@ -77,7 +77,7 @@ class CollisionMonitor:
         """
         self._contact = IntendedContact()
         self._model, self._settings = model, settings
-        self._detector = CollisionDetector(_thresholds(model, settings))
+        self._detector = CollisionDetector(settings.in_order(settings.collision.threshold, model, inf))
         self._given = settings.states.measured_effort == "external"
         bandwidth = settings.collision.bandwidth
         self._cutoff = cutoff = inf if self._given else effort_cutoff
@@ -88,7 +88,7 @@ class CollisionMonitor:
     @property
     def has_thresholds(self) -> bool:
         """Whether a collision can be detected."""
-        return any(map(isfinite, self._detector.thresholds.constant))
+        return any(map(isfinite, self._detector.threshold))
 
     @property
     def collision(self) -> bool:
@@ -135,7 +135,7 @@ class CollisionMonitor:
         if not self._observe(t, state, terms, robot, now):
             return None
         residual, detector = self._observer.value, self._detector
-        begins = detector.update(residual, state.qd)
+        begins = detector.update(residual)
         if self._contact.excuses(contact_intended, any(detector.exceeded), now) and begins:
             detector.collision = begins = False
         exceeded = tuple(detector.exceeded)
@@ -173,7 +173,3 @@ class CollisionMonitor:
 def _observer_terms(terms: Terms) -> tuple[Sequence[float], ...]:
     """Return the terms that the momentum observer takes."""
     return terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
-
-
-def _thresholds(model: RobotModel, settings: Settings) -> Thresholds:
-    return Thresholds(tuple(settings.in_order(settings.collision.threshold, model, np.inf)))

@@ -23,7 +23,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.model_monitor import ModelDifference
-from ros2_dyn.runtime.payload_check import check_payload
+from ros2_dyn.runtime.payload_change import check_payload
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 FAILSAFE_SUFFIX = "_failsafe"

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request to carry another payload: whether it is allowed, and the work that a payload on another link needs."""
+"""A request to carry another payload: whether the limits allow it, and the work that one on another link needs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from ros2_dyn.errors import InputError
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import PayloadRequest
-from ros2_dyn.runtime.payload_check import MIN_RAMP_TIME, check_payload
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, no_robot
 from ros2_dyn.runtime.update import Reply, Work, WorkDone
+
+MIN_RAMP_TIME = 0.5
+"""Shortest ramp of a payload that is changed while a mode commands, s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,5 +95,42 @@ def checked_payload(
         known = f"'{robot.payload.link}' is the payload's link"
         raise InputError("link", f"{known}, and it cannot be changed while mode {mode} commands")
     if q is not None:
-        check_payload(robot, q, payload.parameters)
+        # A stop may take 0.3 rad or m. A payload above a joint's axis weighs nothing until the joint moves.
+        check_payload(robot, q, payload.parameters, nearby=0.3)
     return payload._replace(ramp_time=max(payload.ramp_time, MIN_RAMP_TIME))
+
+
+def check_payload(robot: RobotDynamics, q: Sequence[float], parameters: Sequence[float], nearby: float) -> None:
+    """Check that the limits carry a payload at joint positions, and with each joint moved by `nearby` to either side.
+
+    Args:
+        robot: the robot, whose payload link carries it.
+        q: joint positions, rad or m, shape (n,).
+        parameters: its inertial parameters, shape (10,).
+        nearby: distance of one joint, rad or m; 0: only where it stands.
+
+    Raises:
+        InputError: a joint needs more effort against gravity than `effort_scale` allows.
+    """
+    command_limit = robot.limits.effort
+    rest = [0.0] * robot.model.n
+    for posture in _postures(np.array(q), nearby):
+        (tau,) = robot.kernels.effort(posture.tolist(), rest, rest, robot.settings.robot.gravity, parameters)
+        needed = np.abs(tau)
+        if not np.all(needed <= command_limit):
+            i = int(np.argmax(~(needed <= command_limit)))
+            allowed = command_limit[i]
+            where = f"within {nearby:g} rad or m of where the arm is" if nearby else "where the arm is"
+            raise InputError(
+                "mass",
+                f"with a payload of {parameters[0]:.4g} kg joint '{robot.model.joint_names[i]}' would need "
+                f"{needed[i]:.4g} N m or N against gravity {where}, commands.effort_scale allows {allowed:.4g}",
+            )
+
+
+def _postures(q: Array, nearby: float) -> Iterator[Array]:
+    yield q
+    if nearby:
+        for offset in nearby * np.eye(len(q)):
+            yield q + offset
+            yield q - offset

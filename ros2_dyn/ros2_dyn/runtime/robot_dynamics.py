@@ -20,9 +20,8 @@ from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
-from ros2_dyn.runtime.link_frame import link_frame
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
-from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, robot_kernels, terms_kernel
+from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, link_frame, robot_kernels, terms_kernel
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 

@@ -6,12 +6,16 @@ Where they are compiled aside, as in the node, they are compiled to C, which tak
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from ros2_dyn.kernels import Backend, Kernel, compile_kernel
 from ros2_dyn.kernels.compile_aside import compiles_aside, scalar_backend
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model import BASE, RobotModel
+from ros2_dyn.model.spatial import Array
 
 STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches", "momentum", "coriolis_transpose_qd")
 ALL_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
@@ -59,6 +63,34 @@ def terms_kernel(model: RobotModel, payload_link: str) -> Kernel:
 def link_kernel(model: RobotModel, link: str) -> Kernel:
     """Compile the Jacobian and the pose of a link."""
     return compile_kernel(model, ("jacobian", "pose"), scalar_backend(), ("q",), link=link)
+
+
+class LinkFrame:
+    """The frame of any link, moving or fixed, for targets and stiffness that are given in it."""
+
+    def __init__(self, model: RobotModel, link: str) -> None:
+        """Find it; the kernel of a moving link takes some 30 ms to compile.
+
+        Args:
+            model: the robot.
+            link: its name; the base link where it is empty.
+        """
+        link = link or model.base_link
+        placement = model.link_frame(link)
+        self._fixed, self._kernel = np.eye(4), None
+        self._fixed[:3, :3], self._fixed[:3, 3] = placement.X.E.T, placement.X.r
+        if placement.body != BASE:
+            self._kernel = link_kernel(model, link)
+
+    def pose(self, q: Sequence[float]) -> Array:
+        """Return its pose in the base frame at joint positions, rad or m, shape (4, 4)."""
+        return self._fixed if self._kernel is None else np.array(self._kernel(q)[1])
+
+
+@lru_cache(maxsize=64)
+def link_frame(model: RobotModel, link: str) -> LinkFrame:
+    """Return the frame of a link; one that was found before is at hand. See `LinkFrame`."""
+    return LinkFrame(model, link)
 
 
 @lru_cache(maxsize=4)

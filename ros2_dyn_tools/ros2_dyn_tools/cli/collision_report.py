@@ -26,13 +26,13 @@ POINTS = 4000
 
 def plots(report: CollisionReport) -> dict[str, tuple[str, list[Curve]]]:
     """Return unit and curves of each joint: residual and thresholds, detections and artificial contacts."""
-    t, levels = report.recording.t, np.array([report.thresholds.at(qd) for qd in report.recording.qd.tolist()])
+    t = report.recording.t
     found: dict[str, tuple[str, list[Curve]]] = {}
     units = effort_units(report.model)
     for i, name in enumerate(report.model.joint_names):
-        residual, level = report.residuals[:, i], levels[:, i]
-        height = max(np.max(np.abs(residual)), np.max(level))
-        band = (decimated(t, edge, POINTS) for edge in (level, -level))
+        residual, level = report.residuals[:, i], report.thresholds[i]
+        height = max(float(np.max(np.abs(residual))), level)
+        band = ((t[[0, -1]], np.full(2, edge)) for edge in (level, -level))
         curves = [Curve("threshold", *edge, palette.THRESHOLD) for edge in band]
         curves.append(Curve("external effort", *decimated(t, residual, POINTS), palette.EXTERNAL))
         curves.append(Curve("detected", *_marks(report.alarms, height), "#000000"))
@@ -51,7 +51,7 @@ def show(report: CollisionReport, console: Console) -> None:
     """The same in numbers."""
     table = Table("joint", "threshold", "greatest residual", "smallest step always detected", title="N m or N")
     greatest = np.max(np.abs(report.residuals), axis=0)
-    for row in zip(report.model.joint_names, report.thresholds.constant, greatest, report.smallest):
+    for row in zip(report.model.joint_names, report.thresholds, greatest, report.smallest):
         table.add_row(row[0], *(f"{x:.3g}" for x in row[1:]))
     console.print(table)
     for step, delay in zip(report.steps, report.delays):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.dynamics.presliding import friction_along, presliding
 from ros2_dyn.estimation.calibration import Calibration
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.collision import CollisionDetector
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, MomentumObserver
 from ros2_dyn.kernels import compile_kernel
@@ -91,8 +91,8 @@ def _ahead(term: Array, recording: Recording, effort_filter: EffortFilter) -> Ar
 
 def calibrate(
     model: RobotModel, recording: Recording, residuals: Array, false_alarms_per_hour: float = 0.01
-) -> Thresholds:
-    """Return the thresholds that a recording without contact gives.
+) -> tuple[float, ...]:
+    """Return the thresholds, N m or N, shape (n,), that a recording without contact gives.
 
     Args:
         model: the robot, with the joints in the recording's order.
@@ -106,18 +106,18 @@ def calibrate(
     calibration = Calibration(model.joint_names)
     for t, r, qd in zip(recording.t.tolist(), residuals.tolist(), recording.qd.tolist()):
         calibration.update(t, r, qd)
-    return Thresholds(tuple(calibration.thresholds(false_alarms_per_hour)))
+    return tuple(calibration.thresholds(false_alarms_per_hour))
 
 
-def detect(recording: Recording, residuals: Array, thresholds: Thresholds, samples: int = 1) -> list[int]:
+def detect(residuals: Array, thresholds: Sequence[float]) -> list[int]:
     """Return the indices of the states at which collisions begin.
 
     A collision ends when no joint exceeds its threshold any more.
     """
-    detector = CollisionDetector(thresholds, samples)
+    detector = CollisionDetector(thresholds)
     begins = []
-    for i, (r, qd) in enumerate(zip(residuals.tolist(), recording.qd.tolist())):
-        if detector.update(r, qd):
+    for i, r in enumerate(residuals.tolist()):
+        if detector.update(r):
             begins.append(i)
         elif detector.collision and not any(detector.exceeded):
             detector.reset()
@@ -150,12 +150,11 @@ def with_step(
 def smallest_step(
     recording: Recording,
     residuals: Array,
-    thresholds: Thresholds,
+    thresholds: Sequence[float],
     *,
     joint: int,
     bandwidth: float,
     within: float = 0.5,
-    samples: int = 1,
     effort_filter: EffortFilter = NO_FILTER,
 ) -> float:
     """Return the smallest step of external effort on a joint that is detected at any time and with either sign.
@@ -167,13 +166,12 @@ def smallest_step(
         joint: index of the joint.
         bandwidth: bandwidth of the observer, 1/s.
         within: maximum time from the step to its detection, s.
-        samples: number of consecutive samples that the detector needs.
         effort_filter: filter of the driver, which the observer puts on the model, too.
 
     Returns:
         Height of the step, N m or N.
     """
-    r, e = residuals[:, joint], np.array([thresholds.at(qd.tolist())[joint] for qd in recording.qd])
+    r, e = residuals[:, joint], thresholds[joint]
     period = float(np.median(np.diff(recording.t)))
     ahead = int(within / period)
     needed = 0.0
@@ -181,7 +179,5 @@ def smallest_step(
         then = slice(i + 1, i + 1 + ahead)
         rise = step_response(recording.t[then] - recording.t[i], bandwidth, effort_filter)
         for sign in (1.0, -1.0):
-            enough = (e[then] - sign * r[then]) / rise
-            in_a_row = np.max(np.lib.stride_tricks.sliding_window_view(enough, samples), axis=-1)
-            needed = max(needed, float(np.min(in_a_row)))
+            needed = max(needed, float(np.min((e - sign * r[then]) / rise)))
     return needed

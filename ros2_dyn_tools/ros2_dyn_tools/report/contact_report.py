@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.estimation.collision import Thresholds
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.detection import USUAL, calibrate, detect, observe, smallest_step, with_step
@@ -44,7 +43,8 @@ class CollisionReport:
     """That part, artificial contacts included."""
     residuals: Array
     """External efforts, N m or N, shape (m, n), artificial contacts included."""
-    thresholds: Thresholds
+    thresholds: tuple[float, ...]
+    """Of each joint, N m or N."""
     alarms: tuple[float, ...]
     """When a collision was detected, s."""
     steps: tuple[ArtificialContact, ...]
@@ -106,7 +106,7 @@ def collision_report(
         residuals = with_step(
             rest, residuals, start=step.start + step.duration, effort=-effort, bandwidth=bandwidth, effort_filter=driver
         )
-    alarms = tuple(float(rest.t[i]) for i in detect(rest, residuals, thresholds))
+    alarms = tuple(float(rest.t[i]) for i in detect(residuals, thresholds))
     delays = tuple(_delay(step, alarms) for step in steps)
     return CollisionReport(model, rest, residuals, thresholds, alarms, tuple(steps), delays, smallest)
 

@@ -72,7 +72,7 @@ def contact_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
         shown = variant.name != PUBLISHED  # its thresholds are so wide that nothing else could be seen beside them
         if variant.contact is not None:
             t, residual = variant.contact.recording.t, variant.contact.residuals[:, joint]
-            e, first, last = variant.contact.thresholds.constant[joint], t[0], t[-1]
+            e, first, last = variant.contact.thresholds[joint], t[0], t[-1]
             times, bounds = np.array([first, last, last, first, last]), np.array([e, e, np.nan, -e, -e])
             yield Curve(variant.name, *decimated(t, residual, points), colour, shown=shown)
             yield Curve(variant.name, times, bounds, colour, dash="dash", shown=shown)

@@ -39,7 +39,7 @@ def contact_tables(report: EffortReport) -> tuple[Table, ...]:
     if not contacts:
         return ()
     smallest = {name: np.array(contact.smallest) for name, contact in contacts.items()}
-    thresholds = {name: np.array(contact.thresholds.constant) for name, contact in contacts.items()}
+    thresholds = {name: np.array(contact.thresholds) for name, contact in contacts.items()}
     return (
         _table(report, "Smallest step of effort that is detected whenever it sets in", smallest),
         _table(report, "Threshold of the external effort", thresholds),

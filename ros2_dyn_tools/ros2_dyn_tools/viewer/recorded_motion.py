@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_dyn.dynamics.presliding import friction_along
 from ros2_dyn.errors import InputError
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.collision import CollisionDetector
 from ros2_dyn.estimation.wrench_estimator import isolate_contact
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
@@ -115,12 +115,12 @@ def observe_all(timeline: Timeline, recording: Recording, conditions: Conditions
     model, names = timeline.robot.model, timeline.robot.model.link_names
     threshold = timeline.efforts[0, THRESHOLD]
     e = np.where(np.isfinite(threshold), threshold, np.inf).tolist()
-    detector = CollisionDetector(Thresholds(tuple(e))) if np.any(np.isfinite(e)) else None
+    detector = CollisionDetector(e) if np.any(np.isfinite(e)) else None
     for i, residual in enumerate(observations(model, recording, BANDWIDTH, conditions)):
         timeline.efforts[i, EXTERNAL] = residual
         if detector is None:
             continue
-        detector.update(residual, ())
+        detector.update(residual)
         if any(detector.exceeded):
             timeline.collision[i] = True
             timeline.touched[i] = _touched(model, names, residual, e, detector.exceeded)

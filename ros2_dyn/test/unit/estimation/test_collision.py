@@ -12,7 +12,7 @@ from robots import joint, link, mock_arm, random_state, robot
 from ros2_dyn.dynamics import jacobian, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.calibration import MARGIN, Calibration
-from ros2_dyn.estimation.collision import CollisionDetector, Thresholds
+from ros2_dyn.estimation.collision import CollisionDetector
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, FirstOrderObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import isolate_contact, tip_wrench
@@ -138,47 +138,31 @@ def test_friction_and_gravity_that_observers_are_given_are_no_external_effort():
 
 
 def test_step_is_detected_after_the_time_of_the_closed_form():
-    """``-ln(1 - e/tau)/K``, rounded up to a sample, and the additional samples."""
+    """``-ln(1 - e/tau)/K``, rounded up to a sample."""
     dt, tau, e = 1e-3, 2.0, 1.0
-    for samples in (1, 2, 5):
-        observer, detector = FirstOrderObserver(K), CollisionDetector(Thresholds((e,)), samples)
-        observer.update(0.0, [0.0], [0.0])
-        i = 0
-        while not detector.collision:
-            i += 1
-            observer.update(i * dt, [tau * i * dt], [0.0])
-            detector.update(observer.value, [0.0])
-        assert i == np.ceil(-log(1 - e / tau) / K / dt) + samples - 1
+    observer, detector = FirstOrderObserver(K), CollisionDetector((e,))
+    observer.update(0.0, [0.0], [0.0])
+    i = 0
+    while not detector.collision:
+        i += 1
+        observer.update(i * dt, [tau * i * dt], [0.0])
+        detector.update(observer.value)
+    assert i == np.ceil(-log(1 - e / tau) / K / dt)
 
 
 def test_joint_exceeds_until_it_is_below_the_hysteresis_and_collision_until_reset():
-    detector = CollisionDetector(Thresholds((1.0, inf)), samples=2, hysteresis=0.5)
+    detector = CollisionDetector((1.0, inf))
     seen = []
-    for r in (2.0, 0.9, 2.0, -2.0, 0.9, 0.6, 0.4, 0.9):
-        begins = detector.update([r, 100.0], [0.0, 0.0])
+    for r in (0.9, -2.0, 0.9, 0.81, 0.79, 0.9):
+        begins = detector.update([r, 100.0])
         seen.append((begins, detector.exceeded[0], detector.collision))
-    quiet, out = (False, False, False), (False, True, True)
-    assert seen == [quiet, quiet, quiet, (True, True, True), out, out, (False, False, True), (False, False, True)]
+    out = (False, True, True)
+    assert seen == [(False, False, False), (True, True, True), out, out, (False, False, True), (False, False, True)]
     assert detector.exceeded == [False, False]
-    detector.update([2.0, 0.0], [0.0, 0.0])
+    detector.update([2.0, 0.0])
     detector.reset()
     assert not detector.collision
-    assert not detector.update([2.0, 0.0], [0.0, 0.0])
-    assert detector.update([2.0, 0.0], [0.0, 0.0])
-
-
-def test_thresholds_grow_with_speed_and_acceleration():
-    thresholds = Thresholds((1.0, 2.0), (0.5, 0.0), (0.0, 0.1))
-    assert thresholds.at([-2.0, 3.0]) == [2.0, 2.0]
-    assert thresholds.at([-2.0, 3.0], [1.0, -10.0]) == [2.0, 3.0]
-    assert Thresholds((inf, inf)).at([1.0, 1.0]) == [inf, inf]
-    for wrong in (
-        {"constant": (-1.0,)},
-        {"constant": (float("nan"),)},
-        {"constant": (1.0,), "per_velocity": (1.0, 2.0)},
-    ):
-        with pytest.raises(InputError):
-            Thresholds(**wrong)
+    assert detector.update([2.0, 0.0])
 
 
 # ---- calibration

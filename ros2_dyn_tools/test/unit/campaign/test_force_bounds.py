@@ -10,7 +10,7 @@ from ros2_dyn.control.contact_watch import CONTACT_TIME, ContactWatch
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.errors import MessageError
 from ros2_dyn.runtime import WrenchSample
-from ros2_dyn.runtime.target_wrench import check_ceiling
+from ros2_dyn.runtime.targets import check_ceiling
 from ros2_dyn.simulation.wall import Wall
 
 
@@ -143,5 +143,5 @@ def test_travel_is_the_distance_from_where_the_mode_began():
 @pytest.mark.parametrize(("wrench", "problem"), [((0, 0, 51.0, 0, 0, 0), "force"), ((0, 0, 0, 0, 11.0, 0), "torque")])
 def test_a_wrench_above_its_ceiling_is_rejected_by_field(wrench, problem):
     with pytest.raises(MessageError, match=f"wrench.{problem}.*too large"):
-        check_ceiling(WrenchSample(0, "", wrench), 50.0, 10.0)
-    check_ceiling(WrenchSample(0, "", (30.0, 40.0, 0, 10.0, 0, 0)), 50.0, 10.0)
+        check_ceiling(wrench, 50.0, 10.0)
+    check_ceiling((30.0, 40.0, 0, 10.0, 0, 0), 50.0, 10.0)

@@ -78,15 +78,15 @@ def test_the_smallest_step_is_detected_and_less_is_not():
     quiet = report.residuals
     for joint in (1, 5):
         step = smallest_step(report.recording, quiet, report.thresholds, joint=joint, bandwidth=K)
-        assert 0.5 * report.thresholds.constant[joint] < step < 4 * report.thresholds.constant[joint]
+        assert 0.5 * report.thresholds[joint] < step < 4 * report.thresholds[joint]
         missed = 0
         for start in np.linspace(13.0, 23.0, 40):
             for sign in (1, -1):
                 e = sign * np.eye(6)[joint]
                 more = with_step(report.recording, quiet, start=start, effort=1.02 * step * e, bandwidth=K)
-                assert detect(report.recording, more, report.thresholds)
+                assert detect(more, report.thresholds)
                 less = with_step(report.recording, quiet, start=start, effort=0.6 * step * e, bandwidth=K)
-                missed += not detect(report.recording, less, report.thresholds)
+                missed += not detect(less, report.thresholds)
         assert missed
 
 
@@ -114,7 +114,7 @@ def test_a_real_arm_that_nothing_touches(name):
     model, recording = real_arm(name)
     report = collision_report(model, recording)
     assert not report.alarms
-    assert np.all(np.array(report.smallest) < 4 * np.array(report.thresholds.constant))
+    assert np.all(np.array(report.smallest) < 4 * np.array(report.thresholds))
     joint = model.joint_names[1]
     for start in np.linspace(0.55, 0.9, 8) * recording.t[-1]:
         pushed = collision_report(model, recording, steps=[ArtificialContact(joint, 1.05 * report.smallest[1], start)])

@@ -56,7 +56,7 @@ def test_a_recording_of_a_real_arm_gives_the_residuals_of_the_library_and_no_fal
             "friction.coulomb": [drive.coulomb for drive in drives],
             "robot.armature": [drive.armature for drive in drives],
             "friction.transition_velocity": drives[0].transition_velocity,
-            "collision.threshold": list(report.thresholds.constant),
+            "collision.threshold": list(report.thresholds),
         }
     )
     runtime, rest = ArmRuntime(model, settings), report.recording

@@ -60,7 +60,7 @@ def test_tables_hold_the_report_s_numbers(report):
     smallest, thresholds = contact_tables(report)
     for i, (row, level) in enumerate(zip(smallest.rows, thresholds.rows)):
         assert float(row[3]) == pytest.approx(report.best.contact.smallest[i], rel=0.005)
-        assert float(level[3]) == pytest.approx(report.best.contact.thresholds.constant[i], rel=0.005)
+        assert float(level[3]) == pytest.approx(report.best.contact.thresholds[i], rel=0.005)
     assert all(float(row[3]) < float(row[1]) for row in smallest.rows[:3])  # after, before
 
 
