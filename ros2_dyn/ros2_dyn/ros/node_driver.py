@@ -32,8 +32,6 @@ from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Work
 
 T = TypeVar("T")
-TICKS_PER_LOOK = 10
-"""Number of periods, while commands leave, between two looks at who else commands."""
 
 
 class NodeDriver:
@@ -218,7 +216,7 @@ class NodeDriver:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
         self.commands.beat()
         self._looks += 1
-        if self.runtime.commands and (self.commands.overruled or self._looks % TICKS_PER_LOOK == 0):
+        if self.runtime.commands and (self.commands.overruled or self._looks % 10 == 0):
             self.see_link()
         self.step(TimePassed())
 

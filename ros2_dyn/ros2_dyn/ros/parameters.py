@@ -15,7 +15,6 @@ from ros2_dyn.runtime.settings import Settings, check_names, declared
 
 OF_EVERY_NODE = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 """Beginnings of the names of parameters that any node has."""
-LIST_TYPES = dict(zip(LISTS, (Parameter.Type.STRING_ARRAY, Parameter.Type.DOUBLE_ARRAY)))
 
 
 def declare_settings(node: Node) -> Settings:
@@ -26,10 +25,11 @@ def declare_settings(node: Node) -> Settings:
     """
     given = {name for name in node.get_parameters_by_prefix("") if not name.startswith(OF_EVERY_NODE)}
     check_names(given)
+    list_types = dict(zip(LISTS, (Parameter.Type.STRING_ARRAY, Parameter.Type.DOUBLE_ARRAY)))
     for name, each in declared().items():
         if name in given:  # without description and range
             node.undeclare_parameter(name)
-        default = (list(each.default) or LIST_TYPES[each.kind]) if each.is_list else each.default
+        default = (list(each.default) or list_types[each.kind]) if each.is_list else each.default
         declare(node, name, default, each.text, low=each.low, high=each.high, read_only=each.read_only)
     return changed_settings(node, ())
 

@@ -17,17 +17,6 @@ from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.runtime import Settings
 from ros2_dyn.runtime.settings import declared
 
-SETTABLE = [name for name, each in declared().items() if not each.is_list]
-"""Parameters that always have a value."""
-LISTS = [name for name, each in declared().items() if each.is_list]
-"""Parameters that may not be set. A node answers a question for one of them and others with nothing at all."""
-QUESTIONS = [SETTABLE, *([name] for name in LISTS)]
-LOOKS = 4
-"""Number of looks after which a question is asked again: an answer is lost where the asker was not discovered yet.
-
-No time, because answers wait while the asker computes.
-"""
-
 
 class SettingsReader:
     """Asks for the parameters when the node is found, and again when one of them changes."""
@@ -47,6 +36,9 @@ class SettingsReader:
         self._client = node.create_client(
             GetParameters, f"{watched}/get_parameters", qos_profile=qos_profile_parameters
         )
+        # A node answers a question for a list that is not set, and for others, with nothing at all.
+        lists = [name for name, each in declared().items() if each.is_list]
+        self._questions = [[name for name in declared() if name not in lists], *([name] for name in lists)]
         self._looks: int | None = None
         self._values: dict[str, Any] = {}
         self._waiting: set[Any] = set()
@@ -58,7 +50,8 @@ class SettingsReader:
         if not self._client.service_is_ready():
             self._looks = None
             return False
-        if self._looks is None or (self._waiting and self._looks > LOOKS):
+        # An answer is lost where the asker was not discovered yet. Looks are counted: answers wait while it computes.
+        if self._looks is None or (self._waiting and self._looks > 4):
             self._ask()
         self._looks = 1 + (self._looks or 0)
         return True
@@ -68,7 +61,7 @@ class SettingsReader:
         for future in self._waiting:
             self._client.remove_pending_request(future)
         self._looks, self._values, self._waiting = 0, {}, set()
-        asked = [(names, self._client.call_async(GetParameters.Request(names=names))) for names in QUESTIONS]
+        asked = [(names, self._client.call_async(GetParameters.Request(names=names))) for names in self._questions]
         self._waiting.update(future for _, future in asked)
         for names, future in asked:
             future.add_done_callback(partial(self._on_answer, names))

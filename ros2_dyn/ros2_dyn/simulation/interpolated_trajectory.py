@@ -12,9 +12,6 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
 
-MAX_FINAL_VELOCITY = 1e-6
-"""Largest velocity at the end of a trajectory, rad/s or m/s."""
-
 
 class Waypoint(NamedTuple):
     """The desired state at one time; arrays of shape (n,), in the model's order."""
@@ -83,7 +80,7 @@ def read_waypoints(
     times = [-1e-9, *(waypoint.t for waypoint in waypoints)]
     if not np.all(np.diff(times) > 0):
         raise InputError("points.time_from_start", f"expected times that increase, from 0 or later, got {times[1:]}")
-    if waypoints[-1].qd is not None and np.abs(waypoints[-1].qd).max() > MAX_FINAL_VELOCITY:
+    if waypoints[-1].qd is not None and np.abs(waypoints[-1].qd).max() > 1e-6:
         raise InputError(
             f"points[{len(waypoints) - 1}].velocities", f"expected zeros at the end, got {waypoints[-1].qd}"
         )
