@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.simulation.feed_forward_tracking import FeedForwardTracking
-from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
+from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking, InterpolatedTrajectory, Waypoint
 from ros2_dyn.simulation.simulated_arm import EffortLaw, HeldEffort
 
 

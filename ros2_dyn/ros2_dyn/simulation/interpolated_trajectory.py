@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint trajectories, read and interpolated like those of joint_trajectory_controller."""
+"""Joint trajectories, read, interpolated and tracked as joint_trajectory_controller does it, without a model."""
 
 from __future__ import annotations
 
@@ -55,6 +55,25 @@ class InterpolatedTrajectory:
             return last.q, np.zeros_like(last.q), last.effort
         i = max(bisect_right(self._times, t), 1)
         return _between(self._waypoints[i - 1], self._waypoints[i], t)
+
+
+class FeedForwardTracking:
+    """Track a trajectory without a model: ``tau = effort_d + p (q_d - q) + d (qd_d - qd)``, saturated."""
+
+    uses_dynamics = False
+
+    def __init__(self, trajectory: InterpolatedTrajectory, p: Array, d: Array, limit: Array) -> None:
+        """Track with gains p (N m/rad or N/m) and d (N m s/rad or N s/m) up to the effort limit, each (n,)."""
+        self.trajectory = trajectory
+        self.p = p
+        self.damping = d
+        self.limit = limit
+
+    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
+        """Return the efforts; see `EffortLaw`."""
+        q_d, qd_d, effort = self.trajectory.at(t)
+        tau = effort + self.p * (q_d - q) + self.damping * (qd_d - qd)
+        return np.minimum(np.maximum(tau, -self.limit), self.limit)
 
 
 def read_waypoints(

@@ -18,7 +18,6 @@ from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.leapfrog import compile_leapfrog
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-from ros2_dyn.simulation.wall import Wall
 
 HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 CART = RobotModel.from_urdf(
@@ -99,25 +98,6 @@ def test_leapfrog_brings_light_joints_to_rest_under_stiff_friction_without_oscil
     assert min(late) > -0.01  # it never turns round
 
 
-def test_leapfrog_joint_under_less_effort_than_dry_friction_creeps_as_the_model_does():
-    model = with_friction(mock_arm(), coulomb=[1.0] * 6)
-    arm = held(model, [0, 0, 0, 0, 0, 0.5], [0, -np.pi / 2, 0, 0, 0, 0], step=2e-3)
-    arm.advance(100)
-    assert_allclose(arm.qd[5], 0.01 * np.arctanh(0.5), rtol=0, atol=2e-3)
-
-
-def test_leapfrog_bounces_a_mass_off_a_wall_with_a_step_of_a_millisecond():
-    def bounce(step):
-        cart = held(CART, [0.0], [0.05], [0.5], step, [Wall("cart", (0.1, 0, 0), (-1, 0, 0))])
-        cart.advance(round(0.3 / step))
-        return cart.q[0], cart.qd[0]
-
-    (q, qd), (q_ref, qd_ref) = bounce(1e-3), bounce(1e-5)
-    assert qd_ref < -0.3
-    assert_allclose(qd, qd_ref, rtol=0.02)
-    assert_allclose(q, q_ref, rtol=0, atol=2e-3)
-
-
 def test_leapfrog_arm_led_by_a_hand_and_pushed_ends_right_with_a_step_of_two_milliseconds():
     def end(step):
         contacts = [Hand("tool0", (0.1, 0.1, 0.05), duration=0.4), AppliedForce("forearm_link", (0, 0, -20.0))]
@@ -136,26 +116,6 @@ def test_leapfrog_under_computed_torque_tracks_the_demo_trajectory():
     arm = SimulatedArm(FRICTIONAL, ComputedTorque(trajectory), HOME)
     arm.advance(1000)
     assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=1e-4)
-
-
-class Damper(HeldEffort):
-    """A law that damps a joint, N m s/rad or N s/m."""
-
-    damping = 8.0
-
-    def __call__(self, t, q, qd, M, h):
-        """Return the damping effort."""
-        return -self.damping * qd
-
-
-def test_leapfrog_under_a_damping_law_slows_a_cart_exponentially_to_second_order():
-    def error(step):
-        cart = SimulatedArm(CART, Damper([0.0], [np.inf]), [0.0], [1.0], step=step)
-        cart.advance(round(0.5 / step))
-        return abs(cart.qd[0] - np.exp(-8.0 / 4.0 * 0.5))
-
-    assert error(1e-3) < 1e-5
-    assert error(1e-3) / error(0.5e-3) > 0.9 * 2**2
 
 
 def test_leapfrog_gives_the_same_bits_whatever_the_number_of_steps_per_call():

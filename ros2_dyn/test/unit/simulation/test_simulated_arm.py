@@ -25,15 +25,6 @@ def free(model: RobotModel) -> HeldEffort:
     return HeldEffort(np.zeros(model.n), model.effort_limit)
 
 
-def test_cart_under_constant_force_moves_in_closed_form():
-    """``s = F t^2 / 2m``, to which the integrator is exact."""
-    cart = robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-    model = RobotModel.from_urdf(cart)
-    arm = SimulatedArm(model, HeldEffort([2.0], model.effort_limit), [0.0])
-    arm.advance(1000)
-    assert_allclose([arm.q[0], arm.qd[0]], [0.25, 0.5], rtol=1e-12)
-
-
 def test_pendulum_swings_with_its_closed_form_period():
     """Small swings of a point mass on a rod: T = 2 pi sqrt(l/g), longer by A^2/16 for amplitude A."""
     model = RobotModel.from_urdf(
@@ -47,13 +38,6 @@ def test_pendulum_swings_with_its_closed_form_period():
     late = arm.t - period
     assert_allclose(arm.qd[0], -amplitude * (2 * np.pi / period) ** 2 * late, rtol=0, atol=2e-5)
     assert_allclose(arm.q[0], amplitude, rtol=1e-4)
-
-
-def test_error_of_a_disturbed_arm_decays_with_the_controller_bandwidth(arm_model):
-    trajectory = DemoTrajectory(arm_model, HOME)
-    arm = SimulatedArm(arm_model, ComputedTorque(trajectory, bandwidth=20.0), np.add(HOME, 0.1), step=2.5e-4)
-    arm.advance(4000)
-    assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=0.1 * (1 + 20) * np.exp(-20) * 2)
 
 
 def test_inverse_dynamics_of_the_motion_is_the_motor_efforts(arm_model):
