@@ -36,8 +36,6 @@ LASTING = {
     "failsafe",
 }
 """Inputs of which the newest one counts until another one comes."""
-REARMING = {"description", "settings"}
-"""Inputs after which a failsafe process is armed anew."""
 
 
 class Beginning(NamedTuple):
@@ -119,7 +117,7 @@ class BlackBox:
         if record.kind in LASTING:
             self._lasting.pop(record.kind, None)
             self._lasting[record.kind] = record
-        elif record.kind in REARMING:
+        elif record.kind in ("description", "settings"):  # after which a failsafe process is armed anew
             self._lasting.pop("failsafe", None)
             given, decision = json.loads(record.given), json.loads(record.decision)
             if record.kind == "description":

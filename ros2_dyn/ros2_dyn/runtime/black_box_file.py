@@ -24,10 +24,8 @@ from ros2_dyn.runtime.input_records import KINDS, Record, parse
 from ros2_dyn.version import own_version
 
 METADATA = "black box"
-BEGIN, LASTING, INPUT, DECISION, EVENT = "begin", "lasting/", "input/", "decision", "event"
 MAX_FILE = 200_000_000
 """Bytes of a file that is read: ten times what a black box holds."""
-MAX_MESSAGES = 1_000_000
 MISSING = "mcap is not installed: pip install mcap"
 
 
@@ -110,11 +108,11 @@ def write(recording: Recording, path: Path, offset: float = 0.0, rest: Callable[
         begins, records = recording.begins, recording.records
         start = records[0].now if records else recording.taken_at
         begin = _Begin(start, begins.settings, begins.description, begins.mode, begins.whole)
-        messages.add(BEGIN, start, 0, json.dumps(begin._asdict(), allow_nan=False).encode())
+        messages.add("begin", start, 0, json.dumps(begin._asdict(), allow_nan=False).encode())
         for number, record in enumerate(begins.lasting):
-            messages.add_input(LASTING, start, number, record)
+            messages.add_input("lasting/", start, number, record)
         for number, record in enumerate(records, len(begins.lasting)):
-            messages.add_input(INPUT, record.now, number, record)
+            messages.add_input("input/", record.now, number, record)
             rest()
         writer.finish()  # type: ignore[no-untyped-call]
     unfinished.replace(path)
@@ -140,9 +138,9 @@ class _Messages:
         record = record.as_json()
         given = b'{"now": %s, "given": %s}' % (repr(float(record.now)).encode(), record.given)
         self.add(topic + record.kind, now, number, given)
-        self.add(DECISION, now, number, record.decision)
+        self.add("decision", now, number, record.decision)
         for event in json.loads(record.events or b"[]"):
-            self.add(EVENT, now, number, json.dumps(event).encode())
+            self.add("event", now, number, json.dumps(event).encode())
 
 
 def is_black_box(path: Path) -> bool:
@@ -183,8 +181,8 @@ def read(path: Path) -> tuple[Recording, About]:
         raise InputError("file", f"'{path}' cannot be read: {type(error).__name__}: {error}") from error
     if not set(About._fields) <= set(found):
         raise InputError("file", f"'{path}' holds no recording of a black box")
-    if len(messages) > MAX_MESSAGES:
-        raise InputError("file", f"'{path}' holds more than {MAX_MESSAGES} messages")
+    if len(messages) > 1_000_000:
+        raise InputError("file", f"'{path}' holds more than a million messages")
     about = About(*(str(found[name]) for name in About._fields))
     try:
         return _recording(messages, about), about
@@ -210,9 +208,9 @@ def _check_plain(file: Any, path: Path) -> None:
 
 def _recording(messages: list[tuple[str, int, bytes]], about: About) -> Recording:
     """Return the recording that the messages of a file make, each with its topic and number."""
-    if not messages or messages[0][0] != BEGIN:
+    if not messages or messages[0][0] != "begin":
         raise InputError("begin", "the first message has to be on this topic")
-    begin = parse(messages[0][2], BEGIN)
+    begin = parse(messages[0][2], "begin")
     if not isinstance(begin, dict) or set(begin) != set(_Begin._fields):
         raise InputError("begin", f"expected an object with {', '.join(_Begin._fields)}")
     mode, whole = from_plain(str, begin["mode"], "mode"), from_plain(bool, begin["whole"], "whole")
@@ -233,9 +231,9 @@ def _recording(messages: list[tuple[str, int, bytes]], about: About) -> Recordin
 
 def _record(row: list[tuple[str, bytes]], number: int) -> tuple[Record, bool]:
     """Return the record of the messages of one number, and whether it lasts from before."""
-    given = [(topic, data) for topic, data in row if topic.startswith((INPUT, LASTING))]
-    decisions = [data for topic, data in row if topic == DECISION]
-    events = [data for topic, data in row if topic == EVENT]
+    given = [(topic, data) for topic, data in row if topic.startswith(("input/", "lasting/"))]
+    decisions = [data for topic, data in row if topic == "decision"]
+    events = [data for topic, data in row if topic == "event"]
     if len(given) != 1 or len(decisions) != 1 or len(row) != 2 + len(events):
         raise InputError("sequence", f"expected one input and one decision with the number {number}")
     topic, data = given[0]
@@ -250,7 +248,7 @@ def _record(row: list[tuple[str, bytes]], number: int) -> tuple[Record, bool]:
         raise InputError(f"{kind}.now", "expected a finite number")
     happened = b"[" + b",".join(events) + b"]" if events else b""
     record = Record(kind, now, json.dumps(value["given"]).encode(), decisions[0], happened)
-    return record, topic.startswith(LASTING)
+    return record, topic.startswith("lasting/")
 
 
 def _float(text: str) -> float | str:

@@ -4,53 +4,42 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.calibration import Calibration
-from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.update import Reply
 
-FALSE_ALARMS_PER_HOUR = 0.01
-"""False alarms that the thresholds allow, 1/h: one in four days."""
-MIN_EFFORT_FRACTION = 1e-3
-"""No calibrated threshold is below this fraction of the joint's effort limit."""
 
-
+@dataclass(frozen=True)
 class CalibrationRun:
-    """Collects external efforts of a free motion until its deadline."""
+    """A free motion whose external efforts are collected until its deadline."""
 
-    def __init__(self, model: RobotModel, restarts: int, deadline: float, request: Hashable) -> None:
-        """Begin it.
+    first: CollisionUpdate
+    """The newest external efforts where it began."""
+    deadline: float
+    """When it ends, s."""
+    request: Hashable
+    """Who asked for it."""
+    calibration: Calibration
+
+    def thresholds(self, restarts: int) -> list[float]:
+        """Return the threshold of each joint, N m or N, with four digits; none is below a thousandth of its limit.
+
+        One false alarm in four days is allowed.
 
         Args:
-            model: the robot.
-            restarts: of the observer so far.
-            deadline: when it ends, s.
-            request: who asked for it.
-        """
-        self.deadline, self.request = deadline, request
-        self._model, self._restarts, self._restarted = model, restarts, False
-        self._calibration = Calibration(model.joint_names)
-
-    def update(self, seen: CollisionUpdate) -> None:
-        """Take the external efforts at a state."""
-        self._calibration.update(1e-9 * seen.state.stamp, list(seen.residual), seen.state.qd)
-        self._restarted = self._restarted or seen.restarts != self._restarts
-
-    def thresholds(self) -> list[float]:
-        """Return the threshold of each joint, N m or N, with four digits.
+            restarts: of the observer up to now.
 
         Raises:
             InputError: states were missing, too few, or do not look like a free motion.
         """
-        if self._restarted:
-            raise InputError(
-                "joint_states", "states were missing, or time was set back, during the calibration: repeat it"
-            )
-        limits = self._model.effort_limit
-        lowest = [MIN_EFFORT_FRACTION * limit if limit < float("inf") else 0.0 for limit in limits]
-        return [float(f"{e:.4g}") for e in self._calibration.thresholds(FALSE_ALARMS_PER_HOUR, lowest)]
+        if restarts != self.first.restarts:
+            problem = "states were missing, or time was set back, during the calibration: repeat it"
+            raise InputError("joint_states", problem)
+        lowest = [1e-3 * limit if limit < float("inf") else 0.0 for limit in self.first.robot.model.effort_limit]
+        return [float(f"{e:.4g}") for e in self.calibration.thresholds(0.01, lowest)]
 
 
 class CalibrationRuns:
@@ -58,6 +47,7 @@ class CalibrationRuns:
 
     def __init__(self) -> None:
         self._run: CalibrationRun | None = None
+        self._restarts = 0
 
     def begin(self, seen: CollisionUpdate, deadline: float, request: Hashable) -> tuple[Reply, ...]:
         """Begin a run; return the reply to the one that it replaces.
@@ -68,13 +58,15 @@ class CalibrationRuns:
             request: who asked for it.
         """
         replies = self.abandon()
-        self._run = CalibrationRun(seen.robot.model, seen.restarts, deadline, request)
+        self._run = CalibrationRun(seen, deadline, request, Calibration(seen.robot.model.joint_names))
+        self._restarts = seen.restarts
         return replies
 
     def add(self, seen: CollisionUpdate | None) -> None:
         """Take the external efforts at a state, where they are observed."""
         if self._run is not None and seen is not None:
-            self._run.update(seen)
+            self._run.calibration.update(1e-9 * seen.state.stamp, list(seen.residual), seen.state.qd)
+            self._restarts = seen.restarts
 
     def finish(self, now: float) -> tuple[Reply, ...]:
         """Return the reply to a run that is over at a time, s."""
@@ -83,7 +75,7 @@ class CalibrationRuns:
             return ()
         self._run = None
         try:
-            return (Reply(run.request, None, run.thresholds()),)
+            return (Reply(run.request, None, run.thresholds(self._restarts)),)
         except InputError as error:
             return (Reply(run.request, error),)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import isfinite
 
 import numpy as np
 
@@ -16,13 +16,9 @@ from ros2_dyn.estimation.collision import CollisionDetector, IntendedContact
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
 from ros2_dyn.estimation.wrench_estimator import ContactLink, TipWrench, isolate_contact, tip_wrench
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.effort_convention import total_effort
+from ros2_dyn.runtime.effort_convention import MeasuredEffort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
-from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import MeasuredState
-
-MAX_EFFORT = 1e6
-"""Largest measured effort, N m or N. A greater one is no measurement, and would stay in the observer."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +63,21 @@ class CollisionUpdate:
 class CollisionMonitor:
     """The observer and the detector of one robot."""
 
-    def __init__(self, model: RobotModel, settings: Settings, effort_cutoff: float = inf) -> None:
-        """Create it for a robot, with the observer and the thresholds of the settings.
+    def __init__(
+        self, model: RobotModel, bandwidth: float, threshold: Sequence[float], measured: MeasuredEffort, cutoff: float
+    ) -> None:
+        """Create it for a robot.
 
         Args:
             model: the robot.
-            settings: all parameters.
-            effort_cutoff: cut-off of the driver's low-pass of efforts, Hz; infinite: none.
+            bandwidth: of the observer, 1/s.
+            threshold: of each joint, N m or N, shape (n,).
+            measured: what the driver calls effort.
+            cutoff: cut-off of the driver's low-pass of efforts, Hz; infinite: none.
         """
-        self._contact = IntendedContact()
-        self._model, self._settings = model, settings
-        self._detector = CollisionDetector(settings.in_order(settings.collision.threshold, model, inf))
-        self._given = settings.states.measured_effort == "external"
-        bandwidth = settings.collision.bandwidth
-        self._cutoff = cutoff = inf if self._given else effort_cutoff
-        self._observer = DirectObserver(bandwidth, cutoff) if self._given else MomentumObserver(bandwidth, cutoff)
+        self._contact, self._detector, self._measured = IntendedContact(), CollisionDetector(threshold), measured
+        self._given = (model, bandwidth, tuple(threshold), measured, cutoff)
+        self._observer = DirectObserver(bandwidth) if measured == "external" else MomentumObserver(bandwidth, cutoff)
         self._last: tuple[MeasuredState, Sequence[float]] | None = None
         """Newest state that was observed, and the payload there."""
 
@@ -101,10 +97,7 @@ class CollisionMonitor:
 
     def is_like(self, other: CollisionMonitor) -> bool:
         """Return whether another monitor observes and judges the same in the same way."""
-        if (self._model, self._cutoff) != (other._model, other._cutoff):
-            return False
-        a, b = self._settings, other._settings
-        return (a.robot.joints, a.states, a.collision) == (b.robot.joints, b.states, b.collision)
+        return self._given == other._given
 
     def reset(self) -> None:
         """Forget the collision."""
@@ -129,7 +122,7 @@ class CollisionMonitor:
             return None
         if not all(map(isfinite, state.effort)):
             raise MessageError("effort", "not finite", f"got {list(state.effort)}; collisions cannot be detected")
-        if any(abs(effort) > MAX_EFFORT for effort in state.effort):
+        if any(abs(effort) > 1e6 for effort in state.effort):  # no measurement, and it would stay in the observer
             raise MessageError("effort", "too large", f"got {list(state.effort)}; collisions cannot be detected")
         t = 1e-9 * state.stamp
         if not self._observe(t, state, terms, robot, now):
@@ -154,7 +147,7 @@ class CollisionMonitor:
         observer, effort = self._observer, state.effort or []
         if isinstance(observer, DirectObserver):
             return observer.observe(t, [0.0] * len(effort), effort)
-        tau = total_effort(self._settings.states.measured_effort, effort, terms.inverse_dynamics, terms.gravity)
+        tau = total_effort(self._measured, effort, terms.inverse_dynamics, terms.gravity)
         payload = robot.payload.at(now)
         if self._last is not None and self._last[1] != payload:
             self._change_payload(observer, self._last[0], robot, now)
@@ -165,8 +158,8 @@ class CollisionMonitor:
         self, observer: MomentumObserver, last: MeasuredState, robot: RobotDynamics, now: float
     ) -> None:
         """Take the newest state that was observed for one with the payload of now."""
-        terms, kind = robot.terms_at(last, now), self._settings.states.measured_effort
-        tau = total_effort(kind, last.effort or [], terms.inverse_dynamics, terms.gravity)
+        terms = robot.terms_at(last, now)
+        tau = total_effort(self._measured, last.effort or [], terms.inverse_dynamics, terms.gravity)
         observer.change_model(tau, _observer_terms(terms))
 
 

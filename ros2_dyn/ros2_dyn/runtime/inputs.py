@@ -138,7 +138,7 @@ class PayloadQuestion(NamedTuple):
     link: str = ""
     """Link that carries it; empty: the tip link."""
     duration: float = 0.0
-    """Duration of the motion, s; 0: a usual one."""
+    """Duration of the motion, s, at most 300; 0: a usual one, 10."""
     tare: bool = False
     """Whether the arm carries nothing, so that later estimates count from there."""
     request: Hashable = None

@@ -17,10 +17,6 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.inputs import CLOCK_JUMP, STAMP_AHEAD, JointSample, check_names
 from ros2_dyn.runtime.states import MeasuredState
 
-MAX_POSITION = 1e6
-"""Largest position of a joint, rad or m. A greater one is no measurement, and would stay in filters."""
-
-
 VELOCITY_CUTOFF = 20.0
 """Cut-off of the filter that estimates velocities, Hz."""
 
@@ -144,7 +140,7 @@ class JointStateAssembler:
                 raise MessageError(field, "wrong length", f"expected {count} as there are names, got {len(values)}")
         self._check_finite("position", positions)
         for i, k in self._indices:
-            if abs(positions[k]) > MAX_POSITION:
+            if abs(positions[k]) > 1e6:  # rad or m: it is no measurement, and would stay in filters
                 raise MessageError("position", "too large", f"joint '{self.joint_names[i]}' has {positions[k]:.3g}")
         if self.options.estimate_velocity:
             return velocities

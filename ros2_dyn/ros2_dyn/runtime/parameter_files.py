@@ -14,12 +14,6 @@ from ros2_dyn.runtime.settings import OF_EACH_JOINT, Settings, flat
 
 NODE = "dynamics"
 """Name of the node whose parameters count."""
-EVERY_NODE = ("*", "**")
-"""Last part of names that stand for any node."""
-OF_EVERY_NODE = ("use_sim_time",)
-"""Parameters that every node has."""
-DIGITS = 6
-"""Significant digits of numbers that are written."""
 PARAMETERS = "parameter file of the node, as `ros2_dyn identify` writes it: friction, rotors, gains, filter, gravity"
 """What the argument `--parameters` of commands is."""
 
@@ -57,7 +51,7 @@ def read_parameter_file(path: str | Path) -> Settings:
         raise InputError("parameters", f"'{path}' has no mapping 'ros__parameters', as parameter files of nodes do")
     if len(sections) > 1:
         ends = {name: name.rpartition("/")[2] for name in sections}
-        sections = {name: sections[name] for name, end in ends.items() if end == NODE or end in EVERY_NODE}
+        sections = {name: sections[name] for name, end in ends.items() if end == NODE or end in ("*", "**")}
         nodes = [name for name in sections if ends[name] == NODE]
         if len(nodes) != 1 and not (sections and not nodes):
             found = ", ".join(nodes) or ", ".join(ends)
@@ -65,13 +59,14 @@ def read_parameter_file(path: str | Path) -> Settings:
     values: dict[str, Any] = {}
     for section in sections.values():
         values |= flat(section)
-    return Settings.from_values({name: value for name, value in values.items() if name not in OF_EVERY_NODE})
+    values.pop("use_sim_time", None)  # every node has it
+    return Settings.from_values(values)
 
 
 def write_parameter_file(path: str | Path, values: Mapping[str, Any], comment: str) -> None:
     """Write parameters by name for every node, nested, with a comment of one line above them.
 
-    Numbers have `DIGITS` digits.
+    Numbers have six significant digits.
 
     Raises:
         InputError: the file cannot be written.
@@ -116,10 +111,10 @@ def joint_parameters(model: RobotModel) -> dict[str, list[Any]]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a number, or those of a list, with `DIGITS` significant digits; without a sign where it is zero."""
+    """Return a number, or those of a list, with six significant digits; without a sign where it is zero."""
     if isinstance(value, (list, tuple)):
         return [_rounded(item) for item in value]
-    return float(f"{value:.{DIGITS}g}") + 0.0 if isinstance(value, float) else value
+    return float(f"{value:.6g}") + 0.0 if isinstance(value, float) else value
 
 
 def _sections(tree: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

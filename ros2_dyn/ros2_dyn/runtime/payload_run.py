@@ -17,9 +17,6 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics, no_robot
 from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import Reply, Work, WorkDone
 
-USUAL_DURATION, MAX_DURATION = 10.0, 300.0
-"""Duration of a motion for which none is asked, and the longest, s."""
-
 
 class EstimatedPayload(NamedTuple):
     """What was estimated, on which link, and when."""
@@ -119,10 +116,10 @@ class PayloadRuns:
         if robot is None:
             raise no_robot("link")
         link = robot.check_payload_link(question.link, now)
-        if not 0 <= question.duration <= MAX_DURATION:
-            raise InputError("duration", f"expected 0 to {MAX_DURATION:g} s, got {question.duration}")
+        if not 0 <= question.duration <= 300:
+            raise InputError("duration", f"expected 0 to 300 s, got {question.duration}")
         replies = self._end("another estimate was asked for meanwhile")
-        deadline = now + (question.duration or USUAL_DURATION)
+        deadline = now + (question.duration or 10.0)
         self._run = PayloadRun(robot, link, question.tare, deadline, question.request)
         return replies
 

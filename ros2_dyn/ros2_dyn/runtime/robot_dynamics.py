@@ -11,6 +11,7 @@ import numpy as np
 
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.dynamics import Presliding
@@ -27,8 +28,6 @@ from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
 MAX_JOINTS = 64
 """Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
-MAX_PREDICTION = 0.5
-"""Largest motion of a joint for which gravity is predicted, rad or m."""
 
 
 class Terms(NamedTuple):
@@ -75,7 +74,7 @@ class RobotDynamics:
         """Factor from the driver's unit of effort to N m or N, shape (n,)."""
         self.effort_cutoff = settings.states.effort_filter_cutoff or inf
         """Cut-off of the driver's low-pass of efforts, Hz; infinite: none."""
-        self.limits = command_limits(model, settings)
+        self.limits = command_limits(model, settings.commands)
         """What commands may be."""
         reaction_time = 1 / settings.commands.slew_rate  # until the effort has turned into a braking one
         self.positions = PositionLimits(model.joint_names, model.lower, model.upper, reaction_time)
@@ -160,7 +159,7 @@ class RobotDynamics:
             lead: time for which gravity is predicted, s. Late gravity compensation drives an upright arm.
         """
         q, gravity = state.q, terms.gravity
-        ahead = [min(max(lead * v, -MAX_PREDICTION), MAX_PREDICTION) for v in state.qd]
+        ahead = [min(max(lead * v, -0.5), 0.5) for v in state.qd]  # gravity is predicted for 0.5 rad or m at most
         if max(map(abs, ahead)) > 1e-4:
             gravity = self.effort([x + dx for x, dx in zip(q, ahead)], self._zero, self._zero, now)
         (M,) = self.kernels.mass(q, self.payload.at(now))
@@ -236,9 +235,8 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
     return model
 
 
-def command_limits(model: RobotModel, settings: Settings) -> CommandLimits:
+def command_limits(model: RobotModel, commands: CommandSettings) -> CommandLimits:
     """Return what commands may be: fractions of the URDF's limits."""
-    commands = settings.commands
     effort, velocity = commands.effort_scale * model.effort_limit, commands.velocity_scale * model.velocity_limit
     return CommandLimits(model.joint_names, effort, commands.slew_rate * effort, velocity)
 

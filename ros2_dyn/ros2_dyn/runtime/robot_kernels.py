@@ -17,7 +17,6 @@ from ros2_dyn.kernels.compile_aside import compiles_aside, scalar_backend
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 
-STATE_OUTPUTS = ("effort", "gravity", "coriolis", "friction", "joint_wrenches", "momentum", "coriolis_transpose_qd")
 ALL_TERMS = ("mass_matrix", "coriolis", "gravity", "friction", "effort", "kinetic_energy", "potential_energy")
 INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 
@@ -26,7 +25,7 @@ class RobotKernels(NamedTuple):
     """What is computed for one robot, with a payload on one link."""
 
     state: Kernel
-    """`STATE_OUTPUTS` at each measured state."""
+    """The numbers of `Terms` at each measured state."""
     effort: Kernel
     """Inverse dynamics with friction alone."""
     mass: Kernel
@@ -47,7 +46,8 @@ def robot_kernels(model: RobotModel, payload_link: str, tip_link: str) -> RobotK
     if compiles_aside():
         terms_kernel(model, payload_link)  # so that the first request finds it
     backend = scalar_backend()
-    state = compile_kernel(model, STATE_OUTPUTS, backend, INPUTS, link=payload_link)
+    terms = ("effort", "gravity", "coriolis", "friction", "joint_wrenches", "momentum", "coriolis_transpose_qd")
+    state = compile_kernel(model, terms, backend, INPUTS, link=payload_link)
     effort = compile_kernel(model, ("effort",), backend, INPUTS, link=payload_link)
     mass = compile_kernel(model, ("mass_matrix",), backend, ("q", "payload"), link=payload_link)
     return RobotKernels(state, effort, mass, link_kernel(model, tip_link))

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-CLOCK_JUMP = 1.0
-"""A simulation's clock that goes back, or forward by more than this, s, was set."""
-
 
 class RuntimeClock:
     """Makes `now`, s, from the steady clock, or from a simulation's, which may stand still or be set.
 
     While the simulation's clock stands still for longer than a timeout, `now` follows the steady clock, so that states
-    age and commands end. Where it was set, `now` stands still for the moment.
+    age and commands end. A clock that goes back, or forward by more than 1 s, was set: `now` stands still for the
+    moment.
     """
 
     def __init__(self, timeout: float, steady: float) -> None:
@@ -49,7 +47,7 @@ class RuntimeClock:
         if before is None:
             return ""
         passed = 1e-9 * (stamp - before)
-        if passed < 0 or passed > CLOCK_JUMP:
+        if passed < 0 or passed > 1.0:
             return f"/clock was set by {passed:+.3f} s"
         self.now += since if passed == 0 and steady - self._changed_at > self.timeout else passed
         return ""

@@ -10,8 +10,6 @@ from typing import Any
 from ros2_dyn.control.parameter import LISTS, Parameter
 from ros2_dyn.runtime.settings import Settings
 
-WIDTH = 110
-"""Maximum width of a comment, characters."""
 HEADER = """\
 # The parameters of the node `dynamics`, with their defaults. Generated: python -m ros2_dyn parameters --yaml
 # Parameters that are commented out are not set; their values are examples.
@@ -28,14 +26,6 @@ parameters is taken as a whole or rejected as a whole. Generated: `python -m ros
 - *locked*: cannot be changed while a mode commands.
 - *per joint*: one number for each joint in `robot.joints`, in that order.
 """
-TYPE_NAMES = {
-    str: "string",
-    bool: "bool",
-    int: "int",
-    float: "float",
-    LISTS[0]: "list of strings",
-    LISTS[1]: "list of floats",
-}
 
 
 def parameter_file() -> str:
@@ -61,18 +51,19 @@ def parameter_page() -> str:
 
 def _yaml_entry(indent: str, key: str, each: Parameter) -> str:
     notes = " Set once, at the start." if each.read_only else " Locked while a mode commands." if each.locked else ""
-    comment = "".join(f"{indent}# {line}\n" for line in wrap(each.text + notes, WIDTH - len(indent) - 2))
+    comment = "".join(f"{indent}# {line}\n" for line in wrap(each.text + notes, 108 - len(indent)))
     if each.is_list and not each.default:
         return f"{comment}{indent}# {key}: {_value(each.example)}\n"
     return f"{comment}{indent}{key}: {_value(each.default)}\n"
 
 
 def _row(each: Parameter) -> str:
+    kind = {LISTS[0]: "list of strings", LISTS[1]: "list of floats", str: "string"}.get(each.kind) or each.kind.__name__
     shown = "not set" if each.is_list and not each.default else f"`{_value(each.default)}`"
     flags = [("fixed", each.read_only), ("locked", each.locked), ("per joint", each.per_joint)]
     meaning = each.text + "".join(f" *{flag}*" for flag, is_set in flags if is_set)
     meaning = meaning.replace("|", chr(92) + "|")
-    return f"| `{each.name}` | {TYPE_NAMES[each.kind]} | {shown} | {_range(each)} | {meaning} |"
+    return f"| `{each.name}` | {kind} | {shown} | {_range(each)} | {meaning} |"
 
 
 def _range(each: Parameter) -> str:

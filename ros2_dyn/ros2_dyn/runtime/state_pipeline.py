@@ -17,7 +17,7 @@ from ros2_dyn.runtime.inputs import DesiredSample, JointSample
 from ros2_dyn.runtime.joint_order import JointOrder
 from ros2_dyn.runtime.joint_state_assembler import VELOCITY_CUTOFF, AssemblerOptions, JointStateAssembler
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics, Terms
-from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.runtime.settings import StateSettings
 from ros2_dyn.runtime.state_synchronizer import StateSynchronizer
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 
@@ -61,7 +61,7 @@ class StatePipeline:
         self.robot = robot
         self.order = JointOrder(model.joint_names)
         self.synchronizer = StateSynchronizer(settings.commands.target_timeout)
-        self.monitor = CollisionMonitor(model, settings, robot.effort_cutoff) if settings.collision.observes else None
+        self.monitor = collision_monitor(robot) if settings.collision.observes else None
         self.state: MeasuredState | None = None
         """The newest measured state."""
         self.collision: CollisionUpdate | None = None
@@ -71,7 +71,7 @@ class StatePipeline:
         self.blind = False
         """Whether none are observed, though states come and collisions are to be detected."""
         self._assembler = JointStateAssembler(model, options)
-        self._plausibility = StatePlausibility(plausibility_limits(model, settings))
+        self._plausibility = StatePlausibility(plausibility_limits(model, settings.states))
         self._stamped = True
         self._events: list[Event] = []
         if before is not None and before.robot.model.joint_names == model.joint_names:
@@ -252,14 +252,22 @@ class StatePipeline:
         return Passed(observed, happened)
 
 
-def plausibility_limits(model: RobotModel, settings: Settings) -> PlausibilityLimits:
+def collision_monitor(robot: RobotDynamics) -> CollisionMonitor:
+    """Return the monitor that the parameters of a robot describe."""
+    settings = robot.settings
+    threshold = settings.in_order(settings.collision.threshold, robot.model, inf)
+    measured = settings.states.measured_effort
+    return CollisionMonitor(robot.model, settings.collision.bandwidth, threshold, measured, robot.effort_cutoff)
+
+
+def plausibility_limits(model: RobotModel, states: StateSettings) -> PlausibilityLimits:
     """Return what the joints of a robot may do."""
     return PlausibilityLimits(
         model.joint_names,
         tuple(model.lower.tolist()),
         tuple(model.upper.tolist()),
         tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
-        timeout=settings.states.timeout,
-        detect_frozen=settings.states.detect_frozen,
-        velocity_lag=time_constant(VELOCITY_CUTOFF) if "velocity" in settings.states.estimate else 0.0,
+        timeout=states.timeout,
+        detect_frozen=states.detect_frozen,
+        velocity_lag=time_constant(VELOCITY_CUTOFF) if "velocity" in states.estimate else 0.0,
     )

@@ -5,9 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-MEMORY = 5.0
-"""Time, s, for which a sender of other joints counts that has sent nothing."""
-
 
 class StateSources:
     """Compares the number of publishers with that of the sets of joints which their messages hold.
@@ -25,7 +22,7 @@ class StateSources:
         """Take note of a message with these joints at a time, s."""
         key = tuple(names)
         if key not in self._seen:
-            self._seen = {each: at for each, at in self._seen.items() if now - at <= MEMORY}
+            self._forget(now)
         self._seen[key] = now
 
     def on_publishers(self, count: int, now: float) -> str:
@@ -36,8 +33,13 @@ class StateSources:
 
     def problem(self, now: float) -> str:
         """Return why two publishers may give the same joints; empty where each has joints of its own."""
-        sets = sum(now - at <= MEMORY for at in self._seen.values())
+        self._forget(now)
+        sets = len(self._seen)
         if self._publishers <= max(sets, 1):
             return ""
         kinds = "the same joints" if sets <= 1 else f"{sets} sets of joints"
         return f"{self._publishers} publishers on joint_states, but {kinds}: two give the same, or one is silent"
+
+    def _forget(self, now: float) -> None:
+        """Forget the joints of which nothing has come for 5 s."""
+        self._seen = {each: at for each, at in self._seen.items() if now - at <= 5.0}

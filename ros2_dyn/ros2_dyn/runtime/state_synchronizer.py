@@ -12,14 +12,12 @@ from ros2_dyn.runtime.states import DesiredState, MeasuredState, SynchronizedSta
 
 QUEUE_SIZE = 32
 """Maximum number of desired states that wait for their measured state."""
-MATCHES_BEFORE_WAITING = 3
-"""Number of consecutive matches after which a measured state waits for its desired state to arrive."""
 
 
 class StateSynchronizer:
     """Matches two streams by stamp, whichever arrives first.
 
-    Once the stamps have matched a few times in a row, a measured state that arrives before its desired state is kept
+    Once the stamps have matched three times in a row, a measured state that arrives before its desired state is kept
     until that arrives, or until the next measured state does. Otherwise nothing waits.
     """
 
@@ -78,7 +76,7 @@ class StateSynchronizer:
         if desired is not None:
             self._matches += 1
             ready.append(SynchronizedState(measured, desired, self._newest_at))
-        elif self._matches >= MATCHES_BEFORE_WAITING:
+        elif self._matches >= 3:
             self._waiting = measured
         else:
             ready.append(self._with_newest(measured, now))

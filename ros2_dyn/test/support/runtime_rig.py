@@ -175,7 +175,7 @@ class RuntimeRig:
         """Whether commands are judged."""
         self._failsafe: FailsafeConfig | None = None
         self._history: deque[str] = deque(maxlen=6)
-        self._descent = DescentJudge(command_limits(SMALL_ARM, settings), settings.commands.stop_behaviour)
+        self._descent = DescentJudge(command_limits(SMALL_ARM, settings.commands), settings.commands.stop_behaviour)
         self.phase = self.rng.uniform(-np.pi, np.pi, 3)
         self.start()
 

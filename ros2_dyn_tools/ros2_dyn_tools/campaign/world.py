@@ -160,7 +160,7 @@ class World:
 
     def _declared(self) -> Declared:
         settings, arm = self.options.settings, self.arm_model
-        limits = command_limits(self.description, settings)
+        limits = command_limits(self.description, settings.commands)
         threshold = settings.in_order(settings.collision.threshold, arm, inf)
         return Declared(
             arm.joint_names,

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from ros2_dyn.runtime.runtime_clock import CLOCK_JUMP, RuntimeClock
+from ros2_dyn.runtime.runtime_clock import RuntimeClock
 
 S = 10**9
 
@@ -39,7 +39,7 @@ def test_standing_simulation_holds_now_until_the_timeout_and_then_real_time_pass
     assert clock.now == pytest.approx(100.8)
 
 
-@pytest.mark.parametrize("jump", [-0.001, -50.0, CLOCK_JUMP + 0.001, 3600.0])
+@pytest.mark.parametrize("jump", [-0.001, -50.0, 1.001, 3600.0])
 def test_simulation_that_is_set_is_told_and_holds_now(clock, jump):
     clock.follow_simulation(100 * S, 100.0)
     assert clock.follow_simulation(round((100 + jump) * S), 100.004) == f"/clock was set by {jump:+.3f} s"
