@@ -14,9 +14,6 @@ from ros2_dyn.dynamics import gravity as gravity_effort
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 
-MIN_SINGULAR_VALUE_RATIO = 1e-3
-"""Singular values below this fraction of the largest count as zero, those above twice this fraction as they are."""
-
 
 @dataclass(frozen=True, eq=False)
 class ArmState:
@@ -67,7 +64,8 @@ class ArmState:
         """The matrix that leaves of a joint motion what moves the tip, shape (n, n): see `tip_part`."""
         L = self.root
         _, sigma, V = np.linalg.svd(self.scaled_jacobian, full_matrices=False)
-        moves = np.clip(sigma / (MIN_SINGULAR_VALUE_RATIO * sigma[0] or 1.0) - 1, 0.0, 1.0)
+        # A singular value below a thousandth of the largest counts as zero, one above twice that as it is.
+        moves = np.clip(sigma / (1e-3 * sigma[0] or 1.0) - 1, 0.0, 1.0)
         return np.linalg.solve(L.T, V.T * moves) @ (V @ L.T)
 
 
