@@ -46,8 +46,7 @@ class CompensatedEffort:
     def __init__(self, law: EffortLaw, compensation: Callable[[Array], Array]) -> None:
         """Add to a law what a function returns at joint positions, N m or N, shape (n,)."""
         self._law, self._compensation = law, compensation
-        self.uses_dynamics, self.compensates_friction = law.uses_dynamics, law.compensates_friction
-        self.damping = law.damping
+        self.uses_dynamics, self.damping = law.uses_dynamics, law.damping
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
         """Return the efforts; see `EffortLaw`."""

@@ -16,8 +16,7 @@ from ros2_dyn.runtime.handover_protocol import Controller
 from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.drives import Drive, EffortDrive
-from ros2_dyn.simulation.feed_forward_tracking import FeedForwardTracking
-from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
+from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking, InterpolatedTrajectory, Waypoint
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, EffortLaw, SimulatedArm
 
 DEMO = "demo_controller"

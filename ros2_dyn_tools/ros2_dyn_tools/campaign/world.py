@@ -141,7 +141,7 @@ class World:
         self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
         weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
         step = self.options.step
-        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts, integrator="leapfrog")
+        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts)
         per_unit = settings.in_order(settings.commands.effort_per_unit, arm, 0.0)
         drive = drive_of(settings.commands.command_effort, per_unit, arm.effort_limit)
         self._own_gravity = OwnGravity(self.description, arm.joint_names)

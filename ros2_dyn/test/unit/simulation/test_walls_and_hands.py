@@ -216,10 +216,10 @@ def test_kinetic_energy_changes_by_the_work_of_hand_and_wall():
     tip = forward_kinematics(model, HOME)[:3, 3]
     hand = Hand("tool0", (0.1, 0, -0.2), duration=0.3, hold=1.0)
     arm = SimulatedArm(
-        model, Floating(model, 0.0), HOME, step=2.5e-4, contacts=[hand, Wall("tool0", tip - [0, 0, 0.05], (0, 0, 1))]
+        model, Floating(model, 0.0), HOME, step=1e-4, contacts=[hand, Wall("tool0", tip - [0, 0, 0.05], (0, 0, 1))]
     )
     power, energy, pressed = [], [], 0.0
-    for _ in range(1201):
+    for _ in range(3001):
         motion = arm.motion()
         power.append(motion.external @ motion.qd)
         energy.append(kinetic_energy(model, motion.q, motion.qd))
