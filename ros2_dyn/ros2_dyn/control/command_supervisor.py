@@ -23,8 +23,6 @@ RAMP_DOWN_PERIOD = 0.01
 """Period with which `CommandSupervisor.ramp_down` has to be called, s."""
 STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
-MAX_WAIT = 2.0
-"""Time without usable states, s, after which a mode that is left ends: in 0.3 s, twice, the arm might rest."""
 STOPS: dict[StopBehaviour, Signal] = {"hold_gravity": "stopped", "zero_effort": "dropped", "none": "aborted"}
 """Where a stop leads."""
 
@@ -307,10 +305,11 @@ class CommandSupervisor:
         if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
             return None
         assert self.carried is not None  # since the mode was entered
+        # A mode that is left ends after 2 s without states: in 0.3 s, twice, the arm might rest.
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
-        gone = age >= MAX_WAIT and self.phase in ("leaving", "ending")
+        gone = age >= 2.0 and self.phase in ("leaving", "ending")
         effort = self._approach(
             np.zeros_like(self.carried) if zero else self.carried, now, ends=self.stateless and zero
         )

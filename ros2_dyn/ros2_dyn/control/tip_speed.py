@@ -8,8 +8,6 @@ import numpy as np
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
-BRAKE_FRACTION = 0.8
-"""Fraction of the maximum speed above which the brake acts."""
 BRAKE_RATE = 60.0
 """Damping of the excess, 1/s, where states come often enough."""
 
@@ -23,8 +21,8 @@ def tip_speed_brake(state: ArmState, max_speed: float, rate: float) -> Array:
         rate: damping of the excess, 1/s; see `limit_rate_to_sampling`.
 
     Returns:
-        N m or N, shape (n,); zero below `BRAKE_FRACTION` of the maximum speed.
+        N m or N, shape (n,); zero below 0.8 of the maximum speed.
     """
     speed = float(np.linalg.norm(state.tip_velocity[:3]))
-    excess = speed - BRAKE_FRACTION * max_speed
+    excess = speed - 0.8 * max_speed
     return -rate * (excess / speed) * state.momentum if excess > 0 else np.zeros_like(state.q)

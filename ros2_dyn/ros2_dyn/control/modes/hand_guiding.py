@@ -17,9 +17,6 @@ from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, ti
 from ros2_dyn.control.tip_speed import BRAKE_RATE, tip_speed_brake
 from ros2_dyn.model.spatial import Array
 
-DEADBAND = 5.0
-"""Estimated force of the hand that is not assisted, N: as large as the errors of the model."""
-
 
 @dataclass(frozen=True)
 class HandGuidingSettings(Group, name="hand_guiding", title="Mode hand_guiding"):
@@ -64,7 +61,7 @@ class HandGuiding(Mode[HandGuidingSettings]):
             tau += parameters.friction * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
-            tau += assistance(hand, parameters.assist_gain, DEADBAND) @ state.J
+            tau += assistance(hand, parameters.assist_gain, 5.0) @ state.J  # N: as large as the model's errors
         before, self._anchor = self._anchor, anchor
         sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < 1e-9
         damping += sticking_rate(state, friction) if sticks else 0.0
