@@ -17,7 +17,7 @@ DAMPING = 2.0
 class GravityCompensation:
     """The law of the motors, evaluated inside the integrator."""
 
-    uses_dynamics, compensates_friction, damping = False, False, 0.0
+    uses_dynamics, damping = False, 0.0
 
     def __init__(self, model: RobotModel) -> None:
         self.model = model

@@ -16,8 +16,7 @@ from visualization_msgs.msg import MarkerArray
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.node_base import run_node
-from ros2_dyn.ros.outputs import EFFORT_TOPICS
-from ros2_dyn.ros.wrench_markers import WrenchMarkers
+from ros2_dyn.ros.outputs import EFFORT_TOPICS, WrenchMarkers
 from ros2_dyn.runtime.state_synchronizer import QUEUE_SIZE
 
 MARKER_RATE = 20.0

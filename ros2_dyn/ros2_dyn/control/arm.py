@@ -12,12 +12,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.command_settings import LEVER, CommandSettings
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.control.sampled_stability import SampledLoop
-from ros2_dyn.control.tip_speed import led_joint_speed
 from ros2_dyn.dynamics import Presliding, singular_values
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -150,9 +149,13 @@ class Arm:
         return float(np.linalg.norm(self.state.tip_velocity[:3]))
 
     @cached_property
-    def led_joint_speed(self) -> Array:
-        """Maximum speeds of the joints of an arm that follows no motion of them, rad/s or m/s, shape (n,)."""
-        return led_joint_speed(self.robot.model, self.commands.max_tip_speed)
+    def max_led_speed(self) -> Array:
+        """Maximum speeds of the joints of an arm that is led, or left alone: of the tip on a lever; shape (n,).
+
+        A slow tip says nothing of an elbow, or of a wrist that turns about it. In rad/s or m/s.
+        """
+        levers = [1.0 if joint.type == "prismatic" else LEVER for joint in self.robot.model.joints]
+        return self.commands.max_tip_speed / np.array(levers)
 
     @property
     def min_singular_value(self) -> float:

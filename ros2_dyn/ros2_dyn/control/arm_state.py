@@ -11,11 +11,8 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import forward_kinematics, friction, jacobian, mass_matrix
 from ros2_dyn.dynamics import gravity as gravity_effort
-from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-
-MIN_SINGULAR_VALUE_RATIO = 1e-3
-"""Singular values below this fraction of the largest count as zero, those above twice this fraction as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,8 @@ class ArmState:
         """The matrix that leaves of a joint motion what moves the tip, shape (n, n): see `tip_part`."""
         L = self.root
         _, sigma, V = np.linalg.svd(self.scaled_jacobian, full_matrices=False)
-        moves = np.clip(sigma / (MIN_SINGULAR_VALUE_RATIO * sigma[0] or 1.0) - 1, 0.0, 1.0)
+        # A singular value below a thousandth of the largest counts as zero, one above twice that as it is.
+        moves = np.clip(sigma / (1e-3 * sigma[0] or 1.0) - 1, 0.0, 1.0)
         return np.linalg.solve(L.T, V.T * moves) @ (V @ L.T)
 
 
@@ -78,7 +76,6 @@ def arm_state(
     link: str | None = None,
     *,
     gravity: ArrayLike | None = None,
-    payload: Payload | None = None,
 ) -> ArmState:
     """Return the terms of a model at a state.
 
@@ -88,19 +85,17 @@ def arm_state(
         qd: joint velocities, rad/s or m/s, shape (n,).
         link: link at which forces are controlled; `model.default_tip` for None.
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
-        payload: payload of the default tip; None: no payload.
 
     Raises:
         InputError: a shape is wrong, a value is not finite, or the robot lacks the link.
     """
-    loaded = model if payload is None else model.carrying(payload)
-    weight = gravity_effort(loaded, q, gravity)
+    weight = gravity_effort(model, q, gravity)
     return ArmState(
         np.asarray(q, dtype=float),
         np.asarray(qd, dtype=float),
         weight,
         friction(model, qd, weight),
-        mass_matrix(loaded, q),
+        mass_matrix(model, q),
         jacobian(model, q, link),
         forward_kinematics(model, q, link),
     )

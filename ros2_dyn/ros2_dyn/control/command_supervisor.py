@@ -23,8 +23,6 @@ RAMP_DOWN_PERIOD = 0.01
 """Period with which `CommandSupervisor.ramp_down` has to be called, s."""
 STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
-MAX_WAIT = 2.0
-"""Time without usable states, s, after which a mode that is left ends: in 0.3 s, twice, the arm might rest."""
 STOPS: dict[StopBehaviour, Signal] = {"hold_gravity": "stopped", "zero_effort": "dropped", "none": "aborted"}
 """Where a stop leads."""
 
@@ -241,17 +239,18 @@ class CommandSupervisor:
         self._motion.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
         return True
 
-    def follow(self, effort: ArrayLike, gravity: Array, unmodelled: Array, now: float) -> Array | None:
+    def follow(self, effort: ArrayLike, gravity: Array, now: float, unmodelled: Array | None = None) -> Array | None:
         """Return the command of an active mode at a state, N m or N, shape (n,); None if it has to stop.
 
         Args:
             effort: of its control law, N m or N, shape (n,).
             gravity: effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,).
-            unmodelled: what carries the arm beyond that, N m or N, shape (n,); a stop begins with it.
             now: time, s.
+            unmodelled: what carries the arm beyond that, N m or N, shape (n,); a stop begins with it. None: nothing.
         """
         self._stop.hold.correction = unmodelled
-        wanted, self.carried = np.asarray(effort, dtype=float) + unmodelled, gravity + unmodelled
+        carrying = self._stop.hold.carrying
+        wanted, self.carried = carrying(np.asarray(effort, dtype=float)), carrying(gravity)
         if not np.isfinite(wanted).all():
             self.stop("effort not finite")
             return None
@@ -309,10 +308,11 @@ class CommandSupervisor:
         if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
             return None
         assert self.carried is not None  # since the mode was entered
+        # A mode that is left ends after 2 s without states: in 0.3 s, twice, the arm might rest.
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
-        gone = age >= MAX_WAIT and self.phase in ("leaving", "ending")
+        gone = age >= 2.0 and self.phase in ("leaving", "ending")
         effort = self._approach(
             np.zeros_like(self.carried) if zero else self.carried, now, ends=self.stateless and zero
         )

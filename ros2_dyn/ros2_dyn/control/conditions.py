@@ -63,7 +63,7 @@ def trusted_model(mode: AnyMode, arm: Arm) -> Violation | None:
 def joint_speed(mode: AnyMode, arm: Arm) -> Violation | None:
     """No joint is faster than its limit, or than the tip may be where no motion of the joints is followed."""
     limits, qd = arm.limits, arm.state.qd
-    most = limits.velocity if mode.needs.target == "joints" else np.minimum(limits.velocity, arm.led_joint_speed)
+    most = limits.velocity if mode.needs.target == "joints" else np.minimum(limits.velocity, arm.max_led_speed)
     too_fast = np.abs(qd) > most
     if not too_fast.any():
         return None

@@ -8,17 +8,6 @@ import numpy as np
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
-MIN_FORCE = 2.0
-"""Desired force below which no contact is assumed, N."""
-SETTLED = 0.05
-"""Relative difference of the commanded force from the desired one, and from that at the contact, which is none."""
-SLOW_FRACTION = 0.2
-"""Fraction of the speed of a free tip below which it rests on something."""
-CONTACT_TIME = 0.1
-"""Time for which it has to rest, s."""
-LOSS_DISTANCE = 0.02
-"""Way along the force, faster than that, which is a loss of contact, m."""
-
 
 class ContactWatch:
     """Compares the motion of the tip with that of a free tip, which reaches the speed ``F / (damping m)``.
@@ -53,23 +42,23 @@ class ContactWatch:
         if self._start is None:
             self._start = position
         self.travel = float(np.linalg.norm(position - self._start))
-        if size < MIN_FORCE or np.linalg.norm(force - target) > SETTLED * size:
+        if size < 2.0 or np.linalg.norm(force - target) > 0.05 * size:  # N; it does not press, or not as it is to yet
             self._rests_since = self._touched = None
             return
-        if self._touched is not None and np.linalg.norm(target - self._touched[1]) > SETTLED * size:
+        if self._touched is not None and np.linalg.norm(target - self._touched[1]) > 0.05 * size:
             self._rests_since = self._touched = None
         direction = target / size
         along = float(state.tip_velocity[:3] @ direction)
-        if along < SLOW_FRACTION * min(_free_speed(state, target, damping), max_speed):
+        if along < 0.2 * min(_free_speed(state, target, damping), max_speed):
             self._rests_since = now if self._rests_since is None else self._rests_since
             if self._touched is not None:
                 self._touched = position, self._touched[1]
-            elif now - self._rests_since >= CONTACT_TIME:
+            elif now - self._rests_since >= 0.1:  # s for which the tip has to rest
                 self._touched = position, target
             return
         self._rests_since = None
         if self._touched is not None:
-            self.lost = float((position - self._touched[0]) @ direction) > LOSS_DISTANCE
+            self.lost = float((position - self._touched[0]) @ direction) > 0.02  # m that it goes faster
 
 
 def _free_speed(state: ArmState, force: Array, damping: float) -> float:

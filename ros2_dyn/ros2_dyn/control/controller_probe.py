@@ -14,20 +14,8 @@ import numpy as np
 
 from ros2_dyn.model.spatial import Array
 
-DURATION = 0.8
-"""Time of the probe, s."""
-FIRST_CYCLES, MORE_CYCLES = 5, 2
-"""Cycles of the first joint in that time, and of each joint more than of the one before: they do not mix then."""
-STATES_PER_CYCLE = 4.0
-"""States in a cycle of the fastest oscillation at least: the probe of slow states takes longer."""
-MOTION = 3e-4
-"""Amplitude of a joint's oscillation without friction, rad or m."""
-MAX_FRACTION = 0.02
-"""Largest amplitude of the efforts, as a fraction of the effort limit."""
 OBEYED = 0.5
 """Fraction of a commanded oscillation above which the measured one is its echo."""
-MAX_ERROR = 0.2
-"""Standard error of that fraction above which nothing is known: the measured effort is too noisy or too coarse."""
 DRIFT = 3
 """Number of polynomial terms of each effort beside the oscillations."""
 
@@ -59,11 +47,12 @@ class ControllerProbe:
             period: of the states, s.
             now: time, s.
         """
-        cycles = FIRST_CYCLES + MORE_CYCLES * np.arange(len(limit))
+        cycles = 5 + 2 * np.arange(len(limit))  # in the time of the probe; with less between they would mix
         self.begin = now
-        self.duration = max(DURATION, STATES_PER_CYCLE * float(cycles[-1]) * period)
+        self.duration = max(0.8, 4 * float(cycles[-1]) * period)  # s; four states in the shortest cycle at least
         self._omega = 2 * pi * cycles / self.duration
-        self.amplitude = np.minimum(MOTION * self._omega**2 / mobility, MAX_FRACTION * limit)
+        # A joint without friction moves by 3e-4 rad or m, where 2 % of its effort limit is enough for that.
+        self.amplitude = np.minimum(3e-4 * self._omega**2 / mobility, 0.02 * limit)
         self._commanded: list[tuple[float, Array]] = []
         self._measured: list[tuple[float, Array]] = []
 
@@ -97,7 +86,7 @@ class ControllerProbe:
         echo, error = self._amplitudes(self._measured)
         own = np.maximum(np.diag(sent), np.finfo(float).tiny)
         share, own_error = np.diag(echo) / own, np.diag(error) / own
-        unknown = tuple(i for i in everyone if own_error[i] > MAX_ERROR)
+        unknown = tuple(i for i in everyone if own_error[i] > 0.2)  # too noisy or too coarse
         disobeying = tuple(i for i in everyone if i not in unknown and share[i] < OBEYED)
         others = echo / own - 3 * error / own
         np.fill_diagonal(others, 0.0)

@@ -13,12 +13,8 @@ from numpy.typing import ArrayLike
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.model.spatial import Array
 
-ROUNDING = 1e-9
-"""Change of an effort that is not told, N m or N."""
 MAX_SLEW_STEP = 0.02
 """Longest time step used by the slew-rate limit, s: after a gap a command still changes by at most this times it."""
-UNPUBLISHED = 8
-"""Number of commands that can be withdrawn."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ class EffortLimiter:
         self.last: Array | None = None
         """The newest command, N m or N, shape (n,); None while nothing is commanded."""
         self._last_at = 0.0
-        self._before: deque[Array] = deque(maxlen=UNPUBLISHED)
+        self._before: deque[Array] = deque(maxlen=8)
         self._ramp_from: Array | None = None
         self._ramp = Ramp()
 
@@ -115,7 +111,7 @@ class EffortLimiter:
         return begin + s * (effort - begin)
 
     def _change(self, kind: str, wanted: Array, given: Array) -> Intervention | None:
-        changed = ~(np.abs(wanted - given) <= ROUNDING)  # also where one is not a number
+        changed = ~(np.abs(wanted - given) <= 1e-9)  # N m or N, which rounding changes; also where one is not a number
         if not changed.any():
             return None
         i = int(changed.argmax())

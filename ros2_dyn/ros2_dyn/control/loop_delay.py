@@ -15,29 +15,12 @@ import numpy as np
 from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.model.spatial import Array
 
-DECAY_TIME = 0.5
-"""Time in which an earlier, longer delay fades, s."""
 MAX_COMMAND_DELAY = 0.12
 """Longest delay of commands that is looked for, s."""
 RESOLUTION = 0.004
 """Resolution of the estimated delay of commands, s."""
-SAMPLE_TIME = 0.0079
-"""Shortest time between two efforts that are compared, s."""
 MEAN_TIME = 0.3
 """Time over which efforts are averaged, s: only how they differ from that shows a delay."""
-MATCH_TIME = 0.5
-"""Time over which efforts and commands are compared, s."""
-MAX_RATIO = 2.0
-"""Ratio of a measured effort to the limit above which it counts as this."""
-EXPLAINED = 0.3
-"""Share of the measured variance that may remain unexplained by the delayed commands."""
-CONTRAST = 3.0
-"""Ratio by which other delays have to match worse."""
-ALIKE = 1e-6
-"""Delays match alike that leave as much unexplained, relative to the variance, as the best, or this much more: states
-cannot tell delays apart between which no command was sent. The shortest of them counts."""
-MIN_CHANGE = 1e-4
-"""Root mean square of changes of the efforts, relative to the limits, that show a delay: less may be rounding."""
 
 
 class LoopDelay:
@@ -71,7 +54,7 @@ class LoopDelay:
         if late > self.timeout:
             self._states, self._measured_at = 0.0, measured_at
         else:
-            fading = (self._states - late) * exp((self._now - now) / DECAY_TIME)
+            fading = (self._states - late) * exp((self._now - now) / 0.5)  # s
             self._states = late + max(fading, 0.0)
             self._measured_at = max(self._measured_at, measured_at)
         self._now = now
@@ -106,13 +89,13 @@ class CommandDelay:
             limit: by which the joints are compared, N m or N, shape (n,).
         """
         since = measured_at - self._at
-        if since < SAMPLE_TIME:
+        if since < 0.0079:  # s; 125 Hz are enough
             return
         sent = self.history.at_all([measured_at - delay for delay in self._delays])
         if sent is None or not np.isfinite(effort).all():
             return
         rows = np.array([effort, *sent]) / limit
-        rows = np.minimum(np.maximum(rows, -MAX_RATIO), MAX_RATIO)
+        rows = np.minimum(np.maximum(rows, -2.0), 2.0)  # an outlier counts as twice the limit
         if self._mean is None or since > MEAN_TIME:
             self._restart()
             self._mean = rows
@@ -120,15 +103,17 @@ class CommandDelay:
         since = min(since, MEAN_TIME)
         self._mean += (1 - exp(-since / MEAN_TIME)) * (rows - self._mean)
         change = rows - self._mean
-        keep = exp(-since / MATCH_TIME)
+        keep = exp(-since / 0.5)  # s
         errors = np.sum((change[1:] - change[0]) ** 2, axis=1)
         self._mismatch = keep * self._mismatch + (1 - keep) * errors
         self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
-        if self._variance < MIN_CHANGE**2:
+        if self._variance < 1e-4**2:  # of the limits; less may be rounding
             return
         least = float(np.min(self._mismatch))
-        if least < EXPLAINED * self._variance and CONTRAST * least < np.median(self._mismatch):
-            best = int(np.argmax(self._mismatch <= least + ALIKE * self._variance))
+        # Certain is a delay that explains 70 % of the variance, where others leave three times as much unexplained.
+        if least < 0.3 * self._variance and 3 * least < np.median(self._mismatch):
+            # States cannot tell delays apart between which no command was sent: the shortest of them counts.
+            best = int(np.argmax(self._mismatch <= least + 1e-6 * self._variance))
             self.delay = self._delays[best] + (RESOLUTION if best else 0.0)
 
     def forget_commands(self) -> None:

@@ -23,34 +23,8 @@ MODEL_DOUBTED = "model doubted"
 CONTROLLER_DOES_NOT_FOLLOW = "controller does not follow"
 """Kind of a stop: the measured efforts are not those commanded. Commands may go to the wrong joints, or nowhere."""
 
-PATIENCE = 0.03
-"""Time for which twice the allowed difference is borne, s."""
-MAX_RATIO = 3.0
-"""A difference above this multiple of the allowed one counts as this multiple: an outlier is no doubt."""
-MAX_STEP = 0.012
-"""Longest time that one state counts, s: at least two states make a doubt."""
-COMMAND_LAG = 0.1
-"""Longest time after which a measured effort still follows an old command, s."""
 FOLLOWING_FRACTION = 0.5
 """Fraction of the tolerance that a measured effort may differ from the commanded one: no model is in between."""
-BAND_STEP = 0.02
-"""Commands within this time are merged, s."""
-UNKNOWN_COULOMB, UNKNOWN_VISCOUS = 0.05, 0.08
-"""Friction of a joint that declares none, as fractions of its effort limit, the second per rad/s; as of a UR10."""
-DECLARED = 1e-3
-"""Friction below this fraction of the effort limit, the viscous one per rad/s, counts as not declared."""
-KNOWN_FRACTION = 0.5
-"""Fraction of the declared friction by which a moving joint may differ from it."""
-SLIDING = 0.1
-"""Speed above which the sign of dry friction is known, rad/s or m/s."""
-MIN_SPAN = 0.05
-"""Time below which the change of a momentum is mostly noise, s."""
-CONTACT_LEVER = 0.1
-"""Lever of a contact force about the tip, m."""
-PAYLOAD_ALIGNMENT = 0.85
-"""Cosine between a difference and that of a lost payload above which the payload explains it."""
-PAYLOAD_RATIOS = 0.6, 2.5
-"""Smallest and largest size of such a difference, as multiples of the payload's weight."""
 
 
 class Allowance(NamedTuple):
@@ -67,12 +41,15 @@ class Allowance(NamedTuple):
 
     def at(self, speed: float) -> float:
         """Return the allowed difference at a speed, rad/s or m/s, not negative."""
-        moving = min(speed / SLIDING, 1.0)
+        moving = min(speed / 0.1, 1.0)  # rad/s or m/s, from which on the sign of dry friction is known
         return self.tolerance + self.dry + moving * (self.sliding - self.dry) + self.viscous * speed
 
 
 def allowance(effort_limit: float, dry: float, viscous: float, tolerance: float) -> Allowance:
     """Return what explains the differences of a joint.
+
+    A moving joint may differ from its declared friction by a half. One that declares none, or less than a thousandth of
+    its effort limit, may have that of a UR10: 5 % of the effort limit, and 8 % per rad/s.
 
     Args:
         effort_limit: N m or N.
@@ -80,10 +57,10 @@ def allowance(effort_limit: float, dry: float, viscous: float, tolerance: float)
         viscous: declared viscous friction, N m s/rad or N s/m.
         tolerance: declared tolerance, as a fraction of the effort limit.
     """
-    if max(dry, viscous) >= DECLARED * effort_limit:
-        return Allowance(tolerance * effort_limit, dry, KNOWN_FRACTION * dry, KNOWN_FRACTION * viscous)
-    dry = UNKNOWN_COULOMB * effort_limit
-    return Allowance(tolerance * effort_limit, dry, dry, UNKNOWN_VISCOUS * effort_limit)
+    if max(dry, viscous) >= 1e-3 * effort_limit:
+        return Allowance(tolerance * effort_limit, dry, 0.5 * dry, 0.5 * viscous)
+    dry = 0.05 * effort_limit
+    return Allowance(tolerance * effort_limit, dry, dry, 0.08 * effort_limit)
 
 
 def contact_allowance(J: Array, force: float, wrench: Array | None = None) -> Array:
@@ -94,7 +71,7 @@ def contact_allowance(J: Array, force: float, wrench: Array | None = None) -> Ar
         force: largest force that is expected, N.
         wrench: wrench that the tip is to exert besides, and gets back, N and N m, shape (6,); None: none.
     """
-    moment = CONTACT_LEVER * force
+    moment = 0.1 * force  # on a lever of 0.1 m about the tip
     if wrench is not None:
         force, moment = force + float(np.linalg.norm(wrench[:3])), moment + float(np.linalg.norm(wrench[3:]))
     linear, angular = np.sqrt(np.einsum("kin,kin->kn", *(J.reshape(2, 3, -1),) * 2))
@@ -126,8 +103,7 @@ def looks_lost(external: Array, lost: Array, allowed: Array) -> bool:
     """
     d, e = external / allowed, lost / allowed
     size, expected = float(np.sqrt(d @ d)), float(np.sqrt(e @ e))
-    low, high = PAYLOAD_RATIOS
-    return low * expected <= size <= high * expected and float(d @ e) >= PAYLOAD_ALIGNMENT * size * expected
+    return 0.6 * expected <= size <= 2.5 * expected and float(d @ e) >= 0.85 * size * expected
 
 
 def mean_difference(t: Array, momentum: Array, model_rate: Array) -> Array:
@@ -144,7 +120,7 @@ def mean_difference(t: Array, momentum: Array, model_rate: Array) -> Array:
         Positive where a joint exerts more than its motion needs.
     """
     span = t[-1] - t[0]
-    if span < MIN_SPAN:
+    if span < 0.05:  # s, in which the change of a momentum is mostly noise
         return np.asarray(np.mean(model_rate, axis=0))
     mean_rate = np.sum(np.diff(t)[:, None] * (model_rate[1:] + model_rate[:-1]) / 2, axis=0) / span
     return np.asarray(mean_rate - (momentum[-1] - momentum[0]) / span)
@@ -159,14 +135,14 @@ class Doubt:
 
     def update(self, t: float, differences: Sequence[float], allowed: Sequence[float]) -> int | None:
         """Take the differences at a time, s, N m or N, each of shape (n,); return the joint that is doubted, if any."""
-        dt = min(max(t - self._t, 0.0), MAX_STEP)
+        dt = min(max(t - self._t, 0.0), 0.012)  # s: two states at least make a doubt
         self._t = t
         self._sum = [
-            max(0.0, doubt + dt * (min(abs(d) / e, MAX_RATIO) - 1.0))
+            max(0.0, doubt + dt * (min(abs(d) / e, 3.0) - 1.0))  # an outlier is no doubt
             for doubt, d, e in zip(self._sum, differences, allowed)
         ]
         worst = max(self._sum)
-        return self._sum.index(worst) if worst > PATIENCE else None
+        return self._sum.index(worst) if worst > 0.03 else None  # s, for which twice the allowed difference is borne
 
 
 Band = tuple[Sequence[float], Sequence[float]]
@@ -188,7 +164,7 @@ class CommandBand:
     def add(self, effort: Sequence[float], now: float) -> None:
         """Take a command at a time, s."""
         self.last = effort
-        if now - self._since < BAND_STEP:
+        if now - self._since < 0.02:  # s, in which commands are merged
             self._open = _merge(self._open, (effort, effort))
             return
         self._closed.append((self._since, self._open))
@@ -197,7 +173,7 @@ class CommandBand:
 
     def at(self, t: float) -> Band:
         """Return the band of an effort that was measured at a time, s; a controller holds the last command."""
-        closed, oldest = self._closed, t - COMMAND_LAG
+        closed, oldest = self._closed, t - 0.1  # s, for which a measured effort may follow an old command
         while closed and (closed[1][0] if len(closed) > 1 else self._since) <= oldest:
             closed.popleft()
             self._merged = None

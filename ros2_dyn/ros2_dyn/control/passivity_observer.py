@@ -18,13 +18,9 @@ import numpy as np
 
 from ros2_dyn.model.spatial import Array
 
-FORGET_TIME = 5.0
-"""Time in which energy that was fed into the arm is forgotten, s: its friction has taken it."""
 ENERGY_BUDGET = 0.02
 """Energy that late commands may feed into the arm, J: from a tenth of it on damping is reduced; beyond it a mode ends.
 """
-MAX_STEP = 1.0
-"""Largest motion of a joint between two states that is believed, rad or m."""
 
 
 class PassivityObserver:
@@ -51,9 +47,10 @@ class PassivityObserver:
         """
         if applied is not None and self._q is not None and self._supply is not None and supply is not None:
             effort = applied - (self._supply + supply) / 2
-            motion = np.minimum(np.maximum(q - self._q, -MAX_STEP), MAX_STEP)
+            motion = np.minimum(np.maximum(q - self._q, -1.0), 1.0)  # rad or m: more is not believed
             work = float(effort @ motion)
-            self.energy = max(0.0, self.energy * exp(-max(since, 0.0) / FORGET_TIME) + work)
+            left = exp(-max(since, 0.0) / 5.0)  # s: friction takes it
+            self.energy = max(0.0, self.energy * left + work)
         self._q, self._supply = q, supply
 
     def gain(self) -> float:

@@ -16,10 +16,6 @@ POSITION_TOLERANCE = 0.005
 """Distance beyond a limit that counts as being at it, rad or m."""
 SLOW = 0.05
 """Speed below which a joint that soft walls push back may be beyond its limit, rad/s or m/s."""
-RETURN_SPEED = 0.1
-"""Speed with which soft walls bring back a joint that was found behind them, rad/s or m/s."""
-WALL_FRACTION = 0.5
-"""Mean effort of a soft wall over its width, as a fraction of the effort at the limit."""
 
 
 class PositionLimits(NamedTuple):
@@ -50,7 +46,7 @@ def braking_distance(qd: ArrayLike, deceleration: ArrayLike, reaction_time: floa
 
 
 def wall_deceleration(mass_matrix: Array, gravity: Array, command_limit: Array) -> Array:
-    """Return the deceleration that a soft wall is certain of, rad/s^2 or m/s^2, shape (n,).
+    """Return the deceleration by half the effort of a soft wall, its mean, rad/s^2 or m/s^2, shape (n,).
 
     Args:
         mass_matrix: mass matrix, shape (n, n).
@@ -58,7 +54,7 @@ def wall_deceleration(mass_matrix: Array, gravity: Array, command_limit: Array) 
         command_limit: largest efforts of commands, N m or N, shape (n,).
     """
     spare = np.maximum(command_limit - np.abs(gravity), 1e-3 * command_limit)
-    return np.asarray(WALL_FRACTION * spare / np.diag(mass_matrix))
+    return np.asarray(0.5 * spare / np.diag(mass_matrix))
 
 
 def limit_ahead(limits: PositionLimits, state: ArmState, command_limit: Array, walled: bool) -> str:
@@ -104,7 +100,7 @@ def positions_beyond(limits: PositionLimits, q: Sequence[float] | Array, allowed
 class WallPlacement:
     """Places soft walls so that a joint that is found behind one is brought back slowly, not pushed with full effort.
 
-    A wall begins where such a joint is, and returns to its place with `RETURN_SPEED`, or as the joint does. For a
+    A wall begins where such a joint is, and returns to its place with 0.1 rad/s or m/s, or as the joint does. For a
     stopped arm it returns only as the joint does: that is to stay where it is, and springs would fight the wall.
     """
 
@@ -132,7 +128,7 @@ class WallPlacement:
         if dt is not None:
             if self._behind is None:  # it has just come from between the walls
                 return lower, upper
-            returned = 0.0 if stopped else RETURN_SPEED * dt
+            returned = 0.0 if stopped else 0.1 * dt
             left = [np.maximum(before - returned, 0.0) for before in self._behind]
             behind = np.minimum(left[0], behind[0]), np.minimum(left[1], behind[1])
         self._behind = behind

@@ -7,8 +7,6 @@ from math import inf
 
 COMMAND_AGE_FRACTION = 0.8
 """A command is based on states younger than this fraction of the timeout; the rest is for publishing it."""
-RAMP_DOWN_AGE_FRACTION = 0.4
-"""Age of the newest state, as a fraction of the timeout, from which commands ramp to the hold effort."""
 
 
 class StateFreshness:
@@ -39,7 +37,7 @@ class StateFreshness:
 
     def is_late(self, now: float) -> bool:
         """Return whether the next state is so late that commands must ramp down."""
-        return now - self.state_at >= RAMP_DOWN_AGE_FRACTION * self.timeout
+        return now - self.state_at >= 0.4 * self.timeout  # the rest is for the ramp
 
     def accept(self, now: float, age: float, problem: str = "") -> bool:
         """Return whether a state is new and fresh; other states are ignored.

@@ -9,22 +9,8 @@ from dataclasses import dataclass
 from math import inf, nan, remainder, tau
 from typing import NamedTuple
 
-MEMORY = 0.1
-"""Time constant, s, with which disagreements of positions and velocities are added up and forgotten."""
-ACCELERATION = 20.0
-"""Acceleration, rad/s^2 or m/s^2, that a joint may have between two states without being known to."""
-BRAKING = 30.0
-"""Acceleration, rad/s^2 or m/s^2, that no joint exceeds on its way to rest."""
-MIN_SPEED = 1e-7
-"""Velocity, rad/s or m/s, above which a joint moves. Simulated arms without noise settle at less, and never at 0."""
 DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
 """With so many states that do not fit within this time, s, none is believed."""
-RATE_TIME = 0.01
-"""Time constant of the rates of positions, s."""
-MAX_RATE = 100.0
-"""Velocity, rad/s or m/s, that no joint has."""
-SMOOTH_SHARE = 0.2
-"""Positions that follow their own rates within this share of the tolerance are believed, and the velocities are not."""
 
 
 class Finding(NamedTuple):
@@ -129,15 +115,15 @@ class StatePlausibility:
         if not 0 <= dt <= self.limits.timeout:
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, 0.0)
-            self._rates[i] = qd if abs(qd) < MAX_RATE else 0.0
+            self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
             return problem
         moved = q - self._q[i]
         if self.limits.wraps[i]:
             moved = remainder(moved, tau)
-        error = self._error[i] * MEMORY / (MEMORY + dt) + moved - 0.5 * (qd + self._qd[i]) * dt
-        tolerance, bend = self.limits.tolerance, 0.5 * ACCELERATION * dt * dt
+        error = self._error[i] * 0.1 / (0.1 + dt) + moved - 0.5 * (qd + self._qd[i]) * dt  # forgotten within 0.1 s
+        tolerance, bend = self.limits.tolerance, 0.5 * 20.0 * dt * dt  # by an acceleration between two states
         fits = abs(error) <= tolerance + 0.5 * dt * abs(qd - self._qd[i]) + bend
-        smooth = abs(moved - self._rates[i] * dt) <= SMOOTH_SHARE * tolerance + bend
+        smooth = abs(moved - self._rates[i] * dt) <= 0.2 * tolerance + bend
         if not fits:
             text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
             if not smooth:
@@ -146,7 +132,7 @@ class StatePlausibility:
         bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
         self._keep(i, stamp, q, qd, min(max(error, -bound), bound))
         if dt > 0:
-            self._rates[i] += dt / (dt + RATE_TIME) * (moved / dt - self._rates[i])
+            self._rates[i] += dt / (dt + 0.01) * (moved / dt - self._rates[i])
         return ""
 
     def _keep(self, i: int, stamp: int, q: float, qd: float, error: float) -> None:
@@ -158,10 +144,12 @@ class StatePlausibility:
         """Return why the numbers of the joints cannot be new; empty where one of them changes or none moves."""
         if any(q[i] != self._q[i] for i in joints):
             return ""
-        if all(qd[i] == self._qd[i] for i in joints) and any(abs(qd[i]) > MIN_SPEED for i in joints):
+        # Simulated arms without noise settle at less than 1e-7 rad/s, and never at 0.
+        if all(qd[i] == self._qd[i] for i in joints) and any(abs(qd[i]) > 1e-7 for i in joints):
             return "it repeats the same numbers, though with velocities"
         lag = self.limits.velocity_lag
-        if lag > 0 and any(abs(self._repeated_qd[i]) > BRAKING * lag for i in joints):
+        # No joint comes to rest with more than 30 rad/s^2.
+        if lag > 0 and any(abs(self._repeated_qd[i]) > 30.0 * lag for i in joints):
             return "it repeats the same positions amid a motion"
         return ""
 

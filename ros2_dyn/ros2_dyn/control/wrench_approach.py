@@ -17,10 +17,6 @@ MAX_FREE_SPEED = 0.2
 """Speed of a tip that has lost its wall, m/s, which the desired wrench must not exceed."""
 APPROACH_SPEED = 0.1
 """Speed of the tip at which the wrench grows no further, m/s."""
-APPROACH_STABILITY = 0.3
-"""Fraction of that speed by which the force's growth may change the tip's speed within the loop's delay."""
-MIN_TIME = 1e-6
-"""Time between two states that is told from none, s."""
 
 
 class WrenchApproach:
@@ -53,11 +49,11 @@ class WrenchApproach:
         steps = arm.commands.max_force * dt, arm.commands.max_moment * dt  # from none to the largest in 1 s
         pull = mobility @ target
         growth = mobility @ (rate_limited_wrench(self.wrench, target, *steps) - self.wrench)
-        share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, MIN_TIME)
+        share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, 1e-6)
         if size > 0 and jerk > 0:
             share = approach_rate(float(pull @ arm.state.tip_velocity[:3]) / size, APPROACH_SPEED)
             added = speed_before_damping(jerk, loop.period, loop.delay) * longest_delay(loop.period, loop.delay)
-            share *= min(1.0, APPROACH_STABILITY * APPROACH_SPEED / added)
+            share *= min(1.0, 0.3 * APPROACH_SPEED / added)  # by so much may the speed change within the delay
         if share < 0:
             target, share = np.zeros(6), -share
         self.wrench = rate_limited_wrench(self.wrench, target, *(share * step for step in steps))

@@ -13,7 +13,7 @@ from ros2_dyn.dynamics.ltdl import solve
 from ros2_dyn.dynamics.recursions import base_acceleration, joint_motions, joint_transforms, velocities
 from ros2_dyn.dynamics.rnea import rnea
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, cross_force, cross_motion, matvec
 
 
@@ -25,7 +25,6 @@ def forward_dynamics(
     gravity: ArrayLike | None = None,
     *,
     external: External | None = None,
-    payload: Payload | None = None,
 ) -> Array:
     """Return the joint accelerations under given efforts: the inverse of `rnea`, in O(n), without the mass matrix.
 
@@ -39,7 +38,6 @@ def forward_dynamics(
         tau: joint efforts, N m or N, shape (..., n).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
         external: wrenches of the surroundings on links, as in `rnea`.
-        payload: body that a link carries.
 
     Returns:
         Joint accelerations, rad/s^2 or m/s^2, shape (..., n).
@@ -48,7 +46,6 @@ def forward_dynamics(
         InputError: a shape is wrong, a value is not finite, the robot has no link of that name, or one of its joints
             moves no inertia.
     """
-    model = model.carrying(payload)
     q, qd, tau = joint_vectors(model, q=q, qd=qd, tau=tau)
     algorithm = _factored if model.has_mimic_joints else _articulated
     try:

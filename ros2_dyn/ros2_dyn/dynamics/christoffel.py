@@ -12,7 +12,7 @@ from ros2_dyn.dynamics.coriolis_matrix import coriolis_matrix
 from ros2_dyn.dynamics.crba import mass_matrix
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.rnea import gravity as gravity_effort
-from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 
@@ -27,9 +27,7 @@ class ClosedForm(NamedTuple):
     """Efforts that carry the weight, shape (..., n)."""
 
 
-def closed_form(
-    model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None, payload: Payload | None = None
-) -> ClosedForm:
+def closed_form(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> ClosedForm:
     """Return the coefficients of the equation of motion, O(n^3) numbers: for small arms, and for study.
 
     The formulas of one arm are in `compile_kernel(model, ("mass_matrix", "bias")).source`.
@@ -38,16 +36,14 @@ def closed_form(
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
-        payload: body that a link carries.
 
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
-    model = model.carrying(payload)
     return ClosedForm(mass_matrix(model, q), christoffel(model, q), gravity_effort(model, q, gravity))
 
 
-def christoffel(model: RobotModel, q: ArrayLike, payload: Payload | None = None) -> Array:
+def christoffel(model: RobotModel, q: ArrayLike) -> Array:
     """Return the Christoffel symbols of the first kind, ``C_ijk = 1/2 (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i)``.
 
     The Coriolis matrix of these symbols is linear in qd, so that unit velocities give them one by one.
@@ -55,7 +51,6 @@ def christoffel(model: RobotModel, q: ArrayLike, payload: Payload | None = None)
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
-        payload: body that a link carries.
 
     Returns:
         Shape (..., n, n, n). Where qd is not the rate of q (planar and floating joints), the result is the part that is
@@ -64,7 +59,6 @@ def christoffel(model: RobotModel, q: ArrayLike, payload: Payload | None = None)
     Raises:
         InputError: the shape is wrong or a value is not finite.
     """
-    model = model.carrying(payload)
     (q,) = joint_vectors(model, q=q)
     C = np.moveaxis(coriolis_matrix(model, q[..., None, :], np.eye(model.n)), -3, -1)
     return (C + np.swapaxes(C, -1, -2)) / 2

@@ -10,19 +10,18 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import joint_transforms, velocities, zeros
-from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array, Transform, cross_force, cross_motion
 
 
-def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | None = None) -> Array:
+def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """Return ``C(q, qd)`` of the Christoffel symbols, with ``C qd = c(q, qd)`` and ``Mdot = C + C^T``.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
-        payload: body that a link carries.
 
     Returns:
         Shape (..., n, n).
@@ -30,7 +29,6 @@ def coriolis_matrix(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Pay
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
-    model = model.carrying(payload)
     q, qd = joint_vectors(model, q=q, qd=qd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)

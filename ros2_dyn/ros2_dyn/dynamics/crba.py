@@ -8,17 +8,16 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import joint_transforms, zeros
-from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 
 
-def mass_matrix(model: RobotModel, q: ArrayLike, payload: Payload | None = None) -> Array:
+def mass_matrix(model: RobotModel, q: ArrayLike) -> Array:
     """Return the joint-space inertia matrix ``M(q)`` (RBDA's H), symmetric and positive definite.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
-        payload: body that a link carries.
 
     Returns:
         Shape (..., n, n); kg m^2, kg m or kg, by the types of the two joints.
@@ -26,7 +25,6 @@ def mass_matrix(model: RobotModel, q: ArrayLike, payload: Payload | None = None)
     Raises:
         InputError: the shape is wrong or a value is not finite.
     """
-    model = model.carrying(payload)
     (q,) = joint_vectors(model, q=q)
     X = joint_transforms(model, q)
 

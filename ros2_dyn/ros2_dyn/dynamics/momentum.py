@@ -7,18 +7,17 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.inputs import joint_vectors
 from ros2_dyn.dynamics.recursions import joint_transforms, project_to_joints, propagate_forces, velocities, zeros
-from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, cross_motion, matvec
 
 
-def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | None = None) -> Array:
+def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """Return ``p = M(q) qd``, by the recursion of Newton and Euler with momenta in place of forces.
 
     Args:
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
-        payload: body that a link carries.
 
     Returns:
         Generalised momentum, kg m^2/s (revolute) or kg m/s (prismatic), shape (..., n).
@@ -26,13 +25,12 @@ def momentum(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | 
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
-    model = model.carrying(payload)
     q, qd = joint_vectors(model, q=q, qd=qd)
     _, H = _composite_momenta(model, q, qd)
     return project_to_joints(model, H) + model.armature * qd
 
 
-def coriolis_transpose_qd(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | None = None) -> Array:
+def coriolis_transpose_qd(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """Return ``C(q, qd)^T qd``, with the C for which ``Mdot = C + C^T``.
 
     It is the rate of the momentum that is due to the motion of the joint axes: ``d/dt p = tau - g(q) + C^T qd`` (De
@@ -43,7 +41,6 @@ def coriolis_transpose_qd(model: RobotModel, q: ArrayLike, qd: ArrayLike, payloa
         model: the robot.
         q: joint positions, rad or m, shape (..., nq).
         qd: joint velocities, rad/s or m/s, shape (..., n).
-        payload: body that a link carries.
 
     Returns:
         Efforts, N m or N, shape (..., n).
@@ -51,7 +48,6 @@ def coriolis_transpose_qd(model: RobotModel, q: ArrayLike, qd: ArrayLike, payloa
     Raises:
         InputError: a shape is wrong or a value is not finite.
     """
-    model = model.carrying(payload)
     q, qd = joint_vectors(model, q=q, qd=qd)
     v, H = _composite_momenta(model, q, qd)
     beta = zeros((model.n,), q, qd)

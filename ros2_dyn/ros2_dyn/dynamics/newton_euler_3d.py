@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics.external import External, external_forces
 from ros2_dyn.dynamics.inputs import gravity_vector, joint_vectors
 from ros2_dyn.dynamics.recursions import joint_motions, joint_transforms, project_to_joints
-from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, cross, join, matvec
 
 
@@ -26,13 +26,11 @@ def luh_walker_paul(
     gravity: ArrayLike | None = None,
     *,
     external: External | None = None,
-    payload: Payload | None = None,
 ) -> Array:
     """Return the joint efforts for an acceleration, computed with 3D vectors.
 
     Args, returns and errors are those of `rnea`.
     """
-    model = model.carrying(payload)
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     external_f = external_forces(model, q, external)

@@ -16,7 +16,7 @@ from ros2_dyn.dynamics.recursions import (
     propagate_forces,
     velocities,
 )
-from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array, swap
 
 
@@ -28,7 +28,6 @@ def rnea(
     gravity: ArrayLike | None = None,
     *,
     external: External | None = None,
-    payload: Payload | None = None,
 ) -> Array:
     """Return the joint efforts for an acceleration: ``tau = M(q) qdd + c(q, qd) + g(q) - J^T f_ext``.
 
@@ -42,7 +41,6 @@ def rnea(
         gravity: acceleration of free fall in the base frame, m/s^2, shape (..., 3); [0, 0, -9.81] for None.
         external: wrenches of the surroundings on links. Either a mapping from a link's name to [force; moment], N and
             N m, shape (..., 6), at the origin and in the axes of that link; or a list of `ExternalWrench`.
-        payload: body that a link carries.
 
     Returns:
         Joint efforts, N m or N, shape (..., n).
@@ -50,7 +48,7 @@ def rnea(
     Raises:
         InputError: a shape is wrong, a value is not finite, or the robot has no link of that name.
     """
-    tau, _ = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external=external)
+    tau, _ = _newton_euler(model, q, qd, qdd, gravity, external=external)
     return tau
 
 
@@ -62,7 +60,6 @@ def joint_wrenches(
     gravity: ArrayLike | None = None,
     *,
     external: External | None = None,
-    payload: Payload | None = None,
 ) -> Array:
     """Return the wrench that each joint transmits from its parent link to its child link, ``f_i`` of RBDA 5.20.
 
@@ -73,7 +70,7 @@ def joint_wrenches(
     Returns:
         [force; moment], N and N m, shape (..., b, 6) for b joints, at the origin and in the axes of the child links.
     """
-    _, f = _newton_euler(model.carrying(payload), q, qd, qdd, gravity, external=external)
+    _, f = _newton_euler(model, q, qd, qdd, gravity, external=external)
     return swap(np.stack(np.broadcast_arrays(*f), axis=-2))
 
 
@@ -104,18 +101,18 @@ def _newton_euler(
     return project_to_joints(model, f) + model.armature * qdd, f
 
 
-def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None, payload: Payload | None = None) -> Array:
+def gravity(model: RobotModel, q: ArrayLike, gravity: ArrayLike | None = None) -> Array:
     """Return the joint efforts that carry the robot's weight at rest, ``g(q)``: `rnea` with qd = qdd = 0.
 
     Args, returns and errors are those of `rnea`.
     """
     zero = np.zeros(model.n)
-    return rnea(model, q, zero, zero, gravity, payload=payload)
+    return rnea(model, q, zero, zero, gravity)
 
 
-def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike, payload: Payload | None = None) -> Array:
+def coriolis(model: RobotModel, q: ArrayLike, qd: ArrayLike) -> Array:
     """Return the Coriolis and centrifugal efforts, ``c(q, qd) = C(q, qd) qd``: `rnea` with qdd = 0 and no gravity.
 
     Args, returns and errors are those of `rnea`.
     """
-    return rnea(model, q, qd, np.zeros(model.n), np.zeros(3), payload=payload)
+    return rnea(model, q, qd, np.zeros(model.n), np.zeros(3))

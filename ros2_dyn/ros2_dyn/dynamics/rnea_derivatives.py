@@ -20,7 +20,7 @@ from ros2_dyn.dynamics.recursions import (
     velocities,
     zeros,
 )
-from ros2_dyn.model import BASE, Payload, RobotModel
+from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array, cross_force, cross_motion
 
 
@@ -41,7 +41,6 @@ def rnea_derivatives(
     gravity: ArrayLike | None = None,
     *,
     external: External | None = None,
-    payload: Payload | None = None,
 ) -> RneaDerivatives:
     """Return the partial derivatives of `rnea` with respect to q and qd.
 
@@ -51,7 +50,6 @@ def rnea_derivatives(
 
     Args and errors are those of `rnea`.
     """
-    model = model.carrying(payload)
     q, qd, qdd = joint_vectors(model, q=q, qd=qd, qdd=qdd)
     X = joint_transforms(model, q)
     v = velocities(model, X, qd)

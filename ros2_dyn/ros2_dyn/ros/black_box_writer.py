@@ -20,14 +20,8 @@ from ros2_dyn.runtime.black_box import BlackBox, Recording, RecordingRuntime
 
 MAX_FILES, MAX_BYTES = 20, 200_000_000
 """Number and size of the files in a folder; the oldest are deleted. One of a six-axis arm at 500 Hz is 3 MB."""
-MESSAGES_AT_ONCE, PAUSE = 5, 5e-4
-"""Messages that are written between two pauses, and a pause, s: the thread holds the interpreter for some 0.2 ms."""
 OWN_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}_[a-z0-9-]+\.mcap")
 """Names of the files; a file of another name, or by another program, is not counted and never deleted."""
-ABANDONED = 3600.0
-"""Age of an unfinished file, s, above which nobody is writing it."""
-PATIENCE = 5.0
-"""How long the end of the node waits for a file, s."""
 
 
 class BlackBoxWriter:
@@ -63,8 +57,8 @@ class BlackBoxWriter:
     def close(self) -> None:
         """Wait for the newest recording, for a bounded time, and end."""
         self._gives_way = False
-        if self._running is not None and wait([self._running], PATIENCE).not_done:
-            self._warn(f"the black box is not written within {PATIENCE} s")
+        if self._running is not None and wait([self._running], 5.0).not_done:
+            self._warn("the black box is not written within 5 s")
         self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, recording: Recording, offset: float) -> None:
@@ -73,8 +67,8 @@ class BlackBoxWriter:
         def rest() -> None:
             nonlocal count
             count += 1
-            if self._gives_way and count % MESSAGES_AT_ONCE == 0:
-                time.sleep(PAUSE)
+            if self._gives_way and count % 5 == 0:  # the interpreter is held for some 0.2 ms
+                time.sleep(5e-4)
 
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -158,5 +152,5 @@ def delete_oldest(folder: Path) -> None:
             file.unlink(missing_ok=True)
     for unfinished in folder.glob(".*.mcap.part"):
         own_name = OWN_NAME.fullmatch(unfinished.name[1 : -len(".part")])
-        if own_name and unfinished.stat().st_mtime < time.time() - ABANDONED:  # of a process that was killed
+        if own_name and unfinished.stat().st_mtime < time.time() - 3600.0:  # of a process that was killed
             unfinished.unlink(missing_ok=True)

@@ -23,14 +23,9 @@ class CommandOutput:
         self._node = node
         self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
         self._message = Float64MultiArray()
-        self._failsafe = FailsafeProcess()
+        self.failsafe = FailsafeProcess()
         self._gids = {self._gid}
         self._armed = self._arming = False
-
-    @property
-    def overruled(self) -> bool:
-        """Whether the failsafe process has taken over, so that nothing may be published."""
-        return self._failsafe.commands
 
     def link(self) -> CommandLink:
         """Return what is known of the other side."""
@@ -39,23 +34,19 @@ class CommandOutput:
         subscribers = self._publisher.get_subscription_count()
         if subscribers:
             subscribers = min(subscribers, count_controllers(node, topic))
-        alive = not self._armed or self._failsafe.alive
+        alive = not self._armed or self.failsafe.alive
         others = other_publishers(node, topic, self._gids)
         if self._arming:  # its endpoint is not known yet
             others = tuple(name for name in others if name != failsafe)
-        if self.overruled and self._failsafe.runs:  # whether or not the middleware shows one that hangs
+        if self.failsafe.commands and self.failsafe.runs:  # whether or not the middleware shows one that hangs
             others += (failsafe,)
-        return CommandLink(subscribers, others, topic, alive, self.overruled)
+        return CommandLink(subscribers, others, topic, alive, self.failsafe.commands)
 
     def send(self, command: Command, now: float) -> None:
         """Publish a command, at a time of the runtime, s."""
-        self._failsafe.update(command.as_last(now))
+        self.failsafe.update(command.as_last(now))
         self._message.data = array("d", command.data.tolist())
         self._publisher.publish(self._message)
-
-    def beat(self) -> None:
-        """Show the failsafe process that this one works."""
-        self._failsafe.beat()
 
     def arm(self, config: FailsafeConfig) -> None:
         """Arm the failsafe process, which may take seconds.
@@ -74,16 +65,8 @@ class CommandOutput:
         )
         self._arming = True
         try:
-            self._failsafe.arm(task, self._publisher.get_subscription_count())
-            self._gids.add(self._failsafe.gid)
+            self.failsafe.arm(task, self._publisher.get_subscription_count())
+            self._gids.add(self.failsafe.gid)
             self._armed = True
         finally:
             self._arming = False
-
-    def rest(self) -> None:
-        """Take notice that nothing is commanded: the failsafe process has nothing to do."""
-        self._failsafe.clear()
-
-    def close(self) -> None:
-        """End: what is commanded passes to the failsafe process."""
-        self._failsafe.trigger()

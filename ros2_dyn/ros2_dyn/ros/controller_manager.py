@@ -19,18 +19,10 @@ from ros2_dyn.ros.coroutines import Answer
 from ros2_dyn.runtime.handover_protocol import Controller, Refused
 
 Publishers = dict[str, Publisher]
-PERIOD = 0.01
-"""How often it is looked whether what is awaited is there, s."""
 LIST, SWITCH = "controller_manager/list_controllers", "controller_manager/switch_controller"
 """Services of a manager, relative to the namespace of the node; another one's by remapping."""
-TRAJECTORY_TYPE = "JointTrajectoryController"
-"""End of the types of controllers that follow trajectories."""
-STAY_TIME = Duration(nanosec=2_000_000)
-"""Time of the point at which a trajectory controller stays."""
 ANSWER_TIME = 5.0
 """Time within which a manager has to answer, s."""
-FAIL_BEFORE = 0.5
-"""Part of the time for an answer after which a switch that waits for its hardware gives up."""
 
 
 class Waiter:
@@ -45,7 +37,7 @@ class Waiter:
         """
         self._node, self._now = node, now
         self._turn = Answer[None]()
-        self._timer = node.create_timer(PERIOD, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(0.01, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     async def pause(self, seconds: float) -> None:
         """Wait for a time, s."""
@@ -108,7 +100,7 @@ class ControllerManager:
         joints = list(positions)
         point = JointTrajectoryPoint(positions=list(positions.values()), velocities=[0.0] * len(joints))
         point.effort = [efforts[joint] for joint in joints] if efforts else []
-        point.time_from_start = STAY_TIME
+        point.time_from_start = Duration(nanosec=2_000_000)
         self._publisher(controller).publish(JointTrajectory(joint_names=joints, points=[point]))
 
     def _publisher(self, controller: Controller) -> Publisher:
@@ -139,13 +131,12 @@ class Ros2ControlManager(ControllerManager):
 
     async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
         """Switch controllers; Humble's response does not say why one fails."""
-        seconds, rest = divmod(FAIL_BEFORE * ANSWER_TIME, 1.0)
         response = await self._call(
             self._switch,
             activate_controllers=list(activate),
             deactivate_controllers=list(deactivate),
             strictness=self._switch.srv_type.Request.STRICT,
-            timeout=Duration(sec=int(seconds), nanosec=int(1e9 * rest)),
+            timeout=Duration(sec=2),  # a switch that waits for its hardware gives up before the answer is due
         )
         if not response.ok:
             raise Refused(getattr(response, "message", "") or "controller_manager refused it: see its log")
@@ -195,4 +186,6 @@ def _controller(state: Any) -> Controller:
     split = [interface.rpartition("/") for interface in interfaces]
     joints = tuple(dict.fromkeys(joint for joint, _, _ in split))
     efforts = any(kind == "effort" for _, _, kind in split)
-    return Controller(state.name, state.state == "active", joints, efforts, state.type.endswith(TRAJECTORY_TYPE))
+    return Controller(
+        state.name, state.state == "active", joints, efforts, state.type.endswith("JointTrajectoryController")
+    )

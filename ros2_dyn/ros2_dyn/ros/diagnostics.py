@@ -23,9 +23,6 @@ from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import Step
 
 OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
-DOUBTFUL_RATIO = 0.5
-"""Fraction of the allowed difference from the model that is reported."""
-QUANTILES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 
 
 class Window:
@@ -99,8 +96,9 @@ def inputs_status(rejected: Mapping[str, int]) -> DiagnosticStatus:
 
 def tick_status(window: Window) -> DiagnosticStatus:
     """Return how long it takes from the arrival of a state to the last publication."""
-    ordered = sorted(window.latencies)
-    values: dict[str, Any] = {f"latency {name} (ms)": 1e3 * _quantile(ordered, q) for name, q in QUANTILES.items()}
+    latencies, values = window.latencies or [math.nan], dict[str, Any]()
+    for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
+        values[f"latency {name} (ms)"] = 1e3 * float(np.quantile(latencies, q))
     values |= {f"acceleration: {source}": count for source, count in window.accelerations.items()}
     if window.squared_errors:
         rms = np.sqrt(np.mean(window.squared_errors, axis=0))
@@ -135,7 +133,7 @@ def effort_status(found: ModelDifference | None) -> DiagnosticStatus:
     values = {f"measured effort minus model's, {name} (N m or N)": difference for name, difference, _ in numbers}
     values |= {f"allowed, {name} (N m or N)": allowed for name, _, allowed in numbers}
     joint, ratio = found.joint_names[found.worst], float(found.ratio[found.worst])
-    if ratio > DOUBTFUL_RATIO:
+    if ratio > 0.5:
         text = f"'{joint}' differs from the model by {100 * ratio:.0f} % of what is allowed"
         return status("effort", WARN, text, values)
     return status("effort", OK, "as the model expects", values)
@@ -145,9 +143,8 @@ def singularity_status(robot: RobotDynamics, state: MeasuredState) -> Diagnostic
     """Return how far the tip is from a singularity."""
     J, _ = robot.kernels.tip(state.q)
     smallest = float(singular_values(np.array(J))[-1])
-    threshold = NEAR_SINGULARITY
-    values = {"smallest singular value": smallest, "threshold": threshold}
-    level, message = (WARN, "near a singularity") if smallest < threshold else (OK, "far from any")
+    values = {"smallest singular value": smallest, "threshold": NEAR_SINGULARITY}
+    level, message = (WARN, "near a singularity") if smallest < NEAR_SINGULARITY else (OK, "far from any")
     return status("singularity", level, message, values)
 
 
@@ -227,10 +224,6 @@ class Diagnostics:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)
         window.clear()
-
-
-def _quantile(ordered: list[float], q: float) -> float:
-    return ordered[min(len(ordered) - 1, int(q * len(ordered)))] if ordered else math.nan
 
 
 def _text(value: Any) -> str:

@@ -58,12 +58,6 @@ from ros2_dyn.runtime.inputs import (
 from ros2_dyn.runtime.payload_change import MIN_RAMP_TIME
 
 TRAJECTORIES = "~/desired_trajectory"
-DEPTH = 10
-"""Messages that wait of states and of desired states: as many of each, so that a node that is held up loses alike."""
-CHANGE = "parameters"
-"""Name of the request that changes parameters, which is answered at once."""
-REFRESH_PERIOD, REFRESHES_PER_REPORT = 0.5, 2
-"""How often the node sees who subscribes, s, and how often it does so between two reports."""
 
 
 class DynamicsNode(ServedNode):
@@ -79,12 +73,12 @@ class DynamicsNode(ServedNode):
         self._driver = NodeDriver(self, self._runtime)
         self._trajectories, self._trajectory_topic = TrajectoryProcess(), self.resolve_topic_name(TRAJECTORIES)
         self._description = ""
-        self._refreshes = 0
+        self._reports = False
         self._subscribe()
         self._serve()
         self.add_on_set_parameters_callback(self._on_parameters)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goes on where simulated time stands still
-        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
+        self.create_timer(0.5, self._refresh, clock=steady)
 
     def _subscribe(self) -> None:
         """Subscribe. The ordinary executor reads what waits in this order: targets first, joint states last."""
@@ -92,12 +86,13 @@ class DynamicsNode(ServedNode):
         poses = self._reads("~/desired_pose", PoseReader())
         desired = self._reads("~/desired", DesiredReader())
         states = self._reads("joint_states", JointStateReader())
+        depth = 10  # of states and of desired states alike, so that a node that is held up loses as many of each
         for kind, topic, callback, qos in (
             (Bool, "~/enable", self._on_enable, 1),
             (WrenchStamped, "~/desired_wrench", wrenches, 1),
             (PoseStamped, "~/desired_pose", poses, 1),
-            (JointTrajectory, "~/desired", desired, DEPTH),
-            (JointState, "joint_states", states, QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)),
+            (JointTrajectory, "~/desired", desired, depth),
+            (JointState, "joint_states", states, QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)),
             (JointTrajectory, TRAJECTORIES, self._on_trajectory, 10),
         ):
             self.create_subscription(kind, topic, callback, qos, raw=True)
@@ -179,8 +174,8 @@ class DynamicsNode(ServedNode):
             settings = changed_settings(self, changes)
         except Ros2DynError as error:
             return parameter_result(str(error))
-        update = self._driver.step(SettingsChange(settings, CHANGE))
-        problem = next(reply.error for reply in update.replies if reply.request == CHANGE)
+        update = self._driver.step(SettingsChange(settings, "parameters"))
+        problem = next(reply.error for reply in update.replies if reply.request == "parameters")
         return parameter_result(str(problem or ""))
 
     # ---- services
@@ -260,8 +255,8 @@ class DynamicsNode(ServedNode):
         self._driver.refresh()
         if self.count_publishers(self._trajectory_topic) and self._runtime.robot is not None:
             self._trajectories.prepare(self._runtime.trajectory_task(self._driver.now()))
-        self._refreshes += 1
-        if self._refreshes % REFRESHES_PER_REPORT == 0:
+        self._reports = not self._reports
+        if self._reports:
             self._diagnostics.publish(self._runtime, self._driver.window, self._driver.log, self._driver.now())
 
 

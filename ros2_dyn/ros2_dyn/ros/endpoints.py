@@ -12,12 +12,8 @@ from rclpy.qos import QoSProfile
 
 from ros2_dyn.errors import ProcessError
 
-TOOLS = ("_ros2cli", "rosbag2_recorder")
-"""Beginnings of the names of nodes that watch a topic and control nothing: `ros2 topic echo`, `ros2 bag record`."""
 UNKNOWN_NODE = "_NODE_NAME_UNKNOWN_"
 """Node name of an endpoint whose node is gone, for example after SIGKILL. Such publishers are ignored."""
-ATTEMPTS = 5
-"""How often a publisher is made anew because a twin of the same name came at the same instant."""
 
 
 def identified_publisher(node: Node, message_type: Any, topic: str, qos: QoSProfile | int) -> tuple[Publisher, bytes]:
@@ -30,7 +26,7 @@ def identified_publisher(node: Node, message_type: Any, topic: str, qos: QoSProf
         ProcessError: twins of the same name appeared with each attempt.
     """
     name = node.resolve_topic_name(topic)
-    for _ in range(ATTEMPTS):
+    for _ in range(5):  # a twin may come at the same instant
         before = _own_name(node, name)
         publisher = node.create_publisher(message_type, topic, qos)
         appeared = _own_name(node, name) - before
@@ -57,8 +53,9 @@ def other_publishers(node: Node, topic: str, known: Collection[bytes]) -> tuple[
 
 
 def count_controllers(node: Node, topic: str) -> int:
-    """Return the number of subscribers of a topic that may be the controller: any but `TOOLS`."""
-    return sum(not info.node_name.startswith(TOOLS) for info in node.get_subscriptions_info_by_topic(topic))
+    """Return the number of subscribers of a topic that may be the controller: any but `ros2 topic` and `ros2 bag`."""
+    infos = node.get_subscriptions_info_by_topic(topic)
+    return sum(not info.node_name.startswith(("_ros2cli", "rosbag2_recorder")) for info in infos)
 
 
 def full_name(info: Any) -> str:

@@ -11,9 +11,6 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_dyn.control.events import Event
 
-REJECTED_PERIOD, FOREIGN_PERIOD = 1.0, 5.0
-"""Shortest time between two logged rejections of messages, and of those of other robots' joints, s."""
-
 
 class EventLog:
     """Counts and logs events."""
@@ -47,9 +44,9 @@ class EventLog:
         self._rejected[event.topic, event.kind] += 1
         if event.kind != "foreign":
             self._total += 1
-            if self._is_due(REJECTED_PERIOD):
+            if self._is_due(1.0):
                 self._logger.warning(f"{event.text} ({self._total} rejected so far)")
-        elif event.logged and self._is_due(FOREIGN_PERIOD):
+        elif event.logged and self._is_due(5.0):  # other robots' joints
             self._logger.warning(event.text)
 
     def _is_due(self, period: float) -> bool:

@@ -24,12 +24,6 @@ from rclpy.timer import Timer
 
 VARIABLE = "ROS2_DYN_EVENTS_EXECUTOR"
 """Environment variable; with 0 the ordinary executor serves, for example to compare."""
-SWITCH_INTERVAL = 2e-4
-"""Time, s, for which another thread may compute while a message waits. Python's default is 5 ms."""
-MAX_WAIT = 1.0
-"""Longest wait, s: the EventsExecutor of Jazzy calls nothing back where it may wait for ever."""
-TIME_TO_GO_DOWN = 0.02
-"""Time, s, for which a context that goes down may make calls fail before it is known to be down."""
 
 
 class ServedNode(Node):
@@ -70,7 +64,7 @@ class ServedNode(Node):
 
 def report(node: Node) -> None:
     """Log the exception that is handled, unless it comes from the end of the context."""
-    time.sleep(TIME_TO_GO_DOWN)
+    time.sleep(0.02)  # for which calls may fail before it is known that the context goes down
     if node.context.ok():
         node.get_logger().error(f"please report this fault:\n{format_exc()}", throttle_duration_sec=1.0)
 
@@ -89,7 +83,7 @@ def make_executor(node: Node) -> Executor:
 
 def spin(node: Node) -> None:
     """Serve a node until its context is shut down. Interrupts arrive in the main thread: call it there."""
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    sys.setswitchinterval(2e-4)  # s for which another thread computes while a message waits; 5 ms by default
     executor = make_executor(node)
     executor.add_node(node)
     if isinstance(node, ServedNode):
@@ -98,7 +92,8 @@ def spin(node: Node) -> None:
     try:
         while node.context.ok():
             try:
-                executor.spin_until_future_complete(never, timeout_sec=MAX_WAIT)
+                # Jazzy's EventsExecutor calls nothing back where it may wait for ever.
+                executor.spin_until_future_complete(never, timeout_sec=1.0)
             except ExternalShutdownException:
                 return
             except Exception:  # of rclpy's own callbacks

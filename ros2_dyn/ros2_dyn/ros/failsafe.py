@@ -25,10 +25,6 @@ from ros2_dyn.runtime.update import FailsafeConfig, LastCommand
 
 ARM_TIMEOUT = 30.0
 """Time for which the node waits until the process is ready, s."""
-END_TIMEOUT = 2.0
-"""Time for which a process that is to end without a command may take, s."""
-HEARTBEAT_TIMEOUT = 2.0
-"""Silence of the process from which on it is lost, s. It commands nothing, so it may be longer than the node's."""
 READY = "ready"
 """What the process answers, with the identifier of its publisher."""
 DISARM = b"disarm"
@@ -91,7 +87,7 @@ class FailsafeProcess:
         beats, now = armed.memory.failsafe_beats, time.monotonic()
         if beats != self._seen[0]:
             self._seen = beats, now
-        return now - self._seen[1] < HEARTBEAT_TIMEOUT
+        return now - self._seen[1] < 2.0  # s; longer than the node's, for it commands nothing
 
     @property
     def commands(self) -> bool:
@@ -195,7 +191,7 @@ def end_process(armed: ArmedProcess) -> None:
     if armed.memory.taken:
         return
     try:
-        armed.process.wait(END_TIMEOUT)
+        armed.process.wait(2.0)
     except subprocess.TimeoutExpired:
         armed.process.kill()
         armed.process.wait()

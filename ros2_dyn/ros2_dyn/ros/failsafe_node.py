@@ -36,15 +36,6 @@ from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Update
 
-DISCOVERY_TIMEOUT = 10.0
-"""Time for which the process waits for a subscriber, s."""
-DISCOVERY_TIMEOUT_ALL = 4.0
-"""Time for which it waits for all subscribers, s: more than the 3 s between two announcements of Fast DDS."""
-ORPHAN_CLOCK_TIMEOUT = 5.0
-"""Time for which a simulation's clock may stand still when the node has ended, s: often both end together."""
-ACK_TIMEOUT = 1.0
-"""Time for which it waits until its last command has arrived, s."""
-
 
 class FailsafeNode(ServedNode):
     """Follows the joint states from the start, and looks at the node every `RAMP_DOWN_PERIOD`."""
@@ -74,13 +65,13 @@ class FailsafeNode(ServedNode):
         Ticks(self, RAMP_DOWN_PERIOD, self._look)
 
     def wait_for_subscribers(self, count: int) -> int:
-        """Wait for all subscribers first, later for one; return how many there are.
+        """Wait 4 s for all subscribers, and 10 s for one; return how many there are.
 
-        The middleware may still count subscribers that were killed.
+        The middleware may still count subscribers that were killed. Fast DDS announces those that live every 3 s.
         """
         started = time.monotonic()
         while (found := self._publisher.get_subscription_count()) < max(count, 1):
-            if time.monotonic() - started > (DISCOVERY_TIMEOUT_ALL if found else DISCOVERY_TIMEOUT):
+            if time.monotonic() - started > (4.0 if found else 10.0):
                 break
             time.sleep(RAMP_DOWN_PERIOD)
         return found
@@ -122,7 +113,7 @@ class FailsafeNode(ServedNode):
     def _look(self) -> None:
         self._memory.watch()
         if not self._node_is_alive:
-            self._time.timeout = min(self._time.timeout, ORPHAN_CLOCK_TIMEOUT)
+            self._time.timeout = min(self._time.timeout, 5.0)  # often the simulation ends together with the node
         if self._disarmed and not self._taken_over:
             self._end()
             return
@@ -156,7 +147,7 @@ class FailsafeNode(ServedNode):
     def _end(self) -> None:
         if self._taken_over:
             self.get_logger().info("commands have ended")
-            self._publisher.wait_for_all_acked(Duration(seconds=ACK_TIMEOUT))  # for ever, if the controller died, too
+            self._publisher.wait_for_all_acked(Duration(seconds=1.0))  # for ever, if the controller died, too
         self.context.try_shutdown()
 
 

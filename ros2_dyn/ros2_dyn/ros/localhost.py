@@ -8,9 +8,6 @@ from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 
-OLD_FAST_DDS = "humble", "iron", "jazzy"
-"""Distributions whose Fast DDS reads its profiles from the old variable; since Kilted it warns where that is set."""
-
 
 def use_localhost_only(shared_memory: bool = False) -> None:
     """Limit the discovery of ROS 2 to this machine, unless the user's environment says otherwise.
@@ -27,7 +24,8 @@ def use_localhost_only(shared_memory: bool = False) -> None:
     distribution = os.environ.get("ROS_DISTRO")
     if fast_dds and not shared_memory:
         profile = Path(get_package_share_directory("ros2_dyn"), "config", "loopback.xml")
-        library = "FASTRTPS" if distribution in OLD_FAST_DDS else "FASTDDS"
+        # Since Kilted, Fast DDS warns where the old variable is set.
+        library = "FASTRTPS" if distribution in ("humble", "iron", "jazzy") else "FASTDDS"
         os.environ.setdefault(f"{library}_DEFAULT_PROFILES_FILE", str(profile))
     elif distribution == "humble":
         os.environ.setdefault("ROS_LOCALHOST_ONLY", "1")

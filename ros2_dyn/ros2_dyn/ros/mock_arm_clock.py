@@ -19,12 +19,6 @@ from ros2_dyn.simulation.lockstep import Lockstep
 
 CATCH_UP = 0.1
 """Longest time that one tick makes up for, s. After a longer pause or a clock jump the arm goes on where it stopped."""
-LOOK_PERIOD = 1e-3
-"""Wall time between two looks whether a tick of the published clock is due, s."""
-PACE_TOLERANCE = 0.9
-"""Share of the requested pace below which a slow simulation is logged."""
-PACE_PERIOD = 10.0
-"""Wall time between two looks at the pace, s."""
 
 Advance = Callable[[int], bool]
 """Simulates a number of integration steps and publishes that instant; returns whether a joint state was published."""
@@ -107,8 +101,8 @@ class PublishedClock(ArmClock):
         self._steps, self._advance, self._logger = steps, advance, node.get_logger()
         self._out = node.create_publisher(Clock, "/clock", 10)
         steady = RosClock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(LOOK_PERIOD, self.proceed, clock=steady)
-        node.create_timer(PACE_PERIOD, self._watch_pace, clock=steady)
+        node.create_timer(1e-3, self.proceed, clock=steady)
+        node.create_timer(10.0, self._watch_pace, clock=steady)
         self._watched = (0.0, time.monotonic())
 
     def stamped(self, nanoseconds: int) -> None:
@@ -139,7 +133,7 @@ class PublishedClock(ArmClock):
         simulated, now = self.lockstep.simulated(), time.monotonic()
         pace = (simulated - self._watched[0]) / (now - self._watched[1])
         self._watched = simulated, now
-        if pace < PACE_TOLERANCE * self.lockstep.pace:
+        if pace < 0.9 * self.lockstep.pace:
             self._logger.info(f"the simulation runs at {pace:.2f} of real time, {self.lockstep.pace:g} is requested")
 
     def close(self) -> None:

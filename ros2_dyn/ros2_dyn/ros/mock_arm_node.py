@@ -33,9 +33,6 @@ from ros2_dyn.simulation.lockstep import Lockstep
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
 
-DELIVERY_PERIOD = 1e-3
-"""Time between two looks for delayed states that are due, s."""
-
 
 class MockArmNode(ServedNode):
     """A simulated arm with the topics of a driver and of the usual ros2_control controllers.
@@ -80,7 +77,7 @@ class MockArmNode(ServedNode):
         else:
             self._time = FollowedClock(self, period, period / steps, self._advance, self._outputs.clear)
             if self._outputs.delays:
-                self.create_timer(DELIVERY_PERIOD, self._deliver)
+                self.create_timer(1e-3, self._deliver)
 
     def _advance(self, steps: int) -> bool:
         """Simulate a number of steps under the newest command and publish that instant; see `Advance`."""

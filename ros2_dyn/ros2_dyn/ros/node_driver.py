@@ -32,8 +32,6 @@ from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Work
 
 T = TypeVar("T")
-TICKS_PER_LOOK = 10
-"""Number of periods, while commands leave, between two looks at who else commands."""
 
 
 class NodeDriver:
@@ -91,7 +89,7 @@ class NodeDriver:
         if update.command is not None:
             self._send(update)
         elif not update.commands:
-            self.commands.rest()
+            self.commands.failsafe.clear()
         if update.stop_failed:
             self._stop_service.call()
         if (mode := self.runtime.mode) != self._mode:  # an expired command or a clock that was set may have ended it
@@ -107,7 +105,7 @@ class NodeDriver:
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
         assert command is not None
-        if self.commands.overruled:
+        if self.commands.failsafe.commands:
             self.see_link()
         elif now <= command.expires:
             self.commands.send(command, now)
@@ -216,14 +214,14 @@ class NodeDriver:
 
     def let_time_pass(self) -> None:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
-        self.commands.beat()
+        self.commands.failsafe.beat()
         self._looks += 1
-        if self.runtime.commands and (self.commands.overruled or self._looks % TICKS_PER_LOOK == 0):
+        if self.runtime.commands and (self.commands.failsafe.commands or self._looks % 10 == 0):
             self.see_link()
         self.step(TimePassed())
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""
-        self.commands.close()
+        self.commands.failsafe.trigger()
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._black_box.close(self.now())

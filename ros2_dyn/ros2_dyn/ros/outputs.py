@@ -4,26 +4,25 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, WrenchStamped
 from rclpy.node import Node
 from ros2_dyn_interfaces.msg import CollisionState
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ros2_dyn.ros.messages import put_wrench, time_message
 from ros2_dyn.ros.node_base import LATCHED
-from ros2_dyn.ros.wrench_markers import FORCE_SCALE, WrenchMarkers
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.update import Step
 
 EFFORT_TOPICS = ("inverse_dynamics", "gravity", "coriolis", "friction")
 """Their order is that of the fields of `Terms`."""
-EXTERNAL_SCALE = 5.0
-"""Arrows of the external wrench are longer by this factor than those of joint wrenches, which carry the weight."""
 
 
 class Output:
@@ -115,7 +114,8 @@ class CollisionOutputs:
         self._effort.header.frame_id = self._state.header.frame_id = robot.model.base_link
         self._wrench = WrenchStamped()
         self._wrench.header.frame_id = robot.tip_link
-        self._markers = WrenchMarkers([robot.tip_link], EXTERNAL_SCALE * FORCE_SCALE, "external_")
+        # Longer arrows than those of joint wrenches, which carry the weight.
+        self._markers = WrenchMarkers([robot.tip_link], scale=0.01, prefix="external_")
         self._effort_output = Output(node, JointState, "external_effort")
         self._state_output = Output(node, CollisionState, "collision")
         self._wrench_output = Output(node, WrenchStamped, "external_wrench")
@@ -155,6 +155,48 @@ class CollisionOutputs:
     def destroy(self) -> None:
         """Take down the topic that is not among `outputs`."""
         self._node.destroy_publisher(self._stop_publisher)
+
+
+class WrenchMarkers:
+    """Wrenches as arrows in RViz, at the origin of the link: forces in orange, moments in blue; one message for all."""
+
+    def __init__(self, links: Sequence[str], scale: float = 0.002, prefix: str = "") -> None:
+        """Make the arrows.
+
+        Args:
+            links: frames of the wrenches.
+            scale: length of the arrows of forces, m/N.
+            prefix: of the namespaces "force" and "moment", by which RViz tells markers apart.
+        """
+        self._scales = (scale, 5.0 * scale)  # of forces and moments
+        self._message = MarkerArray()
+        self._next = 0.0
+        kinds = (("force", ColorRGBA(r=1.0, g=0.5, a=0.9)), ("moment", ColorRGBA(r=0.1, g=0.4, b=1.0, a=0.9)))
+        for i, link in enumerate(links):
+            for kind, color in kinds:
+                marker = Marker(
+                    ns=prefix + kind, id=i, type=Marker.ARROW, action=Marker.ADD, color=color, points=[Point(), Point()]
+                )
+                marker.header.frame_id = link
+                marker.pose.orientation.w = 1.0
+                marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.024, 0.03  # shaft, head, and its length
+                self._message.markers.append(marker)
+
+    def due(self, now: float) -> bool:
+        """Whether they are to be published at a time of a steady clock, s: at 20 Hz at most."""
+        if now < self._next:
+            return False
+        self._next = now + 0.05
+        return True
+
+    def of(self, stamp: Time, wrenches: Sequence[Sequence[float]]) -> MarkerArray:
+        """The arrows of [force; moment] for each link, N and N m."""
+        vectors = ((wrench[3 * k : 3 * k + 3], self._scales[k]) for wrench in wrenches for k in (0, 1))
+        for marker, (vector, scale) in zip(self._message.markers, vectors):
+            marker.header.stamp = stamp
+            tip = marker.points[1]
+            tip.x, tip.y, tip.z = (scale * value for value in vector)
+        return self._message
 
 
 def _key(robot: RobotDynamics) -> tuple[object, ...]:

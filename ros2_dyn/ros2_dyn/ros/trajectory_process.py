@@ -20,8 +20,6 @@ from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 
 MAX_BYTES = 4_000_000
 """Longest message, bytes: 20 000 points of six joints with velocities and accelerations. Copying it takes 1 ms."""
-MAX_WAITING = 10
-"""Number of trajectories that may wait."""
 
 
 class TrajectoryProcess:
@@ -52,7 +50,7 @@ class TrajectoryProcess:
         if len(raw) > MAX_BYTES:
             text = f"{len(raw)} bytes, {MAX_BYTES} are allowed: send it in parts"
             raise MessageError("points", "too many", text)
-        if self._waiting >= MAX_WAITING:
+        if self._waiting >= 10:
             raise MessageError("points", "too many", f"{self._waiting} trajectories wait already")
         self._waiting += 1
         future = self._thread.submit(self._ask, raw, task)

@@ -22,8 +22,6 @@ from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update
 
 REST_TIME = 0.2
 """Time for which the arm has to rest, s."""
-REST_DISTANCE = 0.05 * REST_TIME
-"""Range of every joint meanwhile, rad or m: slower than 0.05 rad/s or m/s."""
 END_TIMEOUT = 5.0
 """Time after which commands end although the arm does not rest, where they are to end, s."""
 MAX_WAIT = 10.0
@@ -132,7 +130,7 @@ class FailsafeRuntime:
         state = self._runtime.state
         if state is not None:
             self._motion.observe(state.measured_at, state.q)
-        rests = self._motion.at_rest(REST_DISTANCE, REST_TIME)
+        rests = self._motion.at_rest(0.05 * REST_TIME, REST_TIME)  # slower than 0.05 rad/s or m/s
         done = ending and (rests or now - self.taken_at > END_TIMEOUT)
         if done or now - max(self._heard_at, self.taken_at) > MAX_WAIT:
             self.release(now)

@@ -6,12 +6,6 @@ from __future__ import annotations
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 
-HEARTBEAT_FRACTION = COMMAND_AGE_FRACTION
-"""Silence of a process that commands, as a fraction of the state timeout, from which on it is held up."""
-MIN_SILENCE = 5 * RAMP_DOWN_PERIOD
-"""Shortest silence of a process that is held up, s."""
-LONG_SILENCE = 0.15
-"""Silence, s, of which the rest is remembered when a beat ends it. A busy machine makes shorter ones now and then."""
 MAX_LOOK = 2 * RAMP_DOWN_PERIOD
 """Silence that one look can add, s: where the watcher itself was held up, the other may have been, too."""
 
@@ -20,7 +14,7 @@ class Heartbeat:
     """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`.
 
     A process that gets the processor now and then beats, and still holds its commands for too long where the state
-    timeout is long. What a silence exceeds `LONG_SILENCE` by is therefore added to the next one, less the time that the
+    timeout is long. What a silence exceeds 0.15 s by is therefore added to the next one, less the time that the
     process works for between.
     """
 
@@ -30,7 +24,7 @@ class Heartbeat:
         Args:
             state_timeout: maximum age of a state that a command may be based on, s.
         """
-        self.timeout = max(MIN_SILENCE, HEARTBEAT_FRACTION * state_timeout)
+        self.timeout = max(5 * RAMP_DOWN_PERIOD, COMMAND_AGE_FRACTION * state_timeout)
         """Silence from which on the process is held up, s."""
         self.beat_at = 0.0
         """When the number was seen to change last, s."""
@@ -62,7 +56,7 @@ class Heartbeat:
         if beats == self._beats:
             self._silence += passed
             return
-        excess = max(self._silence - LONG_SILENCE, 0.0)
+        excess = max(self._silence - 0.15, 0.0)  # s; a busy machine makes shorter ones now and then
         self._remembered = max(self._remembered + excess - passed, 0.0)
         self._beats, self.beat_at, self._silence = beats, now, 0.0
 

@@ -31,8 +31,6 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 
 FAILSAFE_SUFFIX = "_failsafe"
 """End of the name of a failsafe process's node; the rest is that of the node which it guards."""
-STATES_WITHIN_TIMEOUT = 4
-"""Number of states that have to come within the state timeout, so that a single one may be lost."""
 
 
 class Entry(NamedTuple):
@@ -89,8 +87,8 @@ def state_stream(entry: Entry) -> str:
         return "joint_states has no stamps, so that the age of a state is not known"
     if period == inf:
         return "only one state has come on joint_states yet"
-    if not period * STATES_WITHIN_TIMEOUT <= timeout:
-        needed = 1.05 * STATES_WITHIN_TIMEOUT * period / COMMAND_AGE_FRACTION  # it is rounded to two digits
+    if not 4 * period <= timeout:  # so that a single state may be lost
+        needed = 1.05 * 4 * period / COMMAND_AGE_FRACTION  # it is rounded to two digits
         return f"joint_states come every {period:.3g} s: set states.timeout to {needed:.2g} s or more"
     if abs(age) <= timeout:
         return ""

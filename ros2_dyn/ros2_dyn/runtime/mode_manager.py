@@ -27,9 +27,6 @@ from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.update import Command, FailsafeConfig, LastCommand
 
-YIELD_TIME = 1.0
-"""Time for which the arm is braked before another commander has it alone, s."""
-
 
 class ModeManager:
     """The modes of one arm: at most one of `control/modes` at a time, which is made when it is entered."""
@@ -101,7 +98,7 @@ class ModeManager:
         if mode is not None and supervisor.is_active:
             law = mode.step(arm)
             unmodelled = self._unmodelled.at(state.q, now)
-            effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, unmodelled, now)
+            effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now, unmodelled)
             supply = None if supervisor.ramps or law.supply is None else law.supply + unmodelled
         if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
@@ -281,7 +278,7 @@ class ModeManager:
         """
         self._rival_at = min(self._rival_at, now)
         rival = "second commander", f": '{self.link.other_publishers[0]}' publishes on {self.link.topic}, too"
-        if now - self._rival_at >= YIELD_TIME:
+        if now - self._rival_at >= 1.0:  # s
             self._supervisor.abort(*rival)
         else:
             self.stop(*rival)

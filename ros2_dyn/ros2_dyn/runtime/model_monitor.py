@@ -30,10 +30,6 @@ from ros2_dyn.runtime.effort_convention import own_effort, total_effort
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.state_pipeline import Observed
 
-WINDOW = 0.2
-"""Time of the states whose mean is compared with the model, s."""
-CONTACT_FORCE = 60.0
-"""Largest force of contact at the tip in modes that expect it, N, besides what they exert: a hand's."""
 BANDWIDTH = 30.0
 """Of the observer that compares the motion with the efforts, 1/s."""
 
@@ -94,7 +90,7 @@ class ModelMonitor:
         if since < 0:
             states.clear()
         states.append(observed)
-        while 1e-9 * (newest - states[0].state.measured.stamp) > WINDOW:
+        while 1e-9 * (newest - states[0].state.measured.stamp) > 0.2:  # s, whose mean is compared with the model
             states.popleft()
 
     # ---- before a mode
@@ -143,7 +139,7 @@ class ModelMonitor:
 
     def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
         assert self._robot is not None
-        return contact_allowance(arm.J, CONTACT_FORCE, wrench)
+        return contact_allowance(arm.J, 60.0, wrench)  # N of a hand, besides what the mode exerts
 
     # ---- while commands leave
 

@@ -9,12 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.simulation.feed_forward_tracking import FeedForwardTracking
-from ros2_dyn.simulation.interpolated_trajectory import InterpolatedTrajectory, Waypoint
+from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking, InterpolatedTrajectory, Waypoint
 from ros2_dyn.simulation.simulated_arm import EffortLaw, HeldEffort
-
-SERVO_DAMPING_TIME = 0.02
-"""Damping of a servo over its stiffness, s."""
 
 
 class EffortDrive:
@@ -34,7 +30,7 @@ class EffortDrive:
 
 
 class ServoDrive:
-    """Position servos, as those of low-cost arms: ``tau = k (q_command - q) - d qd``, saturated."""
+    """Position servos, as those of low-cost arms: ``tau = k (q_command - q) - 0.02 s k qd``, saturated."""
 
     def __init__(self, limit: Array, stiffness: ArrayLike) -> None:
         """Take effort limits, N m or N, and the servos' stiffness, N m/rad or N/m, each (n,)."""
@@ -44,7 +40,7 @@ class ServoDrive:
         """Return the law of a command."""
         q = np.asarray(numbers, dtype=float)
         place = InterpolatedTrajectory([Waypoint(-np.inf, q, None, np.zeros_like(q))])
-        return FeedForwardTracking(place, self._k, SERVO_DAMPING_TIME * self._k, self._limit)
+        return FeedForwardTracking(place, self._k, 0.02 * self._k, self._limit)
 
     def hold(self, q: Array, tau: Array) -> EffortLaw:
         """Return the law before the first command, at positions q and efforts tau, each (n,)."""

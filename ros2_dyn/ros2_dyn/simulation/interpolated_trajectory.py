@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joint trajectories, read and interpolated like those of joint_trajectory_controller."""
+"""Joint trajectories, read, interpolated and tracked as joint_trajectory_controller does it, without a model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.spatial import Array
-
-MAX_FINAL_VELOCITY = 1e-6
-"""Largest velocity at the end of a trajectory, rad/s or m/s."""
 
 
 class Waypoint(NamedTuple):
@@ -60,6 +57,25 @@ class InterpolatedTrajectory:
         return _between(self._waypoints[i - 1], self._waypoints[i], t)
 
 
+class FeedForwardTracking:
+    """Track a trajectory without a model: ``tau = effort_d + p (q_d - q) + d (qd_d - qd)``, saturated."""
+
+    uses_dynamics = False
+
+    def __init__(self, trajectory: InterpolatedTrajectory, p: Array, d: Array, limit: Array) -> None:
+        """Track with gains p (N m/rad or N/m) and d (N m s/rad or N s/m) up to the effort limit, each (n,)."""
+        self.trajectory = trajectory
+        self.p = p
+        self.damping = d
+        self.limit = limit
+
+    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
+        """Return the efforts; see `EffortLaw`."""
+        q_d, qd_d, effort = self.trajectory.at(t)
+        tau = effort + self.p * (q_d - q) + self.damping * (qd_d - qd)
+        return np.minimum(np.maximum(tau, -self.limit), self.limit)
+
+
 def read_waypoints(
     joint_names: Sequence[str], names: Sequence[str], points: Sequence[TrajectoryPoint]
 ) -> list[Waypoint]:
@@ -83,7 +99,7 @@ def read_waypoints(
     times = [-1e-9, *(waypoint.t for waypoint in waypoints)]
     if not np.all(np.diff(times) > 0):
         raise InputError("points.time_from_start", f"expected times that increase, from 0 or later, got {times[1:]}")
-    if waypoints[-1].qd is not None and np.abs(waypoints[-1].qd).max() > MAX_FINAL_VELOCITY:
+    if waypoints[-1].qd is not None and np.abs(waypoints[-1].qd).max() > 1e-6:
         raise InputError(
             f"points[{len(waypoints) - 1}].velocities", f"expected zeros at the end, got {waypoints[-1].qd}"
         )

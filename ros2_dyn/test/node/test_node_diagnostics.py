@@ -13,9 +13,9 @@ from ros2_dyn.dynamics import gravity
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from sensor_msgs.msg import JointState
 
 from driver import HOME, MODEL, Driver
+from ros2_dyn.ros.diagnostics import Window, states_status
 from ros_harness import Listener, Process, words
 
 
@@ -96,15 +96,6 @@ def test_singularity_is_reported(reports):
     reports.until("singularity", DiagnosticStatus.WARN, "near a singularity", position=straight)
 
 
-def test_second_driver_is_reported(reports):
-    """While it is there."""
-    node = reports.driver.listener.node
-    other = node.create_publisher(JointState, "joint_states", 10)
-    reports.until("joint_states", DiagnosticStatus.WARN, "2 publishers on one topic")
-    node.destroy_publisher(other)
-    reports.until("joint_states", DiagnosticStatus.OK, "fine")
-
-
 def test_rejected_inputs_are_reported(reports):
     """By topic and reason."""
     from trajectory_msgs.msg import JointTrajectory
@@ -118,3 +109,10 @@ def test_rejected_inputs_are_reported(reports):
 
     reports.driver.listener.until(reported, "they are not reported")
     assert [pair.key for pair in reports.status("inputs").values] == ["~/desired: empty"]
+
+
+def test_second_publisher_of_states_is_reported():
+    window = Window()
+    window.last_state_at = 0.0
+    found = states_status(window, 0.1, 2, {})
+    assert (found.level, found.message) == (DiagnosticStatus.WARN, "2 publishers on one topic")

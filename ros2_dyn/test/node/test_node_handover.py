@@ -8,8 +8,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
-from ros2_dyn_interfaces.msg import Controller
-from ros2_dyn_interfaces.srv import GiveBack, ListControllers, SetMode, SwitchController, TakeOver
+from ros2_dyn_interfaces.srv import GiveBack, ListControllers, SwitchController, TakeOver
 
 from ros_harness import words
 
@@ -72,33 +71,3 @@ def test_what_cannot_be_handed_over_is_refused_with_what_to_do(listener, start):
         )
 
     listener.until(names_the_manager, "no word of the manager")
-
-
-def test_switch_that_is_refused_leaves_the_arm_with_its_controller(listener, start):
-    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY))
-    parameters = words(**{"states.timeout": 1.0})
-    start("ros2_dyn.ros.dynamics_node", *parameters, *REMAP)
-    states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")
-    names = [f"{each}_joint" for each in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
-    known = [
-        Controller(name="effort_controller", joints=names, takes_efforts=True),
-        Controller(name=TRAJECTORY, active=True, joints=names, takes_efforts=True, takes_trajectories=True),
-    ]
-
-    def refuse(request, response):
-        response.message = "its hardware is busy"
-        return response
-
-    def listed(request, response):
-        response.controllers = known
-        return response
-
-    listener.node.create_service(ListControllers, "controller_manager/list_controllers", listed)
-    listener.node.create_service(SwitchController, "controller_manager/switch_controller", refuse)
-    listener.until(lambda: len(efforts) > 100, "no efforts")
-    before = states[-1].position
-    answer = listener.call(TakeOver, "dynamics/take_over")
-    assert (answer.success, answer.held_by) == (False, TRAJECTORY)
-    assert "its hardware is busy" in answer.message
-    assert listener.call(SetMode, "dynamics/set_mode", mode="monitor").success
-    assert np.max(np.abs(np.subtract(states[-1].position, before))) < SMALL

@@ -18,7 +18,7 @@ from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
 from tiers import part
 
-STATES = 30
+STATES = 10
 """States for which each mode is to command at each pace."""
 FRICTION = {
     "robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],

@@ -25,6 +25,7 @@ from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words
 
 BOX = Payload(2.0, (0.02, -0.03, 0.08), 0.005 * np.eye(3))
+CARRYING = MODEL.carrying(BOX)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def driver() -> Iterator[Driver]:
     parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"states.timeout": 10.0})
     process = Process("ros2_dyn.ros.dynamics_node", *parameters)
     listener.listen("dynamics/payload", type=PayloadMessage, qos=LATCHED)
-    arm = SwingingArm(lambda q, qd, qdd: rnea(MODEL, q, qd, qdd, payload=BOX))
+    arm = SwingingArm(lambda q, qd, qdd: rnea(CARRYING, q, qd, qdd))
     driver = Driver(listener, process, arm=arm, simulated=True, period=0.02)
     driver.begin()
     yield driver

@@ -7,6 +7,7 @@ from math import inf
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from robots import joint, link, random_link, robot
 from ros2_dyn.control.arm import Arm
@@ -15,6 +16,7 @@ from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.control.sampled_stability import SampledLoop
+from ros2_dyn.dynamics import forward_dynamics
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 
@@ -71,6 +73,17 @@ class Continuous(HeldEffort):
     def __call__(self, t, q, qd, M, h):
         """Return the effort; see `EffortLaw`."""
         return self.law(t, q, qd)
+
+
+def exact_motion(model: RobotModel, law, q, qd, times) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return positions and velocities at times, s, of an arm that exerts `law(t, q, qd)`, as SciPy integrates it."""
+
+    def rate(t, state):
+        q, qd = np.split(state, 2)
+        return [*qd, *forward_dynamics(model, q, qd, law(t, q, qd))]
+
+    given = {"t_eval": times, "method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
+    return [tuple(np.split(state, 2)) for state in solve_ivp(rate, (0.0, times[-1]), [*q, *qd], **given).y.T]
 
 
 def arm_at(state: ArmState, now: float = 0.0, effort: float = 50.0, velocity: float = 100.0, **given) -> Arm:

@@ -29,11 +29,9 @@ from ros2_dyn.runtime import (
     Settings,
     Step,
     Update,
-    Work,
     WrenchSample,
 )
-from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime, NodeSigns
-from ros2_dyn.runtime.inputs import CommandExpired, EnableSignal, FailsafeArmed, ModeRequest, TimePassed
+from ros2_dyn.runtime.inputs import EnableSignal, FailsafeArmed, ModeRequest, TimePassed
 from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.update import FailsafeConfig
 
@@ -131,8 +129,8 @@ class RuntimeRig:
         self.now = 100.0
         self.delay = 0.001
         """From the measurement of a state to its arrival, s."""
-        self.node_offset = self.driver_offset = 0.0
-        """Of the clock of the node and that of the driver, s."""
+        self.driver_offset = 0.0
+        """Of the clock of the driver, s."""
         self.change: Callable[[JointSample], JointSample | None] = lambda sample: sample
         """What becomes of a state on its way."""
         self.targets = True
@@ -144,23 +142,13 @@ class RuntimeRig:
         """Standard deviation of the noise of positions and velocities, rad and rad/s."""
         self.measured: Callable[[], np.ndarray] = lambda: self.held
         """The measured effort, N m."""
-        self.center = HOME.copy()
-        self.amplitude = 0.1
-        """Of the desired motion, rad."""
-        self.acceleration_factor = 1.0
-        """Factor by which the desired acceleration is wrong."""
         self.link = CommandLink(topic="/controller/commands")
         self.arm_failsafe: Callable[[FailsafeConfig], Ros2DynError | None] = lambda config: None
         """How the failsafe process answers."""
-        self.work_delay: Callable[[], float] = lambda: 0.0
-        """How long a piece of work takes, s; work that is shorter overtakes."""
-        self.publish_delay: Callable[[], float] = lambda: 0.0
-        """How long a command takes to get out, s."""
         self.steps: list[Step] = []
         self.pressed = True
         """Whether the enabling button is held."""
         self.commands: list[Command] = []
-        self.failsafe_commands: list[np.ndarray] = []
         self.events: list[Event] = []
         self.replies: dict[object, Reply] = {}
         self.modes: list[str] = ["monitor"]
@@ -169,11 +157,9 @@ class RuntimeRig:
         self.commanded = 0
         self.valid_at = -inf
         """When the newest state was measured that arrived unchanged, s."""
-        self._queue: list[tuple[float, Work]] = []
         self._requests = 0
         self.judged = True
         """Whether commands are judged."""
-        self._failsafe: FailsafeConfig | None = None
         self._history: deque[str] = deque(maxlen=6)
         self._descent = DescentJudge(command_limits(SMALL_ARM, settings.commands), settings.commands.stop_behaviour)
         self.phase = self.rng.uniform(-np.pi, np.pi, 3)
@@ -182,8 +168,6 @@ class RuntimeRig:
     def start(self) -> None:
         """Start a runtime, as a node that begins."""
         self.runtime = ArmRuntime(description(), self.settings)
-        self._failsafe = None
-        self._queue.clear()
         self.take(self.runtime.step(self.link._replace(failsafe_alive=False), self.now))
 
     # ---- what goes in
@@ -203,7 +187,7 @@ class RuntimeRig:
             (self.q + noise[0]).tolist(),
             (self.qd + noise[1]).tolist(),
             self.measured().tolist(),
-            self.stamp(self.node_offset),
+            self.stamp(0.0),
         )
         return sample._replace(**changes)
 
@@ -215,24 +199,13 @@ class RuntimeRig:
             self.qd = self.qd + self.period / 2 * np.linalg.solve(M, self.held - h)
             self.q = self.q + self.period / 2 * self.qd
 
-    def place_home(self) -> None:
-        """Put the arm home while no states come, as its driver is restarted, and hold it there; commands end before."""
-        self.silence(1.0)
-        if self.runtime.commands:
-            self.set_mode("monitor")
-            self.silence(1.5)
-        self.q, self.qd = HOME.copy(), np.zeros(3)
-        self.held = np.array(_plant()(self.q.tolist(), [0.0] * 3)[2])
-
     def step(self, n: int = 1, **changes) -> Update | None:
         """Let periods pass, with a state each, targets, and all that is due; return the update of the last state."""
         update = None
         for _ in range(n):
             self.now += self.period / 2
-            self._due()
             self.take(self.runtime.step(TimePassed(), self.now))
             self.now += self.period / 2
-            self._due()
             sample = self.sample(**changes)
             sent = self.change(sample)
             if sent is sample and not changes:
@@ -248,7 +221,6 @@ class RuntimeRig:
         """Let time pass without states, s."""
         for _ in range(round(seconds / RAMP_DOWN_PERIOD)):
             self.now += RAMP_DOWN_PERIOD
-            self._due()
             self.take(self.runtime.step(TimePassed(), self.now))
 
     def _give_targets(self) -> None:
@@ -256,12 +228,12 @@ class RuntimeRig:
         desired = DesiredSample(
             self.stamp(self.driver_offset),
             NAMES,
-            (self.center + self.amplitude * np.sin(phase)).tolist(),
-            (2 * self.amplitude * np.cos(phase)).tolist(),
-            (-4 * self.amplitude * self.acceleration_factor * np.sin(phase)).tolist(),
+            (HOME + 0.1 * np.sin(phase)).tolist(),
+            (0.2 * np.cos(phase)).tolist(),
+            (-0.4 * np.sin(phase)).tolist(),
         )
         self.take(self.runtime.step(desired, self.now))
-        wrench = WrenchSample(0, "", (*(80 * self.amplitude * np.sin(phase)), 0.0, 0.0, 0.0))
+        wrench = WrenchSample(0, "", (*(8 * np.sin(phase)), 0.0, 0.0, 0.0))
         self.take(self.runtime.step(wrench, self.now))
 
     # ---- what comes out
@@ -275,35 +247,18 @@ class RuntimeRig:
         for reply in update.replies:
             self.replies[reply.request] = reply
         for work in update.work:
-            self._queue.append((self.now + self.work_delay(), work))
+            self.take(self.runtime.step(work.run(), self.now))
         if update.failsafe is not None:
             problem = self.arm_failsafe(update.failsafe)
-            self._failsafe = update.failsafe if problem is None else None
             self.take(self.runtime.step(FailsafeArmed(update.failsafe, problem), self.now))
         if update.command is not None:
-            self._publish(update.command)
-        self._due()
+            assert self.now <= update.command.expires
+            self.commands.append(update.command)
+            self._judge(np.asarray(update.command.data), self.now)
         return update
 
-    def _due(self) -> None:
-        """Give back the work that is done, in the order in which it is done."""
-        while self._queue:
-            at, work = min(self._queue, key=lambda each: each[0])
-            if at > self.now:
-                return
-            self._queue.remove((at, work))
-            self.take(self.runtime.step(work.run(), self.now))
-
-    def _publish(self, command: Command) -> None:
-        at = self.now + self.publish_delay()
-        if at > command.expires:
-            self.take(self.runtime.step(CommandExpired(), at))
-            return
-        self.commands.append(command)
-        self._judge(np.asarray(command.data), at)
-
-    def _judge(self, effort: np.ndarray, at: float, by_failsafe: bool = False) -> None:
-        stopped = by_failsafe or self.modes[-1] not in MODES
+    def _judge(self, effort: np.ndarray, at: float) -> None:
+        stopped = self.modes[-1] not in MODES
         self.commanded += 1
         if not self.judged:
             return
@@ -359,21 +314,6 @@ class RuntimeRig:
         """Change the other side of the commands."""
         self.link = self.link._replace(**changes)
         self.take(self.runtime.step(self.link, self.now))
-
-    def kill(self) -> None:
-        """End the runtime as a process that dies; the failsafe process takes over, if it is armed."""
-        if self._failsafe is not None and self.runtime.commands and self.commands:
-            last = self.commands[-1]
-            command = last.as_last(self.now)
-            failsafe = FailsafeRuntime(self._failsafe)
-            while not failsafe.ended:
-                update = failsafe.on_time(NodeSigns(alive=False, command=command), self.now)
-                if update is not None and update.command is not None:
-                    self.failsafe_commands.append(update.command.effort)
-                    self._judge(np.asarray(update.command.data), self.now, by_failsafe=True)
-                self.now += RAMP_DOWN_PERIOD
-        self.now += 0.2
-        self.start()
 
     def logged(self) -> list[str]:
         """Return the texts of all events that belong into a log."""

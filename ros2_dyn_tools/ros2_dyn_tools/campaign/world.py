@@ -32,9 +32,8 @@ from ros2_dyn.runtime.inputs import (
     SettingsChange,
 )
 from ros2_dyn.runtime.robot_dynamics import command_limits
-from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
+from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, OwnGravity, gains_of_inertia
 from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
@@ -141,7 +140,7 @@ class World:
         self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
         weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
         step = self.options.step
-        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts, integrator="leapfrog")
+        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts)
         per_unit = settings.in_order(settings.commands.effort_per_unit, arm, 0.0)
         drive = drive_of(settings.commands.command_effort, per_unit, arm.effort_limit)
         self._own_gravity = OwnGravity(self.description, arm.joint_names)

@@ -16,9 +16,6 @@ from ros2_dyn.control.wrench_approach import MAX_FREE_SPEED, WrenchApproach, lea
 from ros2_dyn.dynamics.singularity import NEAR_SINGULARITY
 from ros2_dyn.model.spatial import Array
 
-POSTURE_DAMPING = 10.0
-"""Damping of motions that do not move the tip, 1/s."""
-
 
 @dataclass(frozen=True)
 class ForceSettings(Group, name="force", title="Mode force"):
@@ -81,7 +78,7 @@ class Force(Mode[ForceSettings]):
         target = arm.wrench.in_base_axes(arm.state.q.tolist())
         bearable = self._approach.advance(target, arm, dt)
         wrench, state = self._approach.wrench, arm.state
-        damping, posture_damping = arm.loop.rate(parameters.damping), arm.loop.rate(POSTURE_DAMPING)
+        damping = arm.loop.rate(parameters.damping)
         self._contact.observe(
             state,
             force=wrench[:3],
@@ -90,4 +87,6 @@ class Force(Mode[ForceSettings]):
             max_speed=arm.commands.max_tip_speed,
             now=arm.now,
         )
-        return Law(force_control(state, wrench, damping, posture_damping), supply=state.gravity + wrench @ state.J)
+        # Motions that do not move the tip are damped with 10 1/s.
+        effort = force_control(state, wrench, damping, posture_damping=arm.loop.rate(10.0))
+        return Law(effort, supply=state.gravity + wrench @ state.J)

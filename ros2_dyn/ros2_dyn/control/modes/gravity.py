@@ -13,7 +13,7 @@ from ros2_dyn.control.handover_hold import HandoverHold
 from ros2_dyn.control.modes.base import HandoverStep, Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.soft_limits import soft_walls
-from ros2_dyn.control.tip_speed import BRAKE_RATE, speed_brake
+from ros2_dyn.control.tip_speed import speed_brake
 
 
 @dataclass(frozen=True)
@@ -49,5 +49,5 @@ class Gravity(Mode[GravitySettings]):
             held, damping = self.handover.efforts(arm.state, rate, arm.limits.effort, arm.now)
             springs = springs + held
         floating = gravity_compensation(arm.state, arm.loop.rate(parameters.damping))
-        brake = speed_brake(arm.state, arm.commands.max_tip_speed, arm.led_joint_speed, arm.loop.rate(BRAKE_RATE))
+        brake = speed_brake(arm)
         return Law(floating + springs + damping + brake, supply=arm.state.gravity + springs)

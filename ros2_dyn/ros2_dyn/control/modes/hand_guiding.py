@@ -14,11 +14,8 @@ from ros2_dyn.control.modes.base import Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, tip_friction
-from ros2_dyn.control.tip_speed import BRAKE_RATE, speed_brake
+from ros2_dyn.control.tip_speed import speed_brake
 from ros2_dyn.model.spatial import Array
-
-DEADBAND = 5.0
-"""Estimated force of the hand that is not assisted, N: as large as the errors of the model."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +60,14 @@ class HandGuiding(Mode[HandGuidingSettings]):
         )
         held, anchor = tip_friction(state, self._anchor, friction)
         tau = gravity_compensation(state, damping) + held + soft_walls(arm)
-        tau += speed_brake(state, arm.commands.max_tip_speed, arm.led_joint_speed, loop.rate(BRAKE_RATE))
+        tau += speed_brake(arm)
         if arm.commands.convention == "raw":  # other robots compensate their friction themselves
             # less for a fast joint: friction that is told too large would drive it faster and faster
-            fading = np.maximum(1 - np.abs(state.qd) / arm.led_joint_speed, 0.0)
+            fading = np.maximum(1 - np.abs(state.qd) / arm.max_led_speed, 0.0)
             tau += parameters.friction * fading * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
-            tau += assistance(hand, parameters.assist_gain, DEADBAND) @ state.J
+            tau += assistance(hand, parameters.assist_gain, 5.0) @ state.J  # N: as large as the model's errors
         before, self._anchor = self._anchor, anchor
         sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < 1e-9
         damping += sticking_rate(state, friction) if sticks else 0.0

@@ -27,20 +27,12 @@ from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.stiffness_tank import StiffnessTank
-from ros2_dyn.control.tip_speed import BRAKE_RATE, speed_brake
+from ros2_dyn.control.tip_speed import speed_brake
 from ros2_dyn.control.wrench_approach import WrenchApproach, travel_violation
 from ros2_dyn.model.spatial import Array
 
 LEAST_DAMPING = 2.0
 """Damping of motions that no spring acts on, 1/s."""
-DAMPING_RATIO = 0.8
-"""Of the tip on its spring; 1 is critical."""
-STIFFNESS_ENERGY = 0.5
-"""Energy that a stiffness which grows may take at once, J; what the damping takes refills it."""
-POSTURE_BANDWIDTH = 2.0
-"""Bandwidth at which an arm with more joints than the tip needs returns to its posture, rad/s."""
-POSTURE_DAMPING = 10.0
-"""Damping of motions that do not move the tip, 1/s."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +100,7 @@ class Spring:
             self.tank.advance(softer, at, 0.0)  # softer costs nothing
         K = self.tank.advance(wanted, at, float(self.damper @ (state.q - self._q)))
         least, most = loop.rate(LEAST_DAMPING), loop.rate(500.0)  # however stiff the spring and light the arm
-        self.damper = damping_matrix(state, DAMPING_RATIO**2 * K, least, most) @ state.qd
+        self.damper = damping_matrix(state, 0.8**2 * K, least, most) @ state.qd  # 0.8 of the critical one
         self.wrench, self._q = at.wrench(K), state.q
 
 
@@ -159,7 +151,7 @@ class Impedance(Mode[ImpedanceSettings]):
         self._desired_stiffness = task.stiffness
         wanted = bounded_stiffness(state, self._towards(task, arm), loop.bandwidth(inf))
         if self.spring is None:
-            self.spring = Spring(arm, wanted, STIFFNESS_ENERGY)
+            self.spring = Spring(arm, wanted, capacity=0.5)  # J
         spring = self.spring
         speed = commands.approach_speed
         limits = EquilibriumLimits(speed, speed / LEVER, commands.max_force, commands.max_moment)
@@ -167,12 +159,13 @@ class Impedance(Mode[ImpedanceSettings]):
         spring.act(arm, wanted)
         way = task.axes.T @ (state.pose[:3, 3] - spring.goal[:3, 3])
         self._travel = float(np.linalg.norm(way[np.equal(task.stiffness[:3], 0.0)]))
-        posture = posture_acceleration(state, spring.posture, loop.bandwidth(POSTURE_BANDWIDTH))
-        still = max(0.0, loop.rate(POSTURE_DAMPING) - loop.rate(LEAST_DAMPING))
+        # Motions that do not move the tip return to the posture with 2 rad/s, damped with 10 1/s.
+        posture = posture_acceleration(state, spring.posture, loop.bandwidth(2.0))
+        still = max(0.0, loop.rate(10.0) - loop.rate(LEAST_DAMPING))
         internal = still * (state.qd - tip_part(state, state.qd))
         walls = soft_walls(arm)
         supply = state.gravity + (spring.wrench + wrench) @ state.J + state.M @ posture
-        brake = speed_brake(state, commands.max_tip_speed, arm.led_joint_speed, loop.rate(BRAKE_RATE))
+        brake = speed_brake(arm)
         return Law(supply - spring.damper - state.M @ internal + brake + walls, supply=supply + walls)
 
     def _advance_wrench(self, arm: Arm, dt: float) -> Array:

@@ -27,7 +27,6 @@ class About(NamedTuple):
 
 
 REPEATED = "a slew to what carried the arm last, repeated"
-ZERO_REPEATED = "a slew to zero, repeated"
 PHASES: dict[Phase, About] = {
     "silent": About(MONITOR, "nothing", ""),
     "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),
@@ -35,7 +34,7 @@ PHASES: dict[Phase, About] = {
     "holding": About(STOPPED, "the same; the sum stays, and springs let a joint go that is pushed", REPEATED),
     "failed": About(STOPPED, "what `braking` commands; `commands.stop_service` is called", REPEATED),
     "released": About(STOPPED, "the same, without these joints; `commands.stop_service` again", REPEATED),
-    "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", ZERO_REPEATED),
+    "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", "a slew to zero, repeated"),
     "leaving": About(MONITOR, "what `braking` commands", REPEATED),
     "ending": About(MONITOR, "the effort that holds the arm, constant; or a ramp to zero", REPEATED),
 }

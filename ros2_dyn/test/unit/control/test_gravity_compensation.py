@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-from control_states import HOME, Continuous
+from control_states import HOME, exact_motion
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.control.arm_state import ArmState, arm_state
 from ros2_dyn.control.gravity_compensation import gravity_compensation
@@ -15,22 +15,20 @@ from ros2_dyn.dynamics import (
 )
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
-from ros2_dyn.simulation.simulated_arm import SimulatedArm
 
 SIX = mock_arm()
 """It has no friction."""
 
 
 def test_damped_joint_without_weight_comes_to_rest_exponentially():
-    """``p = p0 exp(-damping t)``, whatever the joint's inertia; up to the integrator's fourth order."""
+    """``p = p0 exp(-damping t)``, whatever the joint's inertia."""
     damping = 3.0
     for body in (link("body", 2.0, (0.1, 0.2, 0.3), (0.2, 0.01, 0.02, 0.3, 0.03, 0.4)), link("body", 50.0)):
         model = RobotModel.from_urdf(robot(link("base"), body, joint("z", "prismatic", "base", "body")))
-        law = Continuous(lambda t, q, qd, m=model: gravity_compensation(arm_state(m, q, qd), damping))
-        arm = SimulatedArm(model, law, [0.3], [1.7])
-        arm.advance(200)
-        assert_allclose(arm.qd, 1.7 * np.exp(-damping * arm.t), rtol=1e-11)
-        assert_allclose(arm.q, 0.3 + 1.7 * (1 - np.exp(-damping * arm.t)) / damping, rtol=1e-11)
+        law = lambda t, q, qd, m=model: gravity_compensation(arm_state(m, q, qd), damping)  # noqa: E731
+        ((q, qd),) = exact_motion(model, law, [0.3], [1.7], (0.2,))
+        assert_allclose(qd, 1.7 * np.exp(-damping * 0.2), rtol=1e-11)
+        assert_allclose(q, 0.3 + 1.7 * (1 - np.exp(-damping * 0.2)) / damping, rtol=1e-11)
 
 
 def test_kinetic_energy_of_damped_arm_decays_exponentially():
@@ -44,9 +42,7 @@ def test_kinetic_energy_of_damped_arm_decays_exponentially():
     def law(t, q, qd):
         return gravity_compensation(ArmState(q, qd, *map(np.array, terms(q.tolist(), qd.tolist()))), damping)
 
-    arm = SimulatedArm(SIX, Continuous(law), HOME, qd)
-    before = kinetic_energy(SIX, HOME, qd)
-    for _ in range(3):
-        arm.advance(100)
-        assert_allclose(kinetic_energy(SIX, arm.q, arm.qd), before * np.exp(-2 * damping * arm.t), rtol=1e-8)
-    assert np.linalg.norm(arm.q - HOME) > 0.5  # it does go somewhere
+    before, times = kinetic_energy(SIX, HOME, qd), (0.1, 0.2, 0.3)
+    for t, (q, rate) in zip(times, exact_motion(SIX, law, HOME, qd, times)):
+        assert_allclose(kinetic_energy(SIX, q, rate), before * np.exp(-2 * damping * t), rtol=1e-8)
+    assert np.linalg.norm(q - HOME) > 0.5  # it does go somewhere

@@ -8,7 +8,7 @@ from math import cos, exp, pi
 import numpy as np
 import pytest
 
-from ros2_dyn.control.passivity_observer import ENERGY_BUDGET, FORGET_TIME, PassivityObserver
+from ros2_dyn.control.passivity_observer import ENERGY_BUDGET, PassivityObserver
 
 STEP, MASS, RATE = 0.002, 2.0, 5.0
 
@@ -70,7 +70,7 @@ def test_energy_fades_and_the_gain_falls_from_a_tenth_of_the_budget_to_a_half():
         assert observer.energy == pytest.approx(q * ENERGY_BUDGET)
         gains.append(observer.gain())
     assert gains == pytest.approx([1.0, 1.0, 0.5, 0.0, 0.0])
-    observer.on_state(np.ones(1), effort, np.zeros(1), FORGET_TIME)
+    observer.on_state(np.ones(1), effort, np.zeros(1), 5.0)
     assert observer.energy == pytest.approx(exp(-1) * ENERGY_BUDGET)
     observer.restart()
     assert observer.energy == 0.0

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Identities of rigid-body dynamics for robots and states that hypothesis chooses."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from robots import general_tree, random_positions, random_tree
 from ros2_dyn import dynamics
-from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 
 hypothesis = pytest.importorskip("hypothesis", reason="hypothesis (pip install hypothesis) is not installed")
@@ -42,12 +39,13 @@ def close(a, b, scale=1.0):
 
 
 @given(model=robots, seed=numbers)
-def test_mass_matrix_is_symmetric_positive_and_gives_the_kinetic_energy(model, seed):
+def test_mass_matrix_is_symmetric_positive_and_gives_kinetic_energy_and_momentum(model, seed):
     q, qd, _, _ = state(model, seed)
     M = dynamics.mass_matrix(model, q)
     assert_allclose(M, M.T, rtol=0, atol=1e-12 * np.max(np.abs(M)))
     assert np.linalg.eigvalsh(M)[0] > 0
     close(dynamics.kinetic_energy(model, q, qd), qd @ M @ qd / 2)
+    close(dynamics.momentum(model, q, qd), M @ qd)
 
 
 @given(model=robots, seed=numbers, speed=speeds)
@@ -57,6 +55,7 @@ def test_inverse_dynamics_is_the_sum_of_its_terms(model, seed, speed):
     M, C = dynamics.mass_matrix(model, q), dynamics.coriolis_matrix(model, q, qd)
     close(dynamics.rnea(model, q, qd, qdd, tilted), M @ qdd + C @ qd + dynamics.gravity(model, q, tilted))
     close(dynamics.coriolis(model, q, qd), C @ qd)
+    close(dynamics.coriolis_transpose_qd(model, q, qd), C.T @ qd)
 
 
 @given(model=robots, seed=numbers, speed=speeds)
@@ -111,43 +110,9 @@ def test_regressors_times_parameters_are_the_effort(model, seed):
 
 
 @given(model=robots, seed=numbers)
-def test_shifted_wrench_takes_the_same_efforts(model, seed):
-    q, qd, qdd, tilted = state(model, seed)
-    rng = np.random.default_rng(seed)
-    push, point = rng.normal(size=6) * 10, rng.normal(size=3)
-    for frame in (None, model.base_link):
-        at_origin = [dynamics.ExternalWrench(model.default_tip, push, frame=frame)]
-        to_link = dynamics.forward_kinematics(model, q)[:3, :3].T if frame else np.eye(3)
-        elsewhere = to_link @ point  # the shift is written in the wrench's axes, the point in the link's
-        shifted = [dynamics.ExternalWrench(model.default_tip, dynamics.shift_wrench(push, point), elsewhere, frame)]
-        close(
-            dynamics.rnea(model, q, qd, qdd, tilted, external=shifted),
-            dynamics.rnea(model, q, qd, qdd, tilted, external=at_origin),
-        )
-
-
-@given(model=robots, seed=numbers)
 def test_power_of_a_wrench_is_the_same_in_the_axes_of_any_link(model, seed):
     q, qd, _, _ = state(model, seed)
     push = np.random.default_rng(seed).normal(size=6)
     for frame in (None, model.default_tip, model.link_names[-1]):
         v = dynamics.link_velocity(model, q, qd, frame=frame)
         close(push @ v, dynamics.static_torque(model, q, push, frame=frame) @ qd)
-
-
-@cache
-def identities_kernel(model: RobotModel):
-    """Return the kernel of a robot, compiled once."""
-    return compile_kernel(model, ("tau", "qdd", "coriolis_matrix", "friction"), "python")
-
-
-@given(model=st.sampled_from(TREES[::4]), seed=numbers)
-def test_kernel_of_any_robot_agrees_with_the_book(model, seed):
-    q, qd, qdd, tilted = state(model, seed)
-    kernel = identities_kernel(model)
-    tau = dynamics.rnea(model, q, qd, qdd, tilted)
-    results = kernel(q, qd, qdd, tau, tilted)
-    close(results[0], tau)
-    close(dynamics.rnea(model, q, qd, np.array(results[1]), tilted), tau)
-    close(results[2], dynamics.coriolis_matrix(model, q, qd))
-    close(results[3], dynamics.friction(model, qd))

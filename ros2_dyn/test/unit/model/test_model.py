@@ -11,25 +11,6 @@ from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import Payload, RobotModel
 
-WITH_PAYLOAD = {
-    dynamics.gravity: 1,
-    dynamics.mass_matrix: 1,
-    dynamics.potential_energy: 1,
-    dynamics.christoffel: 1,
-    dynamics.closed_form: 1,
-    dynamics.coriolis: 2,
-    dynamics.coriolis_matrix: 2,
-    dynamics.momentum: 2,
-    dynamics.coriolis_transpose_qd: 2,
-    dynamics.kinetic_energy: 2,
-    dynamics.rnea: 3,
-    dynamics.joint_wrenches: 3,
-    dynamics.luh_walker_paul: 3,
-    dynamics.forward_dynamics: 3,
-    dynamics.rnea_derivatives: 3,
-}
-"""Functions that take a payload, and how many of q, qd and qdd they take."""
-
 
 def two_arms() -> RobotModel:
     """Return a torso that turns, with two arms, one of which has a gripper."""
@@ -103,10 +84,9 @@ def test_payload_agrees_with_a_urdf_that_has_it_as_a_link():
         loaded = RobotModel.from_urdf(xml.replace("</robot>", f"{box}</robot>"))
         x = random_state(plain, seed)
         payload = Payload(2.5, com, I_com, carrier)
-        for function, n_inputs in WITH_PAYLOAD.items():
-            ours, theirs = function(plain, *x[:n_inputs], payload=payload), function(loaded, *x[:n_inputs])
-            for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (ours, theirs))):
-                assert_allclose(a, b, rtol=0, atol=1e-9 * max(1.0, np.max(np.abs(b))), err_msg=function.__name__)
+        for function, n_inputs in ((dynamics.rnea, 3), (dynamics.joint_wrenches, 3), (dynamics.potential_energy, 1)):
+            ours, theirs = function(plain.carrying(payload), *x[:n_inputs]), function(loaded, *x[:n_inputs])
+            assert_allclose(ours, theirs, rtol=0, atol=1e-9 * max(1.0, np.max(np.abs(theirs))))
 
 
 def test_payload_at_the_tip_adds_the_static_torque_of_its_weight():

@@ -18,11 +18,11 @@ from ros2_dyn.runtime import (
     JointSample,
     PayloadRequest,
     Settings,
-    TrajectorySample,
     Update,
     run_work,
 )
 from ros2_dyn.runtime.inputs import Description, ModeRequest, SettingsChange
+from ros2_dyn.runtime.trajectory_effort import TrajectorySample
 from runtime_rig import DRIVES, NAMES, SETTINGS, SMALL_ARM, URDF, description
 
 Q, QD, QDD = [0.1, -1.2, 1.4], [0.5, -0.4, 0.3], [1.0, 2.0, -1.0]
@@ -134,6 +134,29 @@ def test_a_desired_state_whose_effort_would_not_be_finite_is_left_out(runtime):
     assert update.terms.acceleration_source == "zero"
 
 
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"velocity": [1e200] * 3}, "too large"),
+        ({"position": [1e300] * 3}, "too large"),
+        ({"velocity": [nan] * 3}, "not finite"),
+        ({"position": [0.1] * 2}, "wrong length"),
+        ({"names": (NAMES[0],) * 3}, "joint named twice"),
+        ({"stamp": 1}, "the same as the last"),
+    ],
+)
+def test_outputs_are_right_with_the_first_good_state_after_those_that_cannot_be_used(runtime, change, kind):
+    runtime.step(state(1), NOW)
+    for stamp in range(2, 7):
+        update = runtime.step(state(stamp)._replace(**change), NOW)
+        assert kind in [event.kind for event in update.events]
+        assert update.steps == ()
+    terms = runtime.step(state(7), NOW).terms
+    expected = rnea(SMALL_ARM, Q, QD, np.zeros(3)) + friction(SMALL_ARM, QD)
+    assert_allclose(terms.inverse_dynamics, expected, rtol=0, atol=1e-10)
+    assert_allclose(terms.gravity, gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
+
+
 def test_messages_without_any_joint_of_the_robot_are_logged_until_there_is_a_state(runtime):
     finger = JointSample(1, ("finger",), [0.0], [0.0])
     assert runtime.step(finger, NOW).events[-1].logged
@@ -227,9 +250,7 @@ def test_a_new_robot_with_the_same_joints_keeps_the_newest_state(runtime):
 
 
 def test_states_are_answered_while_work_is_under_way(runtime):
-    trajectory = TrajectorySample(NAMES, [0.0], [Q], [QD], [QDD])
-    update = runtime.step(PayloadRequest("forearm_link", BOX), NOW)
-    work = [*update.work, *runtime.step(trajectory, NOW).work]
+    work = [*runtime.step(PayloadRequest("forearm_link", BOX), NOW).work]
     work += runtime.step(Description(HEAVIER), NOW).work
     for stamp in range(1, 6):
         assert_allclose(weight(runtime, stamp), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
@@ -340,7 +361,7 @@ def _rates() -> tuple[np.ndarray, np.ndarray]:
 
 def efforts(runtime: ArmRuntime, sample: TrajectorySample) -> np.ndarray:
     """Return the efforts of a trajectory in the order of the model."""
-    table = run_work(runtime, runtime.step(sample, NOW), NOW).replies[0].value
+    table = runtime.trajectory_task(NOW).effort(sample)
     assert not np.any(table[:, 0])
     return table[:, :0:-1]
 

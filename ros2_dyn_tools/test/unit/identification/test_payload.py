@@ -173,7 +173,7 @@ def test_body_that_is_added_to_a_recording_is_found_when_tared(name, mass, centr
     """The efforts of a body of 3 kg are added to the last part of a real arm's; the first part is the tare."""
     model, bare = real_arm(name)
     motion = even_motion(bare)
-    added = rnea(model, *motion[1:4], payload=BOX) - rnea(model, *motion[1:4])
+    added = rnea(model.carrying(BOX), *motion[1:4]) - rnea(model, *motion[1:4])
     there = np.stack([np.interp(bare.t, motion.t, column) for column in added.T], axis=1)
     loaded = bare._replace(effort=bare.effort + there)
     tare = state_windows(bare.between(0.0, 0.35))
