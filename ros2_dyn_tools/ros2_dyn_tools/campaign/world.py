@@ -44,12 +44,6 @@ from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
 
-ENABLE_PERIOD, MODE_PERIOD = 0.05, 0.1
-"""Period of the enabling button's messages; how often a mode is requested that is wanted and not active, s."""
-RELEASE_TIME = 1.0
-"""Time after which a failsafe process that took over is released, s."""
-STRAYED, LOST = 1.0, 3.0
-"""Distances of a joint from home, rad or m, from which on the arm is placed at home: not commanded; in any case."""
 NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
 
 
@@ -129,8 +123,8 @@ class World:
         )
         self.queue.every(1.0 / self.options.driver.rate, self._measure)
         self.queue.every(RAMP_DOWN_PERIOD, self._tick)
-        self.queue.every(ENABLE_PERIOD, self._send_enable)
-        self.queue.every(MODE_PERIOD, self._request_mode)
+        self.queue.every(0.05, self._send_enable)
+        self.queue.every(0.1, self._request_mode)
         if not self.options.targets.stamped:
             self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
 
@@ -408,8 +402,9 @@ class World:
         self._request_mode()
 
     def _request_mode(self) -> None:
+        """Request the mode that is wanted, unless it is active; an arm that has gone far is placed at home first."""
         mode = self.wanted_mode
-        if self.now - self.node.failsafe_took_over_at > RELEASE_TIME:
+        if self.now - self.node.failsafe_took_over_at > 1.0:
             self.node.release()
         busy = self.node.state != "running" or self.node.awaits_reply or self.node.failsafe_commands
         if busy or self.node.mode == mode or self.now < self._patient_until:
@@ -417,7 +412,7 @@ class World:
         if self._braked:
             self._open_brakes()
         distance = np.max(np.abs(self.arm.q - self.home))
-        if distance > LOST or (distance > STRAYED and not self.node.commands):
+        if distance > 3.0 or (distance > 1.0 and not self.node.commands):  # rad or m
             self.place_home()
         if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
             self.node.input(CollisionReset())
