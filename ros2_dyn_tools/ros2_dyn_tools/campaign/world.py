@@ -31,7 +31,6 @@ from ros2_dyn.runtime.inputs import (
     PayloadRequest,
     SettingsChange,
 )
-from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, OwnGravity, gains_of_inertia
 from ros2_dyn.simulation.drives import drive_of
@@ -39,10 +38,10 @@ from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn_tools.campaign.driver import Driver
 from ros2_dyn_tools.campaign.event_queue import EventQueue
-from ros2_dyn_tools.campaign.record import Declared, Record, Recorder
+from ros2_dyn_tools.campaign.record import Record, Recorder
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
-from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+from ros2_dyn_tools.campaign.world_options import WorldOptions, declared
 
 NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
 
@@ -111,7 +110,7 @@ class World:
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
-        self.recorder = Recorder(self._declared())
+        self.recorder = Recorder(declared(arm, self.description, settings))
         self.node = SimulatedNode(
             self.queue,
             self.description,
@@ -146,29 +145,10 @@ class World:
         options, tip = self.options, self.options.settings.robot.tip_link or self.description.default_tip
         driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(self.seed).spawn(3))
         self.driver = Driver(self.arm_model.joint_names, options.driver, driver)
-        self.state_channel = _channel(states, options.states)
-        self.command_channel = _channel(commands, options.commands)
+        self.state_channel = options.states.channel(states)
+        self.command_channel = options.commands.channel(commands)
         self.targets = TargetGenerator(self.description.joint_names, tip, options.targets)
         self._aim(self.home)
-
-    def _declared(self) -> Declared:
-        settings, arm = self.options.settings, self.arm_model
-        limits = command_limits(self.description, settings.commands)
-        threshold = settings.in_order(settings.collision.threshold, arm, inf)
-        return Declared(
-            arm.joint_names,
-            limits.effort[self._to_arm],
-            limits.slew_rate[self._to_arm],
-            arm.velocity_limit,
-            arm.lower,
-            arm.upper,
-            np.array(threshold) if settings.collision.observes else np.full(arm.n, inf),
-            settings.states.timeout,
-            settings.commands.max_tip_speed,
-            tuple(MODES),
-            tuple(name for name, mode in MODES.items() if mode.needs.contact),
-            tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
-        )
 
     # ---- time
 
@@ -237,12 +217,6 @@ class World:
         self._braked = True
         self.arm.place(self.arm.q, t=self.now)
         self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
-
-    def _open_brakes(self) -> None:
-        """Let the controller take commands again; until one comes it holds the arm's weight."""
-        self._hold()
-        self.node.set_link(subscribers=1)
-        self.record("brakes opened")
 
     def add_contact(self, contact: Contact) -> None:
         """Let a contact act from now on, where its times allow."""
@@ -410,7 +384,9 @@ class World:
         if busy or self.node.mode == mode or self.now < self._patient_until:
             return
         if self._braked:
-            self._open_brakes()
+            self._hold()  # until a command comes
+            self.node.set_link(subscribers=1)
+            self.record("brakes opened")
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > 3.0 or (distance > 1.0 and not self.node.commands):  # rad or m
             self.place_home()
@@ -443,7 +419,3 @@ class World:
 def _loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
     inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
     return model.with_body(payload.link or model.default_tip, inertia)
-
-
-def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:
-    return LossyChannel(rng, quality.drop_rate, quality.delay, quality.jitter)
