@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.model_doubt import (
     CONTROLLER_DOES_NOT_FOLLOW,
     FOLLOWING_FRACTION,
     MODEL_DOUBTED,
-    CommandBand,
     Doubt,
     allowance,
     contact_allowance,
@@ -57,11 +57,13 @@ class ModelDifference(NamedTuple):
 class ModelMonitor:
     """What is doubted of one robot."""
 
-    def __init__(self) -> None:
+    def __init__(self, commands: CommandHistory) -> None:
+        """Doubt nothing yet of a robot that is given these commands."""
+        self._commands = commands
         self._robot: RobotDynamics | None = None
         self._states: deque[Observed] = deque()
         self.forget()
-        self.begin(np.zeros(0), -np.inf)
+        self.begin(0)
 
     def use(self, robot: RobotDynamics) -> None:
         """Go on with another robot, or the same with other parameters."""
@@ -143,22 +145,15 @@ class ModelMonitor:
 
     # ---- while commands leave
 
-    def begin(self, applied: Array, now: float, afresh: bool = True) -> None:
-        """Begin a mode, with the effort that the joints exert, as it would be commanded, N m or N, shape (n,).
-
-        Args:
-            applied: that effort.
-            now: time, s.
-            afresh: whether nothing was commanded before.
-        """
-        self._following, self._moving = Doubt(len(applied)), Doubt(len(applied))
+    def begin(self, n: int, afresh: bool = True) -> None:
+        """Begin a mode of an arm with n joints, to which nothing was commanded before where it is afresh."""
+        self._following, self._moving = Doubt(n), Doubt(n)
         if afresh:
-            self._band = CommandBand(applied.tolist(), now)
             self._observer = MomentumObserver(BANDWIDTH)
 
-    def command(self, effort: Array, now: float) -> None:
-        """Take a command, N m or N, shape (n,), at a time, s."""
-        self._band.add(effort.tolist(), now)
+    def _followed(self, observed: Observed) -> tuple[Array, Array]:
+        """Return the smallest and the largest command that a measured effort may follow, N m or N, each (n,)."""
+        return self._commands.since(observed.state.measured.measured_at - 0.12)  # s, by which it is late at most
 
     def is_inert(self, observed: Observed) -> bool:
         """Return whether the joints exert nothing at a state although efforts are commanded; False where unmeasured.
@@ -174,8 +169,8 @@ class ModelMonitor:
         limit = robot.model.effort_limit.tolist()
         if any(abs(tau - g) > 0.01 * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
             return False
-        low, high = self._band.at(observed.state.measured.measured_at)
-        return any(max(a, -b) > 0.03 * most for a, b, most in zip(low, high, limit))
+        low, high = self._followed(observed)
+        return bool(np.any(np.maximum(low, -high) > 0.03 * robot.model.effort_limit))
 
     def opposed(self, observed: Observed) -> Array:
         """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""
@@ -186,7 +181,7 @@ class ModelMonitor:
             return np.zeros(robot.model.n, dtype=bool)
         own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
         exerted = np.array(effort) - np.array(own or [0.0] * len(effort))
-        low, high = map(np.array, self._band.at(observed.state.measured.measured_at))
+        low, high = self._followed(observed)
         return (exerted * low < 0) & (exerted * high < 0)
 
     def check(self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool) -> Violation | None:
@@ -203,8 +198,10 @@ class ModelMonitor:
         measured, terms = observed.state.measured, observed.terms
         t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
         own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
-        low, high = self._band.at(measured.measured_at)
-        applied, effort = self._band.last, self._measured(robot, observed)
+        low, high = (each.tolist() for each in self._followed(observed))  # floats are quicker here
+        last, effort = self._commands.last, self._measured(robot, observed)
+        assert last is not None
+        applied = last.tolist()
         if effort is not None:
             exerted = effort if own is None else [tau - g for tau, g in zip(effort, own)]
             applied = [min(max(tau, a), b) for tau, a, b in zip(exerted, low, high)]
