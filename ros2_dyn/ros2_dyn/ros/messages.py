@@ -18,9 +18,10 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
 from ros2_dyn.model.inertia import MOMENTS
-from ros2_dyn.runtime import HybridSample, JointSample, PayloadRequest, TrajectorySample
+from ros2_dyn.runtime import HybridSample, JointSample, PayloadRequest
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.payload_run import EstimatedPayload
+from ros2_dyn.runtime.trajectory_effort import TrajectorySample
 
 
 def joint_sample(message: JointState) -> JointSample:

@@ -26,7 +26,6 @@ from ros2_dyn.runtime.inputs import SettingsChange as SettingsChange
 from ros2_dyn.runtime.inputs import StatePublishers as StatePublishers
 from ros2_dyn.runtime.inputs import TakeOver as TakeOver
 from ros2_dyn.runtime.inputs import TimePassed as TimePassed
-from ros2_dyn.runtime.inputs import TrajectorySample as TrajectorySample
 from ros2_dyn.runtime.inputs import WrenchSample as WrenchSample
 from ros2_dyn.runtime.robot_dynamics import Terms as Terms
 from ros2_dyn.runtime.run_work import run_work as run_work

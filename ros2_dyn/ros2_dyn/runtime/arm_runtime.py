@@ -35,7 +35,7 @@ from ros2_dyn.runtime.state_pipeline import Passed, StatePipeline
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
 from ros2_dyn.runtime.targets import TARGET_TOPICS, Targets, TargetSample, TargetWork
-from ros2_dyn.runtime.trajectory_effort import TrajectoryTask, TrajectoryWork
+from ros2_dyn.runtime.trajectory_effort import TrajectoryTask
 from ros2_dyn.runtime.update import Command, FailsafeConfig, Reply, Step, Update, Work, WorkDone
 
 
@@ -82,7 +82,6 @@ class ArmRuntime:
             inputs.WrenchSample: self._on_target,
             inputs.PoseSample: self._on_target,
             inputs.HybridSample: self._on_target,
-            inputs.TrajectorySample: self._on_trajectory,
             inputs.TimePassed: self._on_time,
             inputs.EnableSignal: self._observer.on_enable,
             inputs.CommandLink: self._on_link,
@@ -104,7 +103,6 @@ class ArmRuntime:
             PayloadLinkWork: self._on_payload_link_made,
             TargetWork: self._on_target_made,
             PayloadWork: self._on_payload_estimated,
-            TrajectoryWork: self._on_trajectory_computed,
         }
         if model is not None:
             self._install(RobotDynamics(model, self.settings), 0.0)
@@ -216,7 +214,7 @@ class ArmRuntime:
         return self._modes.handover_view(now)
 
     def trajectory_task(self, now: float) -> TrajectoryTask:
-        """Return what the effort along a trajectory depends on now, for those who compute it elsewhere.
+        """Return what the effort along a trajectory depends on now, which may be computed in another process.
 
         Raises:
             MessageError: there is no robot yet.
@@ -326,13 +324,6 @@ class ArmRuntime:
 
     def _on_payload_estimated(self, done: WorkDone, now: float) -> Update:
         return self._update(replies=(self._payload_runs.on_work_done(done),))
-
-    def _on_trajectory(self, trajectory: inputs.TrajectorySample, now: float) -> Update:
-        return self._update(work=(TrajectoryWork(self.trajectory_task(now), trajectory),))
-
-    def _on_trajectory_computed(self, done: WorkDone, now: float) -> Update:
-        assert isinstance(done.work, TrajectoryWork)
-        return self._update(replies=(Reply(done.work.trajectory.request, done.error, done.value),))
 
     def _on_collision_reset(self, asked: inputs.CollisionReset, now: float) -> Update:
         self.external_efforts()  # raises where none are observed

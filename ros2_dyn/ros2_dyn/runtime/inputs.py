@@ -96,22 +96,6 @@ class HybridSample(NamedTuple):
     """When it arrived by the clock that stamps are of, ns; None: that clock is `now`."""
 
 
-class TrajectorySample(NamedTuple):
-    """A whole trajectory; each field has one list for each point."""
-
-    names: Sequence[str]
-    times: Sequence[float]
-    """From the start, s."""
-    positions: Sequence[Sequence[float]]
-    """rad or m."""
-    velocities: Sequence[Sequence[float]]
-    """rad/s or m/s; empty lists where they are not given."""
-    accelerations: Sequence[Sequence[float]]
-    """rad/s^2 or m/s^2; empty lists where they are not given."""
-    request: Hashable = None
-    """Name of the request. The reply's value is the effort of every point, shape (m, k); see `effort_along`."""
-
-
 class PayloadRequest(NamedTuple):
     """What a link is to carry.
 
@@ -260,15 +244,7 @@ class SettingsChange(NamedTuple):
     """Name of the request."""
 
 
-Request = (
-    ModeRequest
-    | PayloadRequest
-    | PayloadQuestion
-    | TrajectorySample
-    | CollisionReset
-    | CollisionCalibration
-    | SettingsChange
-)
+Request = ModeRequest | PayloadRequest | PayloadQuestion | CollisionReset | CollisionCalibration | SettingsChange
 """Inputs that are answered by a `Reply` with their name."""
 Input = (
     JointSample

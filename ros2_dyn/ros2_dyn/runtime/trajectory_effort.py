@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +14,25 @@ from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.effort_convention import robot_adds_friction
-from ros2_dyn.runtime.inputs import TrajectorySample
 from ros2_dyn.runtime.joint_order import find_joints
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel
-from ros2_dyn.runtime.update import Work
 
 Array = NDArray[np.float64]
+
+
+class TrajectorySample(NamedTuple):
+    """A whole trajectory; each field has one list for each point."""
+
+    names: Sequence[str]
+    times: Sequence[float]
+    """From the start, s."""
+    positions: Sequence[Sequence[float]]
+    """rad or m."""
+    velocities: Sequence[Sequence[float]]
+    """rad/s or m/s; empty lists where they are not given."""
+    accelerations: Sequence[Sequence[float]]
+    """rad/s^2 or m/s^2; empty lists where they are not given."""
 
 
 class TrajectoryTask(NamedTuple):
@@ -51,18 +62,6 @@ class TrajectoryTask(NamedTuple):
         """Return the effort of every point; see `effort_along`."""
         names, kernel = self.model.joint_names, self.prepare()
         return effort_along(trajectory, names, kernel, gravity=self.gravity, payload=self.payload, kind=self.kind)
-
-
-@dataclass(frozen=True, eq=False)
-class TrajectoryWork(Work):
-    """The effort of every point of a trajectory."""
-
-    task: TrajectoryTask
-    trajectory: TrajectorySample
-
-    def compute(self) -> Array:
-        """Return it; see `effort_along`."""
-        return self.task.effort(self.trajectory)
 
 
 def effort_along(

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.errors import InputError
+from ros2_dyn.kernels import Kernel, compile_kernel
+from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.handover_protocol import Controller
-from ros2_dyn.simulation.compensated_effort import CompensatedEffort, OwnGravity
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.drives import Drive, EffortDrive
 from ros2_dyn.simulation.interpolated_trajectory import FeedForwardTracking, InterpolatedTrajectory, Waypoint
@@ -23,6 +25,44 @@ DEMO = "demo_controller"
 EFFORT = "effort_controller"
 TRAJECTORY = "trajectory_controller"
 NAMES = (DEMO, EFFORT, TRAJECTORY)
+
+
+class OwnGravity:
+    """The gravity efforts that a robot computes from its own model."""
+
+    def __init__(self, model: RobotModel, joint_names: Sequence[str]) -> None:
+        """Prepare for positions and efforts in another joint order.
+
+        Args:
+            model: the robot's own model.
+            joint_names: its joints in the order of positions and efforts.
+        """
+        names = list(joint_names)
+        self._kernel = _gravity_kernel(model)
+        self._to_model = [names.index(name) for name in model.joint_names]
+        self._from_model = [model.joint_names.index(name) for name in names]
+
+    def know(self, model: RobotModel) -> None:
+        """Go on with another model of the same joints: one that carries what the robot is told, for example."""
+        self._kernel = _gravity_kernel(model)
+
+    def __call__(self, q: Array) -> Array:
+        """Return the efforts at joint positions, N m or N, shape (n,)."""
+        (efforts,) = self._kernel(q[self._to_model].tolist())
+        return np.array(efforts)[self._from_model]
+
+
+class CompensatedEffort:
+    """The efforts of a law on top of the robot's own gravity compensation."""
+
+    def __init__(self, law: EffortLaw, compensation: Callable[[Array], Array]) -> None:
+        """Add to a law what a function returns at joint positions, N m or N, shape (n,)."""
+        self._law, self._compensation = law, compensation
+        self.uses_dynamics, self.damping = law.uses_dynamics, law.damping
+
+    def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
+        """Return the efforts; see `EffortLaw`."""
+        return self._law(t, q, qd, M, h) + self._compensation(q)
 
 
 class Controllers:
@@ -173,3 +213,8 @@ def _gains(name: str, values: Sequence[float] | Array, n: int) -> Array:
     if gains.shape != (n,) or not np.all(np.isfinite(gains) & (gains >= 0)):
         raise InputError(name, f"expected {n} finite numbers, not negative, got {values}")
     return gains
+
+
+@lru_cache(maxsize=64)
+def _gravity_kernel(model: RobotModel) -> Kernel:
+    return compile_kernel(model, ("gravity",), scalar_backend(), ("q",))

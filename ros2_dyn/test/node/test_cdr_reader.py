@@ -177,18 +177,6 @@ def test_arrays_that_swap_their_lengths_are_read_right():
         check(reader.read(serialize_message(each)), each)
 
 
-def test_names_of_one_layout_are_one_object():
-    reader = JointStateReader()
-    reader.read(serialize_message(joint_state()))
-    first, second = (reader.read(serialize_message(joint_state(stamp=i))) for i in (1, 2))
-    assert first.names is second.names
-
-
-def test_the_time_of_arrival_is_passed_on():
-    reader = JointStateReader()
-    assert [reader.read(serialize_message(joint_state()), at).received for at in (None, 7, 8)] == [None, 7, 8]
-
-
 def test_layouts_that_change_without_end_are_forgotten(deserialised):
     """So they do not fill the memory."""
     reader = JointStateReader()
@@ -202,7 +190,7 @@ def test_layouts_that_change_without_end_are_forgotten(deserialised):
         assert len(deserialised) >= len(messages) - kept
 
 
-@pytest.mark.parametrize("size", [0, 3, 4, 11, 12, 40, 100, -1, -9])
+@pytest.mark.parametrize("size", [0, 3, 11, 100, -1])
 @pytest.mark.parametrize("warm", [False, True], ids=["at first", "later"])
 def test_bytes_that_are_no_message_are_refused(size, warm):
     reader, raw = JointStateReader(), serialize_message(joint_state())

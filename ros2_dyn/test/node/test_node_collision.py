@@ -154,16 +154,6 @@ def test_late_subscriber_gets_the_stop(driver):
     assert late[0].data
 
 
-def test_touched_link_is_named(driver):
-    """A push on the forearm gives its link, and no wrench at the tip."""
-    driver.arm.push = lambda q: jacobian(MODEL, q, "forearm_link", [-0.3, 0.0, 0.0])[:3].T @ [10.0, 40.0, 50.0]
-    driver.play(SETTLED)
-    assert newest(driver, "dynamics/collision").contact_link == "forearm_link"
-    answer = driver.listener.call(GetCollisionResiduals, "dynamics/get_collision_residuals")
-    assert answer.external_wrench.header.frame_id == ""
-    assert "'forearm_link' is touched, not the tip" in answer.message
-
-
 def test_collision_service_is_called_once_for_each_collision(driver):
     """However long the collision lasts."""
     before = len(driver.calls)

@@ -32,9 +32,8 @@ from ros2_dyn.runtime.inputs import (
     SettingsChange,
 )
 from ros2_dyn.runtime.robot_dynamics import command_limits
-from ros2_dyn.simulation.compensated_effort import OwnGravity
 from ros2_dyn.simulation.contact import Contact
-from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, gains_of_inertia
+from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, OwnGravity, gains_of_inertia
 from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm

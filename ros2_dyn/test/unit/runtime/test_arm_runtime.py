@@ -18,11 +18,11 @@ from ros2_dyn.runtime import (
     JointSample,
     PayloadRequest,
     Settings,
-    TrajectorySample,
     Update,
     run_work,
 )
 from ros2_dyn.runtime.inputs import Description, ModeRequest, SettingsChange
+from ros2_dyn.runtime.trajectory_effort import TrajectorySample
 from runtime_rig import DRIVES, NAMES, SETTINGS, SMALL_ARM, URDF, description
 
 Q, QD, QDD = [0.1, -1.2, 1.4], [0.5, -0.4, 0.3], [1.0, 2.0, -1.0]
@@ -250,9 +250,7 @@ def test_a_new_robot_with_the_same_joints_keeps_the_newest_state(runtime):
 
 
 def test_states_are_answered_while_work_is_under_way(runtime):
-    trajectory = TrajectorySample(NAMES, [0.0], [Q], [QD], [QDD])
-    update = runtime.step(PayloadRequest("forearm_link", BOX), NOW)
-    work = [*update.work, *runtime.step(trajectory, NOW).work]
+    work = [*runtime.step(PayloadRequest("forearm_link", BOX), NOW).work]
     work += runtime.step(Description(HEAVIER), NOW).work
     for stamp in range(1, 6):
         assert_allclose(weight(runtime, stamp), gravity(SMALL_ARM, Q), rtol=0, atol=1e-10)
@@ -363,7 +361,7 @@ def _rates() -> tuple[np.ndarray, np.ndarray]:
 
 def efforts(runtime: ArmRuntime, sample: TrajectorySample) -> np.ndarray:
     """Return the efforts of a trajectory in the order of the model."""
-    table = run_work(runtime, runtime.step(sample, NOW), NOW).replies[0].value
+    table = runtime.trajectory_task(NOW).effort(sample)
     assert not np.any(table[:, 0])
     return table[:, :0:-1]
 

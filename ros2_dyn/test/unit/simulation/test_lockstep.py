@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a simulation takes its next step: wall time and commands are played to it."""
 
-from math import isnan
-
 import pytest
 from numpy.testing import assert_allclose
 
@@ -74,13 +72,6 @@ def test_commands_that_flow_are_waited_for_and_no_step_comes_before_its_answer()
     assert lockstep.unanswered == 0
 
 
-def test_no_state_is_awaited_before_the_first_command():
-    lockstep = Lockstep(PERIOD, 1.0, TIMEOUT)
-    lockstep.stepped(True, 0.0)
-    assert not lockstep.awaits_command
-    assert_allclose(lockstep.delay(0.0), PERIOD)
-
-
 @pytest.mark.parametrize("pace", [0.0, 5.0])
 def test_lockstep_is_no_faster_than_real_time_while_no_commands_flow(pace):
     assert_allclose(len(run(Lockstep(PERIOD, pace, TIMEOUT), 10.0, cost=1e-4)), 10.0 / PERIOD, rtol=1e-2)
@@ -134,27 +125,12 @@ def test_a_step_that_publishes_no_state_is_not_awaited():
     assert lockstep.delay(0.1) > 0
 
 
-def test_without_a_timeout_nothing_is_awaited():
-    lockstep = Lockstep(PERIOD, 0.0, 0.0)
-    lockstep.commanded(0.0)
-    lockstep.stepped(True, 0.0)
-    assert lockstep.delay(0.0) == 0
-
-
 def test_nothing_is_awaited_after_the_controller_was_switched_off():
     lockstep = flowing(0.0)
     lockstep.stepped(True, 0.0)
     lockstep.end()
     assert lockstep.delay(0.0) <= PERIOD
     assert lockstep.unanswered == 0
-
-
-def test_simulated_time_is_a_period_a_step():
-    lockstep = Lockstep(PERIOD, 0.0, 0.0)
-    assert isnan(lockstep.real_pace(1.0))
-    for k in range(10):
-        lockstep.stepped(True, float(k))
-    assert_allclose([lockstep.simulated(), lockstep.real_pace(9.0)], [10 * PERIOD, PERIOD])
 
 
 @pytest.mark.parametrize(

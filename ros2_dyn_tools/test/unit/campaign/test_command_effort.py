@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 
 from arm_world import ARM, FRICTIONLESS, ArmWorld
 from ros2_dyn.dynamics import friction, gravity, rnea
-from ros2_dyn.runtime import ArmRuntime, DesiredSample, Settings, TrajectorySample, run_work
+from ros2_dyn.runtime import ArmRuntime, DesiredSample, Settings
 from ros2_dyn.runtime.inputs import JointSample
+from ros2_dyn.runtime.trajectory_effort import TrajectorySample
 from ros2_dyn.simulation.applied_force import AppliedForce
 
 KINDS = ("gravity_compensated", "gravity_and_friction_compensated")
@@ -50,10 +51,10 @@ def test_efforts_of_a_trajectory_leave_out_what_the_robot_adds(kind, without):
     )
     model = runtime.robot.model
     trajectory = TrajectorySample(ARM.joint_names, [0.0], [q], [qd], [qdd])
-    update = run_work(runtime, runtime.step(trajectory._replace(request="it"), 0.0), 0.0)
+    effort = runtime.trajectory_task(0.0).effort(trajectory)
     own = "f" not in without
     expected = rnea(model, q, qd, qdd) - ("g" in without) * gravity(model, q) + own * friction(model, qd)
-    assert_allclose(update.replies[0].value[0], expected, rtol=0, atol=1e-9)
+    assert_allclose(effort[0], expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("law", ["joint_pd", "computed_torque"])
