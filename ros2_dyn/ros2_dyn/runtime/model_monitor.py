@@ -108,8 +108,7 @@ class ModelMonitor:
             now: time, s.
             contact_expected: whether a mode commands that expects contact, which explains a difference, too.
         """
-        robot = self._robot
-        assert robot is not None
+        robot = self._known
         try:
             states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
         except MessageError:
@@ -135,12 +134,26 @@ class ModelMonitor:
             return None
         return total_effort(kind, effort, observed.terms.inverse_dynamics, observed.terms.gravity)
 
+    def _own(self, observed: Observed) -> tuple[float, ...] | None:
+        """Return the effort that the robot adds to its commands itself, N m or N, shape (n,); None: nothing."""
+        terms = observed.terms
+        return own_effort(self._known.settings.commands.convention, terms.gravity, terms.friction)
+
+    def _exerted(self, observed: Observed) -> list[float] | None:
+        """Return what the joints exert beyond that, N m or N, shape (n,), where it is measured."""
+        effort, own = self._measured(self._known, observed), self._own(observed)
+        return effort if effort is None or own is None else [tau - g for tau, g in zip(effort, own)]
+
+    @property
+    def _known(self) -> RobotDynamics:
+        assert self._robot is not None
+        return self._robot
+
     def _allowed(self, qd: list[float]) -> list[float]:
         """Return the differences that are allowed without contact, N m or N, shape (n,)."""
         return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
 
     def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
-        assert self._robot is not None
         return contact_allowance(arm.J, 60.0, wrench)  # N of a hand, besides what the mode exerts
 
     # ---- while commands leave
@@ -160,29 +173,19 @@ class ModelMonitor:
 
         Nothing is less than 1 % of the effort limits, while more than 3 % was commanded to one of the joints.
         """
-        robot = self._robot
-        assert robot is not None
-        effort, terms = self._measured(robot, observed), observed.terms
-        if effort is None:
-            return False
-        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
-        limit = robot.model.effort_limit.tolist()
-        if any(abs(tau - g) > 0.01 * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
+        exerted, limit = self._exerted(observed), self._known.model.effort_limit
+        if exerted is None or np.any(np.abs(exerted) > 0.01 * limit):
             return False
         low, high = self._followed(observed)
-        return bool(np.any(np.maximum(low, -high) > 0.03 * robot.model.effort_limit))
+        return bool(np.any(np.maximum(low, -high) > 0.03 * limit))
 
     def opposed(self, observed: Observed) -> Array:
         """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""
-        robot = self._robot
-        assert robot is not None
-        effort, terms = self._measured(robot, observed), observed.terms
-        if effort is None:
-            return np.zeros(robot.model.n, dtype=bool)
-        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
-        exerted = np.array(effort) - np.array(own or [0.0] * len(effort))
+        exerted = self._exerted(observed)
+        if exerted is None:
+            return np.zeros(self._known.model.n, dtype=bool)
         low, high = self._followed(observed)
-        return (exerted * low < 0) & (exerted * high < 0)
+        return (np.multiply(exerted, low) < 0) & (np.multiply(exerted, high) < 0)
 
     def check(self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool) -> Violation | None:
         """Return what is doubted at a state while commands leave.
@@ -193,17 +196,13 @@ class ModelMonitor:
             wrench: wrench that the tip is to exert, N and N m, shape (6,).
             contact_expected: whether the mode expects contact.
         """
-        robot = self._robot
-        assert robot is not None
-        measured, terms = observed.state.measured, observed.terms
+        robot, measured, terms = self._known, observed.state.measured, observed.terms
         t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
-        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
         low, high = (each.tolist() for each in self._followed(observed))  # floats are quicker here
-        last, effort = self._commands.last, self._measured(robot, observed)
+        last, exerted, own = self._commands.last, self._exerted(observed), self._own(observed)
         assert last is not None
         applied = last.tolist()
-        if effort is not None:
-            exerted = effort if own is None else [tau - g for tau, g in zip(effort, own)]
+        if exerted is not None:
             applied = [min(max(tau, a), b) for tau, a, b in zip(exerted, low, high)]
             missed = [tau - a for tau, a in zip(exerted, applied)]
             followed = [e - margin for e, margin in zip(allowed, self._following_margin)]
