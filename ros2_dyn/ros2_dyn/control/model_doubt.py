@@ -21,9 +21,6 @@ MODEL_DOUBTED = "model doubted"
 CONTROLLER_DOES_NOT_FOLLOW = "controller does not follow"
 """Kind of a stop: the measured efforts are not those commanded. Commands may go to the wrong joints, or nowhere."""
 
-FOLLOWING_FRACTION = 0.5
-"""Fraction of the tolerance that a measured effort may differ from the commanded one: no model is in between."""
-
 
 class Allowance(NamedTuple):
     """What explains the differences of one joint, N m or N; at each state this is quicker with floats than arrays."""

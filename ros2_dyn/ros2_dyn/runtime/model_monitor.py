@@ -14,7 +14,6 @@ from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.model_doubt import (
     CONTROLLER_DOES_NOT_FOLLOW,
-    FOLLOWING_FRACTION,
     MODEL_DOUBTED,
     Doubt,
     allowance,
@@ -74,7 +73,8 @@ class ModelMonitor:
             allowance(limit, drive.breakaway, drive.viscous, settings.commands.model_tolerance)
             for limit, drive in zip(model.effort_limit.tolist(), drives)
         ]
-        self._following_margin = [(1 - FOLLOWING_FRACTION) * each.tolerance for each in self._allowances]
+        # A measured effort may differ from the commanded one by half the tolerance: no model is in between.
+        self._following_margin = [0.5 * each.tolerance for each in self._allowances]
         self._gravity = np.array(settings.robot.gravity)
         self.forget()
 

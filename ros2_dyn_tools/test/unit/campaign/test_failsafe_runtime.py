@@ -13,7 +13,7 @@ from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn_tools.campaign.driver import DriverQuality
@@ -183,7 +183,7 @@ def test_a_node_that_is_started_again_does_not_command_beside_the_failsafe():
 def test_terminated_failsafe_ends_when_the_arm_rests():
     played = commanding("feed_forward")
     played.node.terminate()
-    played.run(1.0 + END_TIMEOUT)
+    played.run(6.0)
     ended = of_kind(played, "failsafe")[-1]
     assert ended[1] == "ends"
     assert 1.0 + REST_TIME < ended[0] < 3.0
