@@ -303,15 +303,9 @@ def dumped(**changes) -> list[tuple[str, int, bytes]]:
     """Return the messages of a file of one joint state, with some of its parts replaced."""
     parts = {"begin": BEGIN, "given": STATE, "now": 0.0, "decision": DECISION, "topic": "/input/joint_state"} | changes
     raw = {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in parts.items()}
-    given = (
-        raw["given"]
-        if isinstance(changes.get("given"), bytes)
-        else b'{"now": %s, "given": %s}'
-        % (
-            raw["now"],
-            raw["given"],
-        )
-    )
+    given = raw["given"]
+    if not isinstance(changes.get("given"), bytes):
+        given = b'{"now": %s, "given": %s}' % (raw["now"], given)
     return [("/begin", 0, raw["begin"]), (parts["topic"], 1, given), ("/decision", 1, raw["decision"])]
 
 

@@ -5,6 +5,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -304,24 +305,29 @@ EVENTS = {
 """Kinds of faults that must lead to an event."""
 
 
+def play(mode: str, until: float, kind: str = "") -> tuple[World, list]:
+    """Return a world with a fault, or none, and what was sent either way and what the arm did."""
+    played = world(2, **{"collision.bandwidth": 0.0})
+    sent = []
+    forward = played.send_state
+    played.send_state = lambda sample: (sent.append(sample), forward(sample))
+    played.want_mode(mode)
+    if kind:
+        played.at(0.7, lambda: start_fault(played, kind, np.random.default_rng(SEEDS.get(kind, 4)), 0.25))
+    played.run(until)
+    kept = [record for record in played.records if not record[1].startswith("fault")]
+    return played, [kept, played.finish().motion.q.tolist(), sent]
+
+
+sound_world = lru_cache(play)
+"""The same world without a fault, which many faults are compared with."""
+
+
 @pytest.mark.parametrize("kind", FAULTS)
 def test_fault_of_each_kind_does_something_and_ends(kind):
-    """Compare a world with the same world without the fault, in what is sent either way and in what the arm does."""
-
-    def play(fault: bool) -> tuple[World, list]:
-        played = world(2, **{"collision.bandwidth": 0.0})
-        sent = []
-        forward = played.send_state
-        played.send_state = lambda sample: (sent.append(sample), forward(sample))
-        played.want_mode(MODES.get(kind, "feed_forward"))
-        if fault:
-            played.at(0.7, lambda: start_fault(played, kind, np.random.default_rng(SEEDS.get(kind, 4)), 0.25))
-        played.run(max(1.3, 0.8 + LASTING_FAULTS.get(kind, 0.0)))
-        kept = [record for record in played.records if not record[1].startswith("fault")]
-        return played, [kept, played.finish().motion.q.tolist(), sent]
-
-    (sound, expected), (faulty, seen) = play(False), play(True)
-    assert sound.node.mode == MODES.get(kind, "feed_forward")
+    mode, until = MODES.get(kind, "feed_forward"), max(1.3, 0.8 + LASTING_FAULTS.get(kind, 0.0))
+    (sound, expected), (faulty, seen) = sound_world(mode, until), play(mode, until, kind)
+    assert sound.node.mode == mode
     assert repr(seen) != repr(expected)
     ends = 700_000_000 + round(1e9 * LASTING_FAULTS.get(kind, 0.25))
     assert [record[:3] for record in faulty.records if record[1].startswith("fault")] == [
