@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import pi
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +21,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.step_response import step_response
+from ros2_dyn_tools.recording.signals import zero_phase
 
 USUAL = Conditions()
 
@@ -122,6 +124,38 @@ def detect(residuals: Array, thresholds: Sequence[float]) -> list[int]:
         elif detector.collision and not any(detector.exceeded):
             detector.reset()
     return begins
+
+
+def step_response(since: Array, bandwidth: float, effort_filter: EffortFilter = NO_FILTER) -> Array:
+    """Return the residual of an observer after a step of external effort as a share of its height.
+
+    Args:
+        since: times since the step, s.
+        bandwidth: bandwidth of the observer, 1/s.
+        effort_filter: filter of the driver, which the observer puts on the model, too. Behind one that looks ahead,
+            the residual rises before the step.
+    """
+    if effort_filter.kind == "zero_phase":
+        return np.interp(since, *_behind_zero_phase(bandwidth, effort_filter))
+    K, t = bandwidth, np.maximum(since, 0.0)
+    if effort_filter.kind == "none":
+        return 1 - np.exp(-K * t)
+    w = 2 * pi * effort_filter.cutoff
+    w = w if abs(w - K) > 1e-6 * K else w * (1 + 1e-6)  # the limit of equal poles, to six digits
+    return 1 - (w * np.exp(-K * t) - K * np.exp(-w * t)) / (w - K)
+
+
+@lru_cache(maxsize=8)
+def _behind_zero_phase(bandwidth: float, effort_filter: EffortFilter) -> tuple[Array, Array]:
+    """Return times around a step, s, and the response at them."""
+    from scipy.signal import lfilter  # here, because it takes half a second to import
+
+    memory = effort_filter.memory + 10 / bandwidth
+    step = min(1 / bandwidth, 1 / (2 * pi * effort_filter.cutoff)) / 40  # within a time constant
+    t = step * np.arange(-int(memory / step), int(memory / step) + 1)
+    passed = zero_phase(np.heaviside(t, 0.5), effort_filter.cutoff, step)
+    keep = np.exp(-bandwidth * step)
+    return t, lfilter([1 - keep], [1, -keep], passed)
 
 
 def with_step(
