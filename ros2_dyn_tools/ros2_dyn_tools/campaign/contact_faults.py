@@ -10,6 +10,7 @@ import numpy as np
 
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.control.modes.base import Target
+from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.hand import Hand
@@ -90,7 +91,12 @@ def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
 def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
     """Put a stiff wall where the desired pose is, while a mode that follows it is wanted."""
     distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
-    return _wall(world, distance=distance, stiffness=stiffness, way=world.way_to_pose, target="pose")
+
+    def way() -> Array:
+        tip = world.options.settings.robot.tip_link or None
+        return world.targets.way_to_pose(world.now, forward_kinematics(world.arm_model, world.arm.q, tip))
+
+    return _wall(world, distance=distance, stiffness=stiffness, way=way, target="pose")
 
 
 CONTACT_FAULTS: dict[str, MakeFault] = {

@@ -7,7 +7,7 @@ All chance comes from one seed, and nothing depends on a clock: equal seeds give
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -19,7 +19,6 @@ from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
@@ -41,7 +40,7 @@ from ros2_dyn_tools.campaign.event_queue import EventQueue
 from ros2_dyn_tools.campaign.record import Record, Recorder
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
-from ros2_dyn_tools.campaign.world_options import WorldOptions, declared
+from ros2_dyn_tools.campaign.world_options import WorldOptions, declared, loaded
 
 NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
 
@@ -74,20 +73,15 @@ class World:
             arm: the arm as it is, payload included.
             home: joint positions at the start, rad or m, shape (n,).
             options: everything else; the defaults for None.
-            description: the robot as the node knows it; None: the arm.
+            description: the robot as the node knows it, with the same joints; None: the arm.
             contacts: forces, hands and walls; their times are those of the world.
             make_runtime: makes the runtime at each start of the node.
             bare_arm: the arm as it is without its payload; None: it carries none.
-
-        Raises:
-            InputError: the description has other joints than the arm.
         """
         self.options = options or WorldOptions()
         self.seed, self.home = seed, np.array(home, dtype=float)
         self.arm_model, self.description = arm, description or arm
         self.initial_arm, self.bare_arm = arm, bare_arm or arm
-        if set(self.description.joint_names) != set(arm.joint_names):
-            raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
         self.queue = EventQueue()
         self.end = 0.0
         """Time until which something is planned, s."""
@@ -132,8 +126,7 @@ class World:
         self._to_description = [arm.joint_names.index(name) for name in self.description.joint_names]
         self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
         weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
-        step = self.options.step
-        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts)
+        self.arm = SimulatedArm(arm, weight, self.home, step=self.options.step, contacts=contacts)
         per_unit = settings.in_order(settings.commands.effort_per_unit, arm, 0.0)
         drive = drive_of(settings.commands.command_effort, per_unit, arm.effort_limit)
         self._own_gravity = OwnGravity(self.description, arm.joint_names)
@@ -180,7 +173,10 @@ class World:
         if kind == "mode" and details[0] not in MODES:
             self._patient_until = self.now + self.options.patience
         if kind == "stop_service" and self.options.attended:
-            self.brake()
+            self.advance()
+            self._braked = True
+            self.arm.place(self.arm.q, t=self.now)
+            self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
         if kind == "failsafe":
             self._failsafe_commands = details[0] == "takes over"
         if ((kind, *details) == ("node", "started") or kind == "failsafe") and not self._failsafe_commands:
@@ -210,13 +206,6 @@ class World:
         except DivergenceError as error:
             self.record("diverged", str(error))
             self.place_home()
-
-    def brake(self) -> None:
-        """Let the brakes hold the arm where it is, and deactivate the controller, as robots do."""
-        self.advance()
-        self._braked = True
-        self.arm.place(self.arm.q, t=self.now)
-        self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
 
     def add_contact(self, contact: Contact) -> None:
         """Let a contact act from now on, where its times allow."""
@@ -289,11 +278,6 @@ class World:
         if self.enable_connected:
             self.node.input(EnableSignal(self.pressed))
 
-    def way_to_pose(self) -> Array:
-        """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
-        tip = self.options.settings.robot.tip_link or None
-        return self.targets.way_to_pose(self.now, forward_kinematics(self.arm_model, self.arm.q, tip))
-
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
         at, tip = self.in_description_order(q), self.options.settings.robot.tip_link or None
@@ -355,7 +339,7 @@ class World:
     def declare_payload(self, request: PayloadRequest) -> None:
         """Tell robot and node what the arm carries; the node again at each of its starts."""
         self.declared_payload = request
-        self._own_gravity.know(_loaded(self.description, request))
+        self._own_gravity.know(loaded(self.description, request))
         self.tell_payload(request)
 
     def tell_payload(self, request: PayloadRequest) -> None:
@@ -413,9 +397,3 @@ class World:
             commander=commander,
         )
         self._tip = tip
-
-
-@lru_cache(maxsize=256)
-def _loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
-    inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
-    return model.with_body(payload.link or model.default_tip, inertia)

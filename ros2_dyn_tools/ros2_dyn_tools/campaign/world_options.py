@@ -7,6 +7,7 @@ What is declared by them is what promises are measured by.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 from typing import Any
 
@@ -14,6 +15,8 @@ import numpy as np
 
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.lossy_channel import LossyChannel
@@ -79,3 +82,10 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
         tuple(name for name, mode in MODES.items() if mode.needs.contact),
         tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
     )
+
+
+@lru_cache(maxsize=256)
+def loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
+    """Return a robot that carries a payload that was declared."""
+    inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
+    return model.with_body(payload.link or model.default_tip, inertia)

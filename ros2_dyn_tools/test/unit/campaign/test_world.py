@@ -15,7 +15,6 @@ from arm_world import ARM, HOME, SETTINGS, broken, commanded_seconds, timeline, 
 from ros2_dyn.control.modes import MODES as ALL_MODES
 from ros2_dyn.control.modes import impedance
 from ros2_dyn.dynamics import gravity
-from ros2_dyn.errors import InputError
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, Description
@@ -152,11 +151,6 @@ def test_contact_force_and_travel_after_a_stop_are_recorded():
     assert worst(played, "joint speed") > 0.16
     assert worst(played, "travel after a stop") > 1e-3
     assert any("too fast" in text for kind, text in kinds(played, "event"))
-
-
-def test_description_of_another_arm_is_rejected():
-    with pytest.raises(InputError, match="description: expected the joints of the arm: shoulder_pan_joint"):
-        World(1, ARM, HOME, description=ARM.reduced(ARM.joint_names[:5]))
 
 
 # --- the node and its failsafe process --------------------------------------------------------------------------
