@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from rich.console import Console
@@ -104,7 +105,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     columns = TextColumn("faults"), BarColumn(), TextColumn(DONE), TimeElapsedColumn(), TimeRemainingColumn()
     progress = Progress(*columns, console=console, refresh_per_second=2)  # each time takes 5 ms, also into a file
-    with ProcessPoolExecutor(arguments.workers) as executor, progress as bar:
+    # not forked: a process that has threads, as of BLAS or JAX, may leave a child with a lock that nobody frees
+    with ProcessPoolExecutor(arguments.workers, get_context("spawn")) as executor, progress as bar:
         task = bar.add_task("faults", total=arguments.faults)
         result = run_campaign(
             arguments.faults,
