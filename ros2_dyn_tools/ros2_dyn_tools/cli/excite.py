@@ -19,9 +19,6 @@ from ros2_dyn_tools.identification.excitation_files import write_csv, write_traj
 from ros2_dyn_tools.identification.excitation_limits import whole_effort
 from ros2_dyn_tools.identification.excitation_options import ExcitationOptions, start_posture
 
-WEAKEST = 10
-"""Number of base parameters that are printed, those with the largest standard errors for their size."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -122,5 +119,5 @@ def _print_quality(console: Console, options: ExcitationOptions, found: Excitati
     console.print(f"standard errors for white noise of {noise} N m or N at {options.rate:g} Hz, the weakest first:")
     order = np.argsort(-errors / np.maximum(np.abs(found.beta), 1e-12))
     words = found.base.combinations()
-    for k in order[:WEAKEST]:
+    for k in order[:10]:  # the others are known better
         console.print(f"  {found.beta[k]:10.4g} +- {errors[k]:<9.2g} {words[k]}")

@@ -30,8 +30,6 @@ TOPIC = re.compile(r"(?<![\w/])/(?=dynamics/|joint_states\b|robot_description\b)
 """Beginning of the topics and services that a namespace applies to."""
 FIRST, ROBOT = "shoulder_pan_joint", "mock_arm"
 """The joint and the robot of the templates."""
-COLUMNS = 2
-"""Number of plots beside each other."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +162,8 @@ def _renamed(part: Any, name: str, i: int) -> Any:
 
 
 def _rows(parts: list[Any]) -> list[list[Any]]:
-    return [parts[i : i + COLUMNS] for i in range(0, len(parts), COLUMNS)]
+    """Return plots in pairs, which are beside each other."""
+    return [parts[i : i + 2] for i in range(0, len(parts), 2)]
 
 
 def _split(direction: str, parts: Sequence[Any]) -> Any:

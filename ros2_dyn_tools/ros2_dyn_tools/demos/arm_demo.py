@@ -25,10 +25,6 @@ HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 """Joint positions at the start, rad."""
 ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
 """Rotor inertias as seen from the joints, kg m^2: the arm has them, and the node knows them."""
-RATE = 250.0
-"""Rate of the joint states, Hz."""
-LOCKSTEP_TIMEOUT = 10.0
-"""Longest wait of the arm for a command, wall s; here it comes, even if late."""
 TIMEOUTS = {"states.timeout": 1.0, "commands.target_timeout": 2.0}
 """Longer than by default, s: the arm waits for the node, but not before the first command, and never for the demo.
 
@@ -36,16 +32,8 @@ The node waits 20 times as long for the clock.
 """
 COMMANDS = "/effort_controller/commands"
 RELEASE = "dynamics_failsafe/release"
-RELEASE_STATES = 250
-"""Number of states in which a released failsafe process brakes the arm and ends."""
 TRIES = 10
 """Number of times that the node may leave its first mode before the arm waits for its commands."""
-STATES = 25
-"""Number of states, with or without commands, after which commands have begun or ended."""
-SETTLING = 200
-"""Number of commands in lockstep after which the node knows better how late its loop is."""
-LATE = "a delay of"
-"""What a refusal says where the loop is too late for the mode."""
 
 
 class ArmDemo(Demo):
@@ -121,7 +109,7 @@ class ArmDemo(Demo):
             runner.call(SetMode, "dynamics/set_mode", mode="monitor")
             hold = SwitchController.Request.TRAJECTORY
             runner.call(SwitchController, "mock_arm/switch_controller", controller=hold)  # it does not wait any more
-            runner.wait_until(lambda: self.arm.states_since_command > STATES, "end of commands")
+            runner.wait_until(lambda: self.arm.states_since_command > 25, "end of commands")
 
     def report(self) -> dict[str, object]:
         """See `Demo`."""
@@ -169,7 +157,7 @@ class ArmDemo(Demo):
             try:
                 return self.enter(mode)
             except ProcessError as error:
-                if LATE not in str(error) or not tries_left:
+                if "a delay of" not in str(error) or not tries_left:
                     raise
             self._wait_for_commands()
 
@@ -186,7 +174,7 @@ class ArmDemo(Demo):
         runner.wait_until(lambda: answer.done() or gone(), f"response of {RELEASE}")
         runner.node.destroy_client(client)
         begun = len(self.arm.states)
-        runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
+        runner.wait_until(lambda: len(self.arm.states) > begun + 250, "states")  # it brakes, and ends
 
     def _begin_lockstep(self) -> None:
         """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
@@ -197,8 +185,8 @@ class ArmDemo(Demo):
         self._wait_for_commands()
 
     def _wait_for_commands(self) -> None:
-        begun = self.arm.commands
-        self.runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
+        begun = self.arm.commands  # after so many in lockstep the node knows better how late its loop is
+        self.runner.wait_until(lambda: self.arm.commands >= begun + 200, "commands")
 
     def enter(self, mode: str) -> None:
         """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""
@@ -230,9 +218,10 @@ class ArmDemo(Demo):
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
-        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
+        # Commands come, even if late: the arm waits 10 s of wall time for them.
+        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": 10.0}
         # The arm holds its position at the start: nothing moves until the node commands.
-        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
+        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": 250.0} | time
         node = {
             "use_sim_time": True,
             "robot.joints": self.arm.model.joint_names,

@@ -17,9 +17,6 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn_tools.demos.arm_recorder import seconds
 
-FORWARD_FRACTION = 0.5
-"""Duration of the demo trajectory's way there over that of the lap; below 1/2 the lap would be slower."""
-
 Desired = Callable[[float], "tuple[Array, Array, Array]"]
 """Returns positions, velocities and accelerations at a time, s, each of shape (n,)."""
 
@@ -45,7 +42,7 @@ class Lap:
         if not self.start < t < self.end:
             return q, np.zeros_like(q), np.zeros_like(q)
         duration = self.end - self.start
-        S, w, phase = FORWARD_FRACTION * duration, 2 * np.pi / duration, 2 * np.pi * (t - self.start) / duration
+        S, w, phase = duration / 2, 2 * np.pi / duration, 2 * np.pi * (t - self.start) / duration
         s, ds, dds = S / 2 * np.array([1 - np.cos(phase), w * np.sin(phase), w**2 * np.cos(phase)])
         q, v, a = self._trajectory.at(s)
         return q, v * ds, a * ds**2 + v * dds
