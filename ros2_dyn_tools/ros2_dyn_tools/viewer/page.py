@@ -58,20 +58,15 @@ class Page:
                 self._add_toggle(name, kind.name)
         with gui.add_folder("Diagnostics"):
             self._diagnostics = gui.add_html("")
-        self._panel = gui.add_panel()
-        self._efforts = self._panel.add_tab("Efforts")
-        self._externals = self._panel.add_tab("External efforts")
-        self._panel.dock_right()
-        self._panel.set_width(400)
+        panel = gui.add_panel()
+        self._efforts = panel.add_tab("Efforts")
+        self._externals = panel.add_tab("External efforts")
+        panel.dock_right()
+        panel.set_width(400)
         gui.main_panel.dock_left()
         gui.main_panel.set_width(330)
         self._reset.on_click(lambda _: self._on_reset())
         self._floor()
-
-    def compact(self, width: float) -> None:
-        """Leave most of the width to the robot; the other panel has a width, pixels."""
-        self._panel.minimize()
-        self._server.gui.main_panel.set_width(width)
 
     def run(self, until: Callable[[], bool]) -> None:
         """Draw at `RATE` until a condition holds."""
