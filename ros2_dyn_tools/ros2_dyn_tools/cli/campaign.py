@@ -65,16 +65,14 @@ def _write_box(world: World, path: Path) -> None:
     """Write what the black box of the node that was started last holds at the end.
 
     Raises:
-        InputError: mcap is not installed, the file cannot be written, or the node is dead.
+        InputError: mcap is not installed, or the node is dead.
+        OSError: the file cannot be written.
     """
     runtime = world.node.runtime
     recording = runtime.box.take("the world ends", world.now) if isinstance(runtime, RecordingRuntime) else None
     if recording is None:
         raise InputError("box", "the node is dead at the end of this world")
-    try:
-        black_box_file.write(recording, path)
-    except OSError as error:
-        raise InputError("box", f"'{path}' cannot be written: {error}") from error
+    black_box_file.write(recording, path)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

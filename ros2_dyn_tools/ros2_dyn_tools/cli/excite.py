@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         ModelError: the description is no robot.
         InputError: an option is wrong for this robot.
+        OSError: a file cannot be written.
     """
     console = Console(soft_wrap=True, highlight=False, markup=False)
     model = read_arm(arguments.urdf, arguments.parameters).model
@@ -61,10 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     _print_quality(console, options, found)
     for suffix, write in ((".yaml", write_trajectory), (".csv", write_csv)):
         path = arguments.output.with_name(arguments.output.name + suffix)
-        try:
-            write(found.trajectory, model.joint_names, options.rate, path)
-        except OSError as error:
-            raise InputError("output", f"'{path}' cannot be written: {error}") from error
+        write(found.trajectory, model.joint_names, options.rate, path)
         console.print(f"written: {path}")
 
 

@@ -49,17 +49,15 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises:
         ModelError: the description is no robot.
-        InputError: the parameter file is wrong, or the folder cannot be written.
+        InputError: the parameter file is wrong.
+        OSError: the folder cannot be written.
     """
     model = read_arm(arguments.urdf, arguments.parameters).model
-    try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        for name in LAYOUTS:
-            path = arguments.output / name
-            path.write_text(layout(name, model, arguments.namespace), encoding="utf-8")
-            print(f"written: {path}")
-    except OSError as error:
-        raise InputError("output", f"'{arguments.output}' cannot be written: {error}") from error
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for name in LAYOUTS:
+        path = arguments.output / name
+        path.write_text(layout(name, model, arguments.namespace), encoding="utf-8")
+        print(f"written: {path}")
 
 
 def layout(name: str, model: RobotModel, namespace: str = "") -> str:

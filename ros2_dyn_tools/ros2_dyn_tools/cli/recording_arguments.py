@@ -23,6 +23,11 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--urdf", type=Path, required=True, help="the robot as URDF")
     add_parameters_argument(parser)
     add_filter_argument(parser)
+    add_joint_arguments(parser)
+
+
+def add_joint_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which joints are those of the arm, and how they are called where they are recorded."""
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
     parser.add_argument("--recorded-joints", nargs="+", help="what the recording calls them, in this order")
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")

@@ -13,13 +13,14 @@ from ros2_dyn_interfaces.srv import LeadHand, SetMode, SwitchController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.demos.arm_recorder import ArmRecorder, Sample, seconds
 from ros2_dyn_tools.demos.demo import Demo
 from ros2_dyn_tools.demos.demo_runner import DemoRunner
-from ros2_dyn_tools.demos.laps import DesiredPublisher, resting
+from ros2_dyn_tools.demos.laps import Desired, resting, state_message
 
 HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 """Joint positions at the start, rad."""
@@ -65,13 +66,15 @@ class ArmDemo(Demo):
         """
         self.node = Node("demo")
         self.arm = ArmRecorder(self.node, self.on_state)
-        self.target = DesiredPublisher(self.node, self.arm.model)
+        self.desired: Desired | None = None
+        """The desired motion; None: none yet, and nothing is published."""
         self.duration = duration
         self.answered_at = 0.0
         """Time of the newest state that was answered, s; those that are recorded may be behind it."""
         self._pace = float(pace)
         self.arm_parameters, self.node_parameters = dict(arm or {}), dict(node or {})
         self._enable = self.node.create_publisher(Bool, "dynamics/enable", 1)
+        self._target = self.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         # All states are recorded, but a busy demo answers the newest one alone: older ones have passed.
         self.node.create_subscription(JointState, "joint_states", self._on_newest_state, 1)
 
@@ -85,7 +88,8 @@ class ArmDemo(Demo):
     def answer(self, stamp: Time) -> None:
         """Answer the newest state of the arm, by its stamp; the demo holds the enabling button."""
         self._enable.publish(Bool(data=True))
-        self.target.publish(stamp)
+        if self.desired is not None:
+            self._target.publish(state_message(self.desired(seconds(stamp)), stamp, self.arm.model.joint_names))
 
     def _on_newest_state(self, message: JointState) -> None:
         self.answered_at = seconds(message.header.stamp)
@@ -137,7 +141,7 @@ class ArmDemo(Demo):
             Interrupted: the user pressed Ctrl-C.
         """
         self.wait_for_rest()
-        self.target.desired = resting(self.arm.state.q)
+        self.desired = resting(self.arm.state.q)
         self.runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
         for tries_left in reversed(range(TRIES)):
             try:

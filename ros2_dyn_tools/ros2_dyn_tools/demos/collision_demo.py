@@ -66,7 +66,7 @@ class CollisionDemo(ArmDemo):
         self.hand_over("feed_forward")
         self.runner.wait_until(lambda: self._newest is not None and bool(arm.forces), "dynamics/collision")
         lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self.duration)
-        self.target.desired = lap.at
+        self.desired = lap.at
         self.status = "The arm follows a motion, and nothing touches it."
         self.wait_for(lap.start + 0.4 * self.duration)
         self._push()
@@ -89,7 +89,7 @@ class CollisionDemo(ArmDemo):
     def _begin_again(self) -> None:
         arm, runner = self.arm, self.runner
         self.status = "~/reset_collision, and feed_forward again from where the arm is."
-        self.target.desired = resting(arm.state.q)
+        self.desired = resting(arm.state.q)
         self.wait_for(self.answered_at + 0.1)  # the node has received the new target by then
         runner.call_checked(Trigger, "dynamics/reset_collision")
         runner.wait_until(
@@ -97,7 +97,7 @@ class CollisionDemo(ArmDemo):
         )
         self.enter("feed_forward")
         lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self.duration / 2)
-        self.target.desired = lap.at
+        self.desired = lap.at
         self.wait_for(lap.end)
         self._entered_again = True
 

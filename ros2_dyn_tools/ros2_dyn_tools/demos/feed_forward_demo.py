@@ -54,7 +54,7 @@ class FeedForwardDemo(ArmDemo):
         self.wait_for_rest()
         self.status = status
         lap = Lap(self.arm.model, home, self.answered_at + 0.1, self.duration)
-        self.target.desired, self._lap = lap.at, (name, lap)
+        self.desired, self._lap = lap.at, (name, lap)
         self.wait_for(lap.end)
 
     def on_state(self, state: Sample) -> None:

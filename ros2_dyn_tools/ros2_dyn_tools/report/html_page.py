@@ -45,7 +45,8 @@ def write_plots(heading: Heading, plots: Mapping[str, tuple[str, Iterable[Curve]
     """Write a page with a plot of unit and curves for each joint.
 
     Raises:
-        InputError: Plotly is not installed, or the file cannot be written.
+        InputError: Plotly is not installed.
+        OSError: the file cannot be written.
     """
     joints = enumerate(plots.items())
     parts = (_plot(f"joint-{i}", name, unit, curves, height=280) for i, (name, (unit, curves)) in joints)
@@ -69,10 +70,7 @@ def _write(path: Path, heading: Heading, parts: Iterable[str]) -> None:
         *parts,
         f"<script>{touch}</script></body></html>",
     ]
-    try:
-        path.write_text("\n".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise InputError("output", f"'{path}' cannot be written: {error}") from error
+    path.write_text("\n".join(lines), encoding="utf-8")
 
 
 def _parts(report: EffortReport) -> Iterator[str]:
