@@ -63,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording_arguments(parser)
     parser.add_argument("--calibrate-on", type=float, default=0.5, help="share of the recording; default: %(default)s")
     parser.add_argument("--bandwidth", type=float, default=25.0, help="of the observer, 1/s; default: %(default)s")
-    parser.add_argument("--observer", choices=["momentum", "direct"], default="momentum", help="default: %(default)s")
     parser.add_argument("--no-fit", action="store_true", help="take the friction that is given, fit none")
     parser.add_argument(
         "--inject",
@@ -93,7 +92,6 @@ def run(arguments: argparse.Namespace) -> None:
         recording,
         calibrate_on=arguments.calibrate_on,
         bandwidth=arguments.bandwidth,
-        observer=arguments.observer,
         fit=not arguments.no_fit,
         steps=steps,
         conditions=conditions_of(arm.settings, arguments.zero_phase),
