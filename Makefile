@@ -4,7 +4,7 @@ TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-collision bench-node bench-view pictures bench-retiming campaign mutations diagrams doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-collision bench-node campaign mutations diagrams doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
@@ -20,7 +20,7 @@ docs: ## the documentation as a site in .ros2/docs/html; warnings are errors, li
 docs-links: ## the same links, and those to other sites, which needs a network
 	@ROS2_DYN_DOCS_ONLINE=1 $(DOCS_ENV) python -m sphinx -E -q -b linkcheck docs .ros2/docs/links
 
-bench: ## ours, Pinocchio, MuJoCo, Robotics Toolbox and JAX libraries side by side; JSON and a plot under .ros2/bench
+bench: ## ours, Pinocchio and MuJoCo side by side; JSON and a plot under .ros2/bench
 	@XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(ENV) --with-benchmarks python bench .ros2/bench
 
 bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH of the observer, 1/s; SEED
@@ -28,15 +28,6 @@ bench-collision: ## random contacts on simulated arms: missed, false, late; BAND
 
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
-
-bench-view: ## the node with a page in a browser and without, at 250 Hz: CPU per message, states lost; ROUNDS
-	@$(ENV) --with-benchmarks python bench/view $(or $(ROUNDS),11)
-
-pictures: ## docs/hand_guiding.gif and docs/collision.gif from the demos, as a browser shows them; needs Chromium
-	@$(TEST_ENV) python bench/pictures docs
-
-bench-retiming: ## timings of PATHS random paths of a Panda and a UR10: what they use of the limits, how long it takes
-	@$(TEST_ENV) python bench/retiming $(or $(PATHS),100)
 
 campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
 	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \

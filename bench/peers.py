@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import jax_peers
+import jax
+import jax.numpy as jnp
 import mujoco
 import numpy as np
 import pinocchio as pin
-import roboticstoolbox as rtb
-from textbook import Textbook
 
 from ros2_dyn import dynamics
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.model import RobotModel
 
+jax.config.update("jax_enable_x64", True)
 Function = Callable[[], object]
 FUSED = ("tau", "gravity", "coriolis", "momentum", "joint_wrenches")
 MOTION = ("q", "qd", "qdd")
@@ -36,11 +36,8 @@ def functions(xml: str, name: str, quantity: str) -> dict[str, Function]:
     model = RobotModel.from_urdf(xml)
     state = np.random.default_rng(1).uniform(-1, 1, size=(4, model.n))
     found = ours(model, quantity, state) | pinocchio(xml, quantity, state) | mujoco_(xml, quantity, state)
-    if quantity == "RNEA":
-        textbook = Textbook(model)
-        found |= {"6x6 NumPy": lambda: textbook.rnea(*state[:3])}
     if quantity == "RNEA" and name == "6-axis":
-        found |= toolbox(model, state) | jax_peers.functions(xml, state[:3])
+        found |= jax_kernel(model, state[:3])
     return found
 
 
@@ -119,25 +116,9 @@ def mujoco_(xml: str, quantity: str, state: np.ndarray) -> dict[str, Function]:
     return {"MuJoCo": table[quantity]} if quantity in table else {}
 
 
-def toolbox(model: RobotModel, state: np.ndarray) -> dict[str, Function]:
-    """Robotics Toolbox: its C code, which takes a DH table; that of the six-axis arm, as published."""
-    q, qd, qdd, _ = state
-    half = np.pi / 2
-    table = [
-        (0, half, 0.089159),
-        (-0.425, 0, 0),
-        (-0.39225, 0, 0),
-        (0, half, 0.10915),
-        (0, -half, 0.09465),
-        (0, 0, 0.0823),
-    ]
-    links = []
-    for (a, alpha, d), body in zip(table, model.inertia):
-        c, s = np.cos(alpha), np.sin(alpha)
-        R = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])  # of the table's frame, which lies at the link's far end
-        com = R.T @ (body.com - [a, 0, 0])
-        links.append(
-            rtb.RevoluteDH(a=a, alpha=alpha, d=d, m=float(body.mass), r=com, I=R.T @ body.I_com @ R, Jm=0, B=0)
-        )
-    robot = rtb.DHRobot(links, gravity=[0, 0, -9.81])
-    return {"Robotics Toolbox (C)": lambda: robot.rne(q, qd, qdd)}
+def jax_kernel(model: RobotModel, motion: np.ndarray) -> dict[str, Function]:
+    """Our kernel of backend jax, jitted, in float64: of one state or a batch, (q, qd, qdd) of shape (3, ..., n)."""
+    kernel = compile_kernel(model, ("tau",), "jax", MOTION)
+    call = jax.jit(lambda q, qd, qdd: kernel(q, qd, qdd)[0])
+    q, qd, qdd = motion if motion.ndim == 2 else jnp.asarray(motion)
+    return {"ours: jax": lambda: call(q, qd, qdd).block_until_ready()}

@@ -34,7 +34,6 @@ setup(
         "report": ["plotly>=6", "rosbags"],
         "black_box": ["mcap"],
         "campaign": ["matplotlib"],
-        "cluster": ["distributed"],
         "excite": ["pin"],
         "retime": ["toppra"],
         "view": ["mcap", "pycollada", "rosbags", "trimesh", "viser>=1.1", "websockets"],

@@ -26,7 +26,7 @@ def commands() -> dict[str, ModuleType]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one of the commands; return its exit status, or 1 where the input is wrong, which one line says."""
+    """Run one of the commands; return its exit status, or 1 where the input or a file is wrong, which one line says."""
     parser = argparse.ArgumentParser(prog="ros2_dyn", description="Rigid-body dynamics of robot arms.")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, module in commands().items():
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         return chosen.run(chosen) or 0
-    except Ros2DynError as error:
+    except (Ros2DynError, OSError) as error:
         print(f"ros2_dyn: {error}", file=sys.stderr)
         return 1
 

@@ -53,19 +53,8 @@ class DesiredState(NamedTuple):
     qdd: list[float]
 
 
-class DesiredWrench(Protocol):
-    """A wrench that the tip is to exert."""
-
-    @property
-    def desired_at(self) -> float:
-        """When it was desired, s."""
-
-    def in_base_axes(self, q: Sequence[float]) -> Array:
-        """Return [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
-
-
-class DesiredPose(Protocol):
-    """A pose that the tip is to have."""
+class TipTarget(Protocol):
+    """A wrench that the tip is to exert, a pose that it is to have, or both."""
 
     @property
     def desired_at(self) -> float:
@@ -87,7 +76,10 @@ class DesiredPose(Protocol):
         """Return the axes of its frame in the base frame, shape (3, 3), as at the first call's q, rad or m."""
 
     def in_base(self, q: Sequence[float]) -> Array:
-        """Return it in the base frame, shape (4, 4), where its frame was at the first call's q, rad or m."""
+        """Return its pose in the base frame, shape (4, 4), where its frame was at the first call's q, rad or m."""
+
+    def in_base_axes(self, q: Sequence[float]) -> Array:
+        """Return its [force; moment], N and N m, shape (6,), at joint positions in rad or m."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -116,9 +108,9 @@ class Arm:
     """The motion that is desired at this state."""
     desired_at: float = -inf
     """When it arrived, s."""
-    wrench: DesiredWrench | None = None
+    wrench: TipTarget | None = None
     """What the tip is to exert."""
-    pose: DesiredPose | None = None
+    pose: TipTarget | None = None
     """Where the tip is to be."""
     external_wrench: tuple[float, ...] = ()
     """Wrench of the surroundings at the tip, in the tip's axes, N and N m; empty where it is not known."""

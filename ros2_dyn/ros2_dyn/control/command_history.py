@@ -3,40 +3,36 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+import numpy as np
 
+from ros2_dyn.control.stop.motion import History
 from ros2_dyn.model.spatial import Array
 
 
-class CommandHistory:
+class CommandHistory(History):
     """What was commanded at a time; a controller holds each command until the next."""
 
-    def __init__(self, duration: float) -> None:
-        """Keep commands for a duration, s."""
-        self._duration = duration
-        self._times: list[float] = []
-        self._efforts: list[Array] = []
+    @property
+    def last(self) -> Array | None:
+        """The newest command, N m or N, shape (n,); None: there is none."""
+        return self.rows[-1].copy() if len(self.rows) else None
 
-    def add(self, now: float, effort: Array) -> None:
-        """Add a command, N m or N, shape (n,), that is sent now, s."""
-        self._times.append(now)
-        self._efforts.append(effort)
-        if len(self._times) > 2 and now - self._times[0] > 2 * self._duration:
-            first = max(bisect_right(self._times, now - self._duration) - 1, 0)  # it is still held at that time
-            del self._times[:first], self._efforts[:first]
+    @property
+    def last_at(self) -> float:
+        """When it was sent, s; -inf: there is none."""
+        return float(self.times[-1]) if len(self.times) else -np.inf
 
     def at(self, t: float) -> Array | None:
         """Return what was commanded at a time, s; None before the first command."""
-        i = bisect_right(self._times, t) - 1
-        return self._efforts[i] if i >= 0 else None
+        i = int(np.searchsorted(self.times, t, side="right")) - 1
+        return self.rows[i].copy() if i >= 0 else None
 
-    def at_all(self, times: Sequence[float]) -> list[Array] | None:
-        """Return what was commanded at some times, s; None where one of them is before the first command."""
-        held = [bisect_right(self._times, t) - 1 for t in times]
-        return [self._efforts[i] for i in held] if min(held) >= 0 else None
+    def at_all(self, times: Array) -> Array | None:
+        """Return what was commanded at some times, s, shape (m, n); None: one of them is before the first command."""
+        held = np.searchsorted(self.times, times, side="right") - 1
+        return self.rows[held] if held.min() >= 0 else None
 
-    def clear(self) -> None:
-        """Forget all."""
-        self._times.clear()
-        self._efforts.clear()
+    def since(self, t: float) -> tuple[Array, Array]:
+        """Return the smallest and the largest command that was held since a time, s; N m or N, each of shape (n,)."""
+        rows = self.rows[max(int(np.searchsorted(self.times, t, side="right")) - 1, 0) :]
+        return rows.min(axis=0), rows.max(axis=0)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.cartesian_impedance import displacement
+from ros2_dyn.control.tip_friction import clamp_norm
 from ros2_dyn.model.spatial import Array, quaternion_from_rotation, rotation_from_quaternion
 
 
@@ -32,7 +33,7 @@ def approach(rest: Array, target: Array, limits: EquilibriumLimits, dt: float) -
     """Return a pose (4, 4) that is nearer to a target (4, 4), by what the limits allow within dt, s."""
     moved = rest.copy()
     way = target[:3, 3] - rest[:3, 3]
-    moved[:3, 3] += _shortened(way, limits.speed * dt)
+    moved[:3, 3] += clamp_norm(way, limits.speed * dt)[0]
     turn = quaternion_from_rotation(target[:3, :3] @ rest[:3, :3].T)
     moved[:3, :3] = _turned(turn, limits.turn_rate * dt) @ rest[:3, :3]
     return moved
@@ -59,11 +60,6 @@ def drag(rest: Array, pose: Array, K: Array, limits: EquilibriumLimits) -> Array
         vector = back[:3] * (limits.moment / moment)
         dragged[:3, :3] = rotation_from_quaternion(np.array([*vector, np.sqrt(1 - vector @ vector)])) @ pose[:3, :3]
     return dragged
-
-
-def _shortened(vector: Array, length: float) -> Array:
-    size = float(np.linalg.norm(vector))
-    return vector * (length / size) if size > length else vector
 
 
 def _turned(quaternion: Array, angle: float) -> Array:

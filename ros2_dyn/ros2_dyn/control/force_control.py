@@ -52,11 +52,6 @@ def tip_part(state: ArmState, motion: Array) -> Array:
     return state.tip_projector @ motion
 
 
-def tip_mobility(state: ArmState) -> Array:
-    """Return the acceleration of a free tip's origin for each component of a wrench, in base axes, shape (3, 6)."""
-    return state.mobility[:3]
-
-
 def approach_rate(speed: float, approach_speed: float) -> float:
     """Return the fraction of its maximum rate at which a wrench grows, from -1 to 1, negative where it shrinks.
 

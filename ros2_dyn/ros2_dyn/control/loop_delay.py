@@ -26,15 +26,16 @@ MEAN_TIME = 0.3
 class LoopDelay:
     """An envelope of the loop's delay, which rises at once and decays slowly."""
 
-    def __init__(self, timeout: float = inf, declared: float = 0.0) -> None:
+    def __init__(self, commands: CommandHistory, timeout: float = inf, declared: float = 0.0) -> None:
         """Start without knowledge.
 
         Args:
+            commands: what is commanded.
             timeout: pause of the states after which all starts afresh, s: no mode outlasts it.
             declared: delay of the commands, s.
         """
         self.timeout, self.declared = timeout, declared
-        self.commands = CommandDelay()
+        self.commands = CommandDelay(commands)
         self._states = 0.0
         self._measured_at = self._now = -inf
 
@@ -63,22 +64,20 @@ class LoopDelay:
 class CommandDelay:
     """Finds how late measured efforts repeat the commands."""
 
-    def __init__(self) -> None:
+    def __init__(self, commands: CommandHistory) -> None:
+        """Compare efforts with these commands."""
         self.delay = 0.0
         """The newest estimate that is certain, s; 0 before."""
-        self.history = CommandHistory(2 * MAX_COMMAND_DELAY)
-        self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION).tolist()
-        self._restart()
+        self._commands = commands
+        self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION)
+        self.restart()
 
-    def _restart(self) -> None:
+    def restart(self) -> None:
+        """Take notice that commands have ended; the estimate stays."""
         self._at = -inf
         self._mean: Array | None = None
         self._mismatch = np.zeros(len(self._delays))
         self._variance = 0.0
-
-    def on_command(self, now: float, effort: Array) -> None:
-        """Take notice of a command, N m or N, shape (n,), that is sent now, s."""
-        self.history.add(now, effort)
 
     def on_effort(self, measured_at: float, effort: Array, limit: Array) -> None:
         """Take notice of a measured effort.
@@ -91,13 +90,13 @@ class CommandDelay:
         since = measured_at - self._at
         if since < 0.0079:  # s; 125 Hz are enough
             return
-        sent = self.history.at_all([measured_at - delay for delay in self._delays])
+        sent = self._commands.at_all(measured_at - self._delays)
         if sent is None or not np.isfinite(effort).all():
             return
-        rows = np.array([effort, *sent]) / limit
+        rows = np.vstack([effort, sent]) / limit
         rows = np.minimum(np.maximum(rows, -2.0), 2.0)  # an outlier counts as twice the limit
         if self._mean is None or since > MEAN_TIME:
-            self._restart()
+            self.restart()
             self._mean = rows
         self._at = measured_at
         since = min(since, MEAN_TIME)
@@ -114,9 +113,4 @@ class CommandDelay:
         if least < 0.3 * self._variance and 3 * least < np.median(self._mismatch):
             # States cannot tell delays apart between which no command was sent: the shortest of them counts.
             best = int(np.argmax(self._mismatch <= least + 1e-6 * self._variance))
-            self.delay = self._delays[best] + (RESOLUTION if best else 0.0)
-
-    def forget_commands(self) -> None:
-        """Take notice that commands have ended; the estimate stays."""
-        self.history.clear()
-        self._restart()
+            self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)

@@ -7,9 +7,7 @@ and a declared tolerance explain some of it. The rest is doubt, accumulated over
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from functools import reduce
 from math import inf
 from typing import NamedTuple
 
@@ -22,9 +20,6 @@ MODEL_DOUBTED = "model doubted"
 """Kind of a stop: the arm does not move as the model expects. Gravity compensation cannot be trusted."""
 CONTROLLER_DOES_NOT_FOLLOW = "controller does not follow"
 """Kind of a stop: the measured efforts are not those commanded. Commands may go to the wrong joints, or nowhere."""
-
-FOLLOWING_FRACTION = 0.5
-"""Fraction of the tolerance that a measured effort may differ from the commanded one: no model is in between."""
 
 
 class Allowance(NamedTuple):
@@ -143,47 +138,3 @@ class Doubt:
         ]
         worst = max(self._sum)
         return self._sum.index(worst) if worst > 0.03 else None  # s, for which twice the allowed difference is borne
-
-
-Band = tuple[Sequence[float], Sequence[float]]
-"""The smallest and the largest of some efforts, N m or N, each of shape (n,)."""
-
-
-class CommandBand:
-    """The smallest and the largest command of each joint that a measured effort may still follow."""
-
-    def __init__(self, effort: Sequence[float], now: float) -> None:
-        """Begin with the efforts that the joints exert, N m or N, shape (n,), at a time, s."""
-        self.last: Sequence[float] = effort
-        """The newest command, N m or N, shape (n,)."""
-        self._since = now
-        self._open: Band = effort, effort
-        self._closed: deque[tuple[float, Band]] = deque(maxlen=64)
-        self._merged: Band | None = None
-
-    def add(self, effort: Sequence[float], now: float) -> None:
-        """Take a command at a time, s."""
-        self.last = effort
-        if now - self._since < 0.02:  # s, in which commands are merged
-            self._open = _merge(self._open, (effort, effort))
-            return
-        self._closed.append((self._since, self._open))
-        self._since, self._open = now, (effort, effort)
-        self._merged = None
-
-    def at(self, t: float) -> Band:
-        """Return the band of an effort that was measured at a time, s; a controller holds the last command."""
-        closed, oldest = self._closed, t - 0.1  # s, for which a measured effort may follow an old command
-        while closed and (closed[1][0] if len(closed) > 1 else self._since) <= oldest:
-            closed.popleft()
-            self._merged = None
-        if not closed:
-            return self._open
-        if self._merged is None:
-            self._merged = reduce(_merge, [band for _, band in closed])
-        return _merge(self._merged, self._open)
-
-
-def _merge(a: Band, b: Band) -> Band:
-    """Return the band around two."""
-    return list(map(min, a[0], b[0])), list(map(max, a[1], b[1]))

@@ -12,8 +12,6 @@ from ros2_dyn.model.spatial import Array
 
 WALL_WIDTH = 0.2
 """Distance before the joint limits at which soft walls begin, rad or m."""
-WALL_BANDWIDTH = 30.0
-"""Bandwidth of the soft walls, rad/s."""
 
 
 def soft_walls(arm: Arm) -> Array:
@@ -23,7 +21,7 @@ def soft_walls(arm: Arm) -> Array:
         *arm.walls,
         command_limit=arm.limits.effort,
         margin=WALL_WIDTH,
-        bandwidth=arm.loop.bandwidth(WALL_BANDWIDTH),
+        bandwidth=arm.loop.bandwidth(30.0),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.events import Violation
-from ros2_dyn.control.force_control import approach_rate, rate_limited_wrench, tip_mobility
+from ros2_dyn.control.force_control import approach_rate, rate_limited_wrench
 from ros2_dyn.control.sampled_stability import SampledLoop, longest_delay, speed_before_damping
 from ros2_dyn.model.spatial import Array
 
@@ -36,7 +36,7 @@ class WrenchApproach:
             arm: the arm.
             dt: time since the last call, s.
         """
-        mobility = tip_mobility(arm.state)
+        mobility = arm.state.mobility[:3]
         speed = least_free_speed(mobility, target, arm.loop)
         self.reduced_for = self.reduced_for + dt if speed > MAX_FREE_SPEED else 0.0
         bearable = target * min(1.0, MAX_FREE_SPEED / speed) if speed > 0 else target
@@ -63,7 +63,7 @@ def least_free_speed(mobility: Array, wrench: Array, loop: SampledLoop) -> float
     """Return the speed of a free tip under a wrench and the strongest damping that the loop bears, m/s.
 
     Args:
-        mobility: see `tip_mobility`.
+        mobility: acceleration of the tip's origin for each component of a wrench, in base axes, shape (3, 6).
         wrench: [force; moment], N and N m, shape (6,).
         loop: the loop.
     """

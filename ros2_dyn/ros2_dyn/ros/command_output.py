@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from array import array
-
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
 from ros2_dyn.ros.endpoints import count_controllers, identified_publisher, other_publishers
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask
+from ros2_dyn.ros.message_template import command_template
 from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 from ros2_dyn.runtime.update import Command, FailsafeConfig
@@ -22,7 +21,7 @@ class CommandOutput:
         """Create the publisher."""
         self._node = node
         self._publisher, self._gid = identified_publisher(node, Float64MultiArray, "~/command", 1)
-        self._message = Float64MultiArray()
+        self._template, self._size = command_template(1), 1
         self.failsafe = FailsafeProcess()
         self._gids = {self._gid}
         self._armed = self._arming = False
@@ -45,8 +44,10 @@ class CommandOutput:
     def send(self, command: Command, now: float) -> None:
         """Publish a command, at a time of the runtime, s."""
         self.failsafe.update(command.as_last(now))
-        self._message.data = array("d", command.data.tolist())
-        self._publisher.publish(self._message)
+        if len(command.data) != self._size:
+            self._size = len(command.data)
+            self._template = command_template(self._size)
+        self._publisher.publish(self._template.render(0, command.data.tolist()))
 
     def arm(self, config: FailsafeConfig) -> None:
         """Arm the failsafe process, which may take seconds.

@@ -111,6 +111,8 @@ class FailsafeNode(ServedNode):
         self._command(self._runtime.on_joint_state(sample, self._now()))
 
     def _look(self) -> None:
+        if not self.context.ok():  # it has ended; a timer that was due is still called
+            return
         self._memory.watch()
         if not self._node_is_alive:
             self._time.timeout = min(self._time.timeout, 5.0)  # often the simulation ends together with the node

@@ -58,10 +58,16 @@ def payload_request(request: SetPayload.Request) -> PayloadRequest:
     """
     inertia, parameters = request.inertia, list(NO_PAYLOAD)
     if inertia.m != 0:
-        I_com = _inertia_matrix(inertia)
-        if np.any(I_com) and np.linalg.eigvalsh(I_com)[0] < -1e-9:
-            raise InputError("inertia", "expected an inertia about the centre of mass that a body can have")
+        I_com = np.array(
+            [
+                [inertia.ixx, inertia.ixy, inertia.ixz],
+                [inertia.ixy, inertia.iyy, inertia.iyz],
+                [inertia.ixz, inertia.iyz, inertia.izz],
+            ]
+        )
         parameters = Payload(inertia.m, xyz(inertia.com), I_com).parameters.tolist()
+        if np.linalg.eigvalsh(I_com)[0] < -1e-9:
+            raise InputError("inertia", "expected an inertia about the centre of mass that a body can have")
     return PayloadRequest(request.link, parameters, request.ramp_time)
 
 
@@ -73,19 +79,6 @@ def payload_message(estimated: EstimatedPayload) -> PayloadMessage:
     message.inertia = Inertia(m=payload.mass, com=com, **dict(zip(MOMENTS, payload.inertia)))
     message.inertia_observed, message.standard_deviation = payload.inertia_observed, list(payload.deviation)
     return message
-
-
-def _inertia_matrix(inertia: Inertia) -> np.ndarray:
-    I = np.array(
-        [
-            [inertia.ixx, inertia.ixy, inertia.ixz],
-            [inertia.ixy, inertia.iyy, inertia.iyz],
-            [inertia.ixz, inertia.iyz, inertia.izz],
-        ]
-    )
-    if not np.all(np.isfinite(I)):
-        raise InputError("inertia", f"expected finite numbers, got {I.tolist()}")
-    return I
 
 
 def xyz(vector: Point | Vector3) -> list[float]:

@@ -98,12 +98,9 @@ class PublishedClock(ArmClock):
         self.lockstep = lockstep
         self._newest = 0
         self._node, self._goes_on = node, False
-        self._steps, self._advance, self._logger = steps, advance, node.get_logger()
+        self._steps, self._advance = steps, advance
         self._out = node.create_publisher(Clock, "/clock", 10)
-        steady = RosClock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(1e-3, self.proceed, clock=steady)
-        node.create_timer(10.0, self._watch_pace, clock=steady)
-        self._watched = (0.0, time.monotonic())
+        node.create_timer(1e-3, self.proceed, clock=RosClock(clock_type=ClockType.STEADY_TIME))
 
     def stamped(self, nanoseconds: int) -> None:
         """See `ArmClock`: publish the clock."""
@@ -128,13 +125,6 @@ class PublishedClock(ArmClock):
     def _go_on(self) -> None:
         self._goes_on = False
         self.proceed()
-
-    def _watch_pace(self) -> None:
-        simulated, now = self.lockstep.simulated(), time.monotonic()
-        pace = (simulated - self._watched[0]) / (now - self._watched[1])
-        self._watched = simulated, now
-        if pace < 0.9 * self.lockstep.pace:
-            self._logger.info(f"the simulation runs at {pace:.2f} of real time, {self.lockstep.pace:g} is requested")
 
     def close(self) -> None:
         """See `ArmClock`: log how fast the simulation was."""

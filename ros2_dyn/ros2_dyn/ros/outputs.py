@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ros2_dyn.ros.messages import put_wrench, time_message
+from ros2_dyn.ros.message_template import MessageTemplate, collision_template, effort_template, wrench_template
+from ros2_dyn.ros.messages import time_message
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -53,10 +53,8 @@ class Outputs:
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._key = _key(robot)
         model = robot.model
-        self._effort = JointState(name=list(model.joint_names))
-        self._effort.header.frame_id = model.base_link  # RViz drops messages without a frame
-        self._wrench = WrenchStamped()
-        self._links = model.child_links
+        self._effort = effort_template(model.joint_names, model.base_link)  # RViz drops messages without a frame
+        self._wrenches = [wrench_template(link) for link in model.child_links]
         self._markers = WrenchMarkers(model.child_links)
         self._effort_outputs = [Output(node, JointState, topic) for topic in EFFORT_TOPICS]
         self._wrench_outputs = [Output(node, WrenchStamped, f"joint_wrench/{joint.name}") for joint in model.joints]
@@ -76,19 +74,15 @@ class Outputs:
 
     def publish(self, step: Step, now: float) -> None:
         """Publish what is subscribed to of one state, at a time, s."""
-        stamp, terms = time_message(step.state.stamp), step.terms
-        self._effort.header.stamp = self._wrench.header.stamp = stamp
+        stamp, terms = step.state.stamp, step.terms
         for output, effort in zip(self._effort_outputs, terms):
             if output.used:
-                self._effort.effort = array("d", effort)
-                output.publish(self._effort)
-        for output, link, wrench in zip(self._wrench_outputs, self._links, terms.joint_wrenches):
+                output.publish(self._effort.render(stamp, effort))
+        for output, template, wrench in zip(self._wrench_outputs, self._wrenches, terms.joint_wrenches):
             if output.used:
-                self._wrench.header.frame_id = link
-                put_wrench(self._wrench.wrench, wrench)
-                output.publish(self._wrench)
+                output.publish(template.render(stamp, wrench))
         if self._marker_output.used and self._markers.due(now):
-            self._marker_output.publish(self._markers.of(stamp, terms.joint_wrenches))
+            self._marker_output.publish(self._markers.of(time_message(stamp), terms.joint_wrenches))
         if self.collision is not None and step.collision is not None:
             self.collision.publish(step.collision, now)
 
@@ -109,11 +103,11 @@ class CollisionOutputs:
 
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._node = node
-        names = list(robot.model.joint_names)
-        self._effort, self._state = JointState(name=names), CollisionState(joint_names=names)
-        self._effort.header.frame_id = self._state.header.frame_id = robot.model.base_link
-        self._wrench = WrenchStamped()
-        self._wrench.header.frame_id = robot.tip_link
+        self._names, self._base = robot.model.joint_names, robot.model.base_link
+        self._effort = effort_template(self._names, self._base)
+        self._wrench = wrench_template(robot.tip_link)
+        self._states: dict[str, MessageTemplate] = {}
+        """By contact link."""
         # Longer arrows than those of joint wrenches, which carry the weight.
         self._markers = WrenchMarkers([robot.tip_link], scale=0.01, prefix="external_")
         self._effort_output = Output(node, JointState, "external_effort")
@@ -129,28 +123,27 @@ class CollisionOutputs:
 
     def publish(self, seen: CollisionUpdate, now: float) -> None:
         """Publish what is subscribed to at a time, s; a collision that begins in any case."""
-        stamp, wrench, residual = time_message(seen.state.stamp), seen.wrench.wrench, array("d", seen.residual)
-        for message in (self._effort, self._state, self._wrench):
-            message.header.stamp = stamp
+        stamp, wrench = seen.state.stamp, seen.wrench.wrench
         if seen.begins:
             self.publish_stop(True)
         if self._effort_output.used:
-            self._effort.effort = residual
-            self._effort_output.publish(self._effort)
+            self._effort_output.publish(self._effort.render(stamp, seen.residual))
         if self._state_output.used or seen.begins:
-            state = self._state
-            state.residual, state.threshold = residual, array("d", seen.threshold)
-            state.exceeded, state.collision = list(seen.exceeded), seen.collision
-            state.contact_link = seen.contact.link if any(seen.exceeded) else ""
-            self._state_output.publish(state)
+            self._state_output.publish(self._state(seen))
         if self._wrench_output.used and wrench:
-            put_wrench(self._wrench.wrench, wrench)
-            self._wrench_output.publish(self._wrench)
+            self._wrench_output.publish(self._wrench.render(stamp, wrench))
         if self._marker_output.used and self._markers.due(now):
-            arrows = self._markers.of(stamp, [wrench or (0.0,) * 6])
+            arrows = self._markers.of(time_message(stamp), [wrench or (0.0,) * 6])
             for marker in arrows.markers:
                 marker.action = Marker.ADD if wrench else Marker.DELETE
             self._marker_output.publish(arrows)
+
+    def _state(self, seen: CollisionUpdate) -> Any:
+        link = seen.contact.link if any(seen.exceeded) else ""
+        if link not in self._states:
+            self._states[link] = collision_template(self._names, self._base, link)
+        flags = (*seen.exceeded, seen.collision)
+        return self._states[link].render(seen.state.stamp, seen.residual, seen.threshold, flags)
 
     def destroy(self) -> None:
         """Take down the topic that is not among `outputs`."""

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from math import inf
-
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -20,11 +19,11 @@ STILL_TIME = 0.1
 
 
 class AppliedEffort:
-    """The newest command, where the arm last stood still, and the average of the efforts that held it there."""
+    """Where the arm last stood still, and the average of the efforts that held it there."""
 
-    def __init__(self) -> None:
-        self._command: Array | None = None
-        self._commanded_at = -inf
+    def __init__(self, commands: CommandHistory) -> None:
+        """Know nothing yet of an arm that is given these commands."""
+        self._commands = commands
         self._motion = ArmMotion(STILL_TIME)
         self._q: Array | None = None
         self._held: Array | None = None
@@ -34,10 +33,6 @@ class AppliedEffort:
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
         self._load_changed = True
-
-    def on_command(self, effort: Array, now: float) -> None:
-        """Take a command, N m or N, shape (n,), at a time, s."""
-        self._command, self._commanded_at = effort, now
 
     def observe(self, robot: RobotDynamics, observed: Observed, command: Array | None, *, proves: bool) -> None:
         """Take a state, with what holds the arm there: the command, or the measured effort without one.
@@ -72,8 +67,8 @@ class AppliedEffort:
             state: the state of the arm there.
             now: time, s.
         """
-        if self._command is not None and now - self._commanded_at < 0.5:  # s; measured efforts lag behind
-            return self._command
+        if (command := self._commands.last) is not None and now - self._commands.last_at < 0.5:
+            return command  # measured efforts lag behind
         exerted = robot.exerted(latest.state.measured, latest.terms, state.gravity)
         held = self.held_at(state.q)
         if exerted is None:

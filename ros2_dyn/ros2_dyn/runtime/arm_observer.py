@@ -10,6 +10,7 @@ import numpy as np
 
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
@@ -33,11 +34,13 @@ class ArmObserver:
         self.robot: RobotDynamics | None = None
         self.latest: Observed | None = None
         """The newest state; None before there is one."""
-        self.loop = LoopObserver()
+        self.commands = CommandHistory(0.24)  # s: twice the longest delay that is looked for
+        """What was commanded lately."""
+        self.loop = LoopObserver(self.commands)
         """How late the loop is."""
         self._targets = targets
-        self._monitor = ModelMonitor()
-        self._applied = AppliedEffort()
+        self._monitor = ModelMonitor(self.commands)
+        self._applied = AppliedEffort(self.commands)
         self._enabled_at = -inf
         self._walls = WallPlacement()
         self._walls_at: float | None = None
@@ -49,7 +52,9 @@ class ArmObserver:
         before, self.robot = self.robot, robot
         self._monitor.use(robot)
         if before is None or before.model.joint_names != robot.model.joint_names:
-            self.latest, self._applied, self.loop = None, AppliedEffort(), LoopObserver()
+            self.commands.clear()
+            self.latest, self._applied = None, AppliedEffort(self.commands)
+            self.loop = LoopObserver(self.commands)
         self.loop.use(robot.settings)
 
     def on_enable(self, signal: EnableSignal, now: float) -> None:
@@ -70,12 +75,6 @@ class ArmObserver:
         self.loop.on_state(observed)
         self._applied.observe(self.robot, observed, command, proves=alone)
 
-    def on_command(self, effort: Array, now: float) -> None:
-        """Take a command, N m or N, shape (n,), at a time, s."""
-        self._applied.on_command(effort, now)
-        self._monitor.command(effort, now)
-        self.loop.on_command(now, effort)
-
     def begin(self, applied: Array, now: float, *, afresh: bool) -> None:
         """Take notice that a mode begins.
 
@@ -84,7 +83,10 @@ class ArmObserver:
             now: time, s.
             afresh: whether nothing was commanded before.
         """
-        self._monitor.begin(applied, now, afresh)
+        if afresh:
+            self.commands.clear()
+            self.commands.add(now, applied)
+        self._monitor.begin(len(applied), afresh)
         self.loop.begin(not afresh)
         self._walls_at = None
 

@@ -265,7 +265,7 @@ class ArmRuntime:
 
     def _on_link(self, link: inputs.CommandLink, now: float) -> None:
         self._modes.on_link(link, now)
-        self._requests.failsafe.on_link(link, self.commands, now)
+        self._requests.on_link(link, now)
 
     def _on_target(self, sample: TargetSample, now: float) -> Update | None:
         if self._pipeline is None:
@@ -314,7 +314,7 @@ class ArmRuntime:
             assert self._pipeline is not None
             self._pipeline.use_payload_link(change.robot)
             self._modes.use(change.robot, now)
-            self._requests.failsafe.on_robot_changed(self.commands)
+            self._requests.on_robot_changed()
         elif change.changed:
             self._observer.on_payload_changed()
             self._modes.on_payload_changed()
@@ -366,7 +366,7 @@ class ArmRuntime:
             self.targets.forget()
         self._pipeline = StatePipeline(robot, before)
         self._modes.use(robot, now)
-        self._requests.failsafe.on_robot_changed(self.commands)
+        self._requests.on_robot_changed()
         self.warnings = [str(each) for each in robot.findings if each.severity != "note"]
         self._events += robot_events(robot, None if before is None else before.robot, self.warnings)
         abandoned = self._payload_runs.on_robot_changed()

@@ -22,8 +22,6 @@ from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update
 
 REST_TIME = 0.2
 """Time for which the arm has to rest, s."""
-END_TIMEOUT = 5.0
-"""Time after which commands end although the arm does not rest, where they are to end, s."""
 MAX_WAIT = 10.0
 """Time without messages of joint states after which commands end, s."""
 
@@ -131,6 +129,6 @@ class FailsafeRuntime:
         if state is not None:
             self._motion.observe(state.measured_at, state.q)
         rests = self._motion.at_rest(0.05 * REST_TIME, REST_TIME)  # slower than 0.05 rad/s or m/s
-        done = ending and (rests or now - self.taken_at > END_TIMEOUT)
+        done = ending and (rests or now - self.taken_at > 5.0)  # s
         if done or now - max(self._heard_at, self.taken_at) > MAX_WAIT:
             self.release(now)

@@ -6,9 +6,6 @@ from __future__ import annotations
 from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 
-MAX_LOOK = 2 * RAMP_DOWN_PERIOD
-"""Silence that one look can add, s: where the watcher itself was held up, the other may have been, too."""
-
 
 class Heartbeat:
     """Counts for how long a number of another process has not changed. To be looked at every `RAMP_DOWN_PERIOD`.
@@ -34,7 +31,7 @@ class Heartbeat:
 
     @property
     def silence(self) -> float:
-        """Time without a change, s, of which each look counts `MAX_LOOK` at most, and what is remembered."""
+        """Time without a change, s, of which each look counts two periods at most, and what is remembered."""
         return self._silence + self._remembered
 
     @property
@@ -52,7 +49,8 @@ class Heartbeat:
         """
         steady = now if steady is None else steady
         before, self._looked_at = self._looked_at, (now, steady)
-        passed = max(min(now - before[0], steady - before[1], MAX_LOOK), 0.0)
+        # Where the watcher itself was held up, the other may have been, too.
+        passed = max(min(now - before[0], steady - before[1], 2 * RAMP_DOWN_PERIOD), 0.0)
         if beats == self._beats:
             self._silence += passed
             return

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.passivity_observer import PassivityObserver
 from ros2_dyn.control.sampled_stability import SampledLoop
@@ -31,8 +32,10 @@ class LoopReport(NamedTuple):
 class LoopObserver:
     """Watches states, commands and measured efforts."""
 
-    def __init__(self) -> None:
-        self._delay = LoopDelay()
+    def __init__(self, commands: CommandHistory) -> None:
+        """Begin without knowledge of a loop to which these commands are given."""
+        self._commands = commands
+        self._delay = LoopDelay(commands)
         self._passivity = PassivityObserver()
         self._periods: deque[float] = deque(maxlen=9)
         self._budget = inf
@@ -67,7 +70,7 @@ class LoopObserver:
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""
         if not commanded:
-            self._delay.commands.forget_commands()
+            self._delay.commands.restart()
         self._passivity.restart()
 
     def on_state(self, observed: Observed) -> None:
@@ -78,10 +81,6 @@ class LoopObserver:
             self._before = self._state.state.measured
         self._state = observed
         self._delay.on_state(observed.now, observed.state.measured.measured_at)
-
-    def on_command(self, now: float, effort: Array) -> None:
-        """Take a command, N m or N, shape (n,), that is sent now, s."""
-        self._delay.commands.on_command(now, effort)
 
     def on_effort(self, effort: Array, limit: Array) -> None:
         """Take the measured effort of the newest state, as it would be commanded, and the limits, N m or N."""
@@ -100,5 +99,5 @@ class LoopObserver:
             return
         measured, before = self._state.state.measured, self._before
         between = (measured.measured_at + before.measured_at) / 2 - self._delay.command_delay
-        applied = self._delay.commands.history.at(between)
+        applied = self._commands.at(between)
         self._passivity.on_state(np.array(measured.q), applied, supply, measured.measured_at - before.measured_at)

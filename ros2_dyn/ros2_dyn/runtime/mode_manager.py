@@ -122,7 +122,7 @@ class ModeManager:
         data = robot.command_conversion.data(effort, q)
         if data is None:
             return None
-        observer.on_command(effort, now)
+        observer.commands.add(now, effort)
         if mode is not None and mode.handover is not None:
             mode.handover.on_command(now, effort)
         based_at = now if supervisor.stateless else supervisor.state_at

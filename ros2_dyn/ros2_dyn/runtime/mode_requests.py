@@ -15,54 +15,6 @@ from ros2_dyn.runtime.robot_loader import RobotLoader
 from ros2_dyn.runtime.state_sources import StateSources
 from ros2_dyn.runtime.update import FailsafeConfig, Reply
 
-REARM_PERIOD = 2.0
-"""Time after the start of a failsafe process, s, from which on another one is started if it is lost amid commands."""
-
-
-class FailsafeArming:
-    """What the failsafe process of one runtime is armed with."""
-
-    def __init__(self) -> None:
-        self._armed: FailsafeConfig | None = None
-        self._armed_at = -inf
-        self._waiting: list[ModeRequest] = []
-        self._due = False
-
-    @property
-    def armed(self) -> FailsafeConfig | None:
-        """What the process is armed with; None: none is, or it was lost."""
-        return self._armed
-
-    def is_armed(self, config: FailsafeConfig, link: CommandLink) -> bool:
-        """Return whether a process with this robot and these parameters stands by."""
-        return self._armed == config and link.failsafe_alive
-
-    def await_it(self, request: ModeRequest) -> None:
-        """Let the request of a mode wait until a process is armed."""
-        self._waiting.append(request)
-
-    def on_armed(self, armed: FailsafeArmed, now: float) -> list[ModeRequest]:
-        """Take notice that a process is armed at a time, s, or cannot be; return the requests that waited for it."""
-        waiting, self._waiting = self._waiting, []
-        self._armed = None if armed.problem is not None else armed.config
-        self._armed_at = now if armed.problem is None else self._armed_at
-        return waiting
-
-    def on_link(self, link: CommandLink, commands: bool, now: float) -> None:
-        """Take what is known of the process at a time, s: another one is due where it was lost amid commands."""
-        lost = commands and self._armed is not None and not link.failsafe_alive
-        if lost and now - self._armed_at >= REARM_PERIOD:
-            self._armed, self._due = None, True
-
-    def on_robot_changed(self, commands: bool) -> None:
-        """Take notice of another robot or parameters, which the process has to know while commands leave."""
-        self._due = commands
-
-    def take_due(self) -> bool:
-        """Return whether another process is due, once."""
-        due, self._due = self._due, False
-        return due
-
 
 class Asked(NamedTuple):
     """What becomes of a request."""
@@ -78,8 +30,11 @@ class ModeRequests:
 
     def __init__(self, modes: ModeManager, loader: RobotLoader, sources: StateSources) -> None:
         """Create it for the modes of a runtime; the loader and the sources of states may forbid them."""
-        self.failsafe = FailsafeArming()
         self._modes, self._loader, self._sources = modes, loader, sources
+        self._waiting: list[ModeRequest] = []
+        self._armed: FailsafeConfig | None = None
+        self._armed_at = -inf
+        self._due = False
 
     def on_request(self, asked: ModeRequest, now: float) -> Asked:
         """Enter or leave a mode at a time, s; or wait for a failsafe process that it needs.
@@ -98,22 +53,37 @@ class ModeRequests:
             raise ModeRefused(asked.mode, problem)
         self._modes.check_entry(asked.mode, now)
         config = self._modes.failsafe_config()
-        if config is not None and not self.failsafe.is_armed(config, self._modes.link):
-            self.failsafe.await_it(asked)
+        if config is not None and not (self._armed == config and self._modes.link.failsafe_alive):
+            self._waiting.append(asked)
             return Asked(failsafe=config)
         return self._enter([asked], now)
 
+    def on_link(self, link: CommandLink, now: float) -> None:
+        """Take what is known of the failsafe process at a time, s: another one is due where it was lost amid commands.
+
+        Not within 2 s of the start of the last one.
+        """
+        lost = self._modes.commands and self._armed is not None and not link.failsafe_alive
+        if lost and now - self._armed_at >= 2.0:
+            self._armed, self._due = None, True
+
+    def on_robot_changed(self) -> None:
+        """Take notice of another robot or parameters, which the failsafe process has to know while commands leave."""
+        self._due = self._modes.commands
+
     def take_due_failsafe(self) -> FailsafeConfig | None:
         """Return what another failsafe process has to be armed with, once: it must know the robot that is commanded."""
-        if not self.failsafe.take_due():
-            return None
-        config = self._modes.failsafe_config()
-        return None if config is None or self.failsafe.armed == config else config
+        due, self._due = self._due, False
+        config = self._modes.failsafe_config() if due else None
+        return None if config == self._armed else config
 
     def on_failsafe_armed(self, armed: FailsafeArmed, now: float) -> Asked:
         """Enter the modes that waited for a failsafe process, or refuse them; at a time, s."""
-        waiting, problem = self.failsafe.on_armed(armed, now), armed.problem
+        waiting, self._waiting = self._waiting, []
+        problem = armed.problem
+        self._armed = armed.config if problem is None else None
         if problem is None:
+            self._armed_at = now
             self._modes.on_failsafe_armed()
         elif not waiting:  # it was for a robot that changed amid a mode
             self._modes.stop("failsafe lost", f": {problem}")

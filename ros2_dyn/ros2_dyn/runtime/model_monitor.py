@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
+from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.model_doubt import (
     CONTROLLER_DOES_NOT_FOLLOW,
-    FOLLOWING_FRACTION,
     MODEL_DOUBTED,
-    CommandBand,
     Doubt,
     allowance,
     contact_allowance,
@@ -57,11 +56,13 @@ class ModelDifference(NamedTuple):
 class ModelMonitor:
     """What is doubted of one robot."""
 
-    def __init__(self) -> None:
+    def __init__(self, commands: CommandHistory) -> None:
+        """Doubt nothing yet of a robot that is given these commands."""
+        self._commands = commands
         self._robot: RobotDynamics | None = None
         self._states: deque[Observed] = deque()
         self.forget()
-        self.begin(np.zeros(0), -np.inf)
+        self.begin(0)
 
     def use(self, robot: RobotDynamics) -> None:
         """Go on with another robot, or the same with other parameters."""
@@ -72,7 +73,8 @@ class ModelMonitor:
             allowance(limit, drive.breakaway, drive.viscous, settings.commands.model_tolerance)
             for limit, drive in zip(model.effort_limit.tolist(), drives)
         ]
-        self._following_margin = [(1 - FOLLOWING_FRACTION) * each.tolerance for each in self._allowances]
+        # A measured effort may differ from the commanded one by half the tolerance: no model is in between.
+        self._following_margin = [0.5 * each.tolerance for each in self._allowances]
         self._gravity = np.array(settings.robot.gravity)
         self.forget()
 
@@ -106,8 +108,7 @@ class ModelMonitor:
             now: time, s.
             contact_expected: whether a mode commands that expects contact, which explains a difference, too.
         """
-        robot = self._robot
-        assert robot is not None
+        robot = self._known
         try:
             states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
         except MessageError:
@@ -133,61 +134,58 @@ class ModelMonitor:
             return None
         return total_effort(kind, effort, observed.terms.inverse_dynamics, observed.terms.gravity)
 
+    def _own(self, observed: Observed) -> tuple[float, ...] | None:
+        """Return the effort that the robot adds to its commands itself, N m or N, shape (n,); None: nothing."""
+        terms = observed.terms
+        return own_effort(self._known.settings.commands.convention, terms.gravity, terms.friction)
+
+    def _exerted(self, observed: Observed) -> list[float] | None:
+        """Return what the joints exert beyond that, N m or N, shape (n,), where it is measured."""
+        effort, own = self._measured(self._known, observed), self._own(observed)
+        return effort if effort is None or own is None else [tau - g for tau, g in zip(effort, own)]
+
+    @property
+    def _known(self) -> RobotDynamics:
+        assert self._robot is not None
+        return self._robot
+
     def _allowed(self, qd: list[float]) -> list[float]:
         """Return the differences that are allowed without contact, N m or N, shape (n,)."""
         return [each.at(abs(v)) for each, v in zip(self._allowances, qd)]
 
     def _contact(self, arm: ArmState, wrench: Array | None = None) -> Array:
-        assert self._robot is not None
         return contact_allowance(arm.J, 60.0, wrench)  # N of a hand, besides what the mode exerts
 
     # ---- while commands leave
 
-    def begin(self, applied: Array, now: float, afresh: bool = True) -> None:
-        """Begin a mode, with the effort that the joints exert, as it would be commanded, N m or N, shape (n,).
-
-        Args:
-            applied: that effort.
-            now: time, s.
-            afresh: whether nothing was commanded before.
-        """
-        self._following, self._moving = Doubt(len(applied)), Doubt(len(applied))
+    def begin(self, n: int, afresh: bool = True) -> None:
+        """Begin a mode of an arm with n joints, to which nothing was commanded before where it is afresh."""
+        self._following, self._moving = Doubt(n), Doubt(n)
         if afresh:
-            self._band = CommandBand(applied.tolist(), now)
             self._observer = MomentumObserver(BANDWIDTH)
 
-    def command(self, effort: Array, now: float) -> None:
-        """Take a command, N m or N, shape (n,), at a time, s."""
-        self._band.add(effort.tolist(), now)
+    def _followed(self, observed: Observed) -> tuple[Array, Array]:
+        """Return the smallest and the largest command that a measured effort may follow, N m or N, each (n,)."""
+        return self._commands.since(observed.state.measured.measured_at - 0.12)  # s, by which it is late at most
 
     def is_inert(self, observed: Observed) -> bool:
         """Return whether the joints exert nothing at a state although efforts are commanded; False where unmeasured.
 
         Nothing is less than 1 % of the effort limits, while more than 3 % was commanded to one of the joints.
         """
-        robot = self._robot
-        assert robot is not None
-        effort, terms = self._measured(robot, observed), observed.terms
-        if effort is None:
+        exerted, limit = self._exerted(observed), self._known.model.effort_limit
+        if exerted is None or np.any(np.abs(exerted) > 0.01 * limit):
             return False
-        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
-        limit = robot.model.effort_limit.tolist()
-        if any(abs(tau - g) > 0.01 * most for tau, g, most in zip(effort, own or [0.0] * len(limit), limit)):
-            return False
-        low, high = self._band.at(observed.state.measured.measured_at)
-        return any(max(a, -b) > 0.03 * most for a, b, most in zip(low, high, limit))
+        low, high = self._followed(observed)
+        return bool(np.any(np.maximum(low, -high) > 0.03 * limit))
 
     def opposed(self, observed: Observed) -> Array:
         """Return which joints exert the opposite of all that was commanded lately, shape (n,), bool."""
-        robot = self._robot
-        assert robot is not None
-        effort, terms = self._measured(robot, observed), observed.terms
-        if effort is None:
-            return np.zeros(robot.model.n, dtype=bool)
-        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
-        exerted = np.array(effort) - np.array(own or [0.0] * len(effort))
-        low, high = map(np.array, self._band.at(observed.state.measured.measured_at))
-        return (exerted * low < 0) & (exerted * high < 0)
+        exerted = self._exerted(observed)
+        if exerted is None:
+            return np.zeros(self._known.model.n, dtype=bool)
+        low, high = self._followed(observed)
+        return (np.multiply(exerted, low) < 0) & (np.multiply(exerted, high) < 0)
 
     def check(self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool) -> Violation | None:
         """Return what is doubted at a state while commands leave.
@@ -198,15 +196,13 @@ class ModelMonitor:
             wrench: wrench that the tip is to exert, N and N m, shape (6,).
             contact_expected: whether the mode expects contact.
         """
-        robot = self._robot
-        assert robot is not None
-        measured, terms = observed.state.measured, observed.terms
+        robot, measured, terms = self._known, observed.state.measured, observed.terms
         t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
-        own = own_effort(robot.settings.commands.convention, terms.gravity, terms.friction)
-        low, high = self._band.at(measured.measured_at)
-        applied, effort = self._band.last, self._measured(robot, observed)
-        if effort is not None:
-            exerted = effort if own is None else [tau - g for tau, g in zip(effort, own)]
+        low, high = (each.tolist() for each in self._followed(observed))  # floats are quicker here
+        last, exerted, own = self._commands.last, self._exerted(observed), self._own(observed)
+        assert last is not None
+        applied = last.tolist()
+        if exerted is not None:
             applied = [min(max(tau, a), b) for tau, a, b in zip(exerted, low, high)]
             missed = [tau - a for tau, a in zip(exerted, applied)]
             followed = [e - margin for e, margin in zip(allowed, self._following_margin)]

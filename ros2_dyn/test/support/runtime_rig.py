@@ -115,6 +115,8 @@ class DescentJudge:
 class RuntimeRig:
     """Plays states of the small arm to a runtime, does the work that it asks for, and judges every command."""
 
+    make_runtime: Callable[[RobotModel, Settings], ArmRuntime] = ArmRuntime
+
     def __init__(self, settings: Settings = SETTINGS, period: float = 0.008, moves: bool = True, seed: int = 0) -> None:
         """Begin in monitor, with the arm at home.
 
@@ -167,7 +169,7 @@ class RuntimeRig:
 
     def start(self) -> None:
         """Start a runtime, as a node that begins."""
-        self.runtime = ArmRuntime(description(), self.settings)
+        self.runtime = self.make_runtime(description(), self.settings)
         self.take(self.runtime.step(self.link._replace(failsafe_alive=False), self.now))
 
     # ---- what goes in

@@ -33,12 +33,6 @@ class SupervisorLoop:
         self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(**policy))
         self.now = 100.0
         self.effort = np.array([2.0, 1.0])
-        self.M = np.zeros((2, 2))
-        """Mass matrix of the arm, which springs are proportional to, kg m^2."""
-        self.obeyed = np.zeros(2, dtype=bool)
-        """Which joints are known to obey."""
-        self.q = np.zeros(2)
-        """Positions in the newest state, rad."""
         self.sent: list[np.ndarray] = []
         self.events: list[Event] = []
 
@@ -61,14 +55,13 @@ class SupervisorLoop:
             self.now += dt
             q = np.array([0.01 * np.sin(self.now), 0.3])
             given = {"now": self.now, "age": 0.001, "q": q, "qd": np.array([0.005, 0.0])} | seen
-            self.q = given["q"]
             command, seen_now = None, SeenState(**given)
             accepted = self.supervisor.accept(seen_now)
             if accepted and self.supervisor.is_active:
                 command = self.supervisor.follow(self.effort, HOLD, self.now)
             if accepted and self.supervisor.stops:
-                arm = made_up(self.M, self.q, given["qd"])
-                command = self.supervisor.brake(seen_now, BrakeInput(arm, 15.0, HOLD, SAFE, self.obeyed))
+                arm = made_up(np.zeros((2, 2)), given["q"], given["qd"])  # without mass springs exert nothing
+                command = self.supervisor.brake(seen_now, BrakeInput(arm, 15.0, HOLD, SAFE, np.zeros(2, dtype=bool)))
             if command is not None:
                 self.sent.append(command)
         return command

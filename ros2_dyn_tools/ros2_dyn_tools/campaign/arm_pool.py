@@ -45,10 +45,6 @@ VARIANTS = 4
 """Number of variants of each arm."""
 MAX_GRAVITY_FRACTION = 0.5
 """At home no joint needs more than this fraction of its effort limit against gravity."""
-MIN_SINGULAR_VALUE = 0.08
-"""Smallest singular value of the tip's Jacobian at home."""
-SINGULAR_TRIALS = 60
-"""Number of random places of which a singular home is the most singular."""
 
 
 class Variant(NamedTuple):
@@ -155,7 +151,7 @@ def random_home(model: RobotModel, rng: np.random.Generator) -> Array:
         q = centre + half * rng.uniform(-1, 1, model.n)
         load = np.max(np.abs(gravity(model, q)) / model.effort_limit)
         sigma = float(singular_values(jacobian(model, q))[-1])
-        if load < MAX_GRAVITY_FRACTION and sigma > MIN_SINGULAR_VALUE:
+        if load < MAX_GRAVITY_FRACTION and sigma > 0.08:
             return q
         value = sigma - max(0.0, load - MAX_GRAVITY_FRACTION)
         if value > best_value:
@@ -169,7 +165,7 @@ def singular_home(model: RobotModel, rng: np.random.Generator) -> Array:
     They are far from the limits, as those of `random_home`.
     """
     lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
-    places = (lower + upper) / 2 + 0.35 * (upper - lower) * rng.uniform(-1, 1, (SINGULAR_TRIALS, model.n))
+    places = (lower + upper) / 2 + 0.35 * (upper - lower) * rng.uniform(-1, 1, (60, model.n))
     loads = np.max(np.abs(gravity(model, places)) / model.effort_limit, axis=-1)
     sigmas = singular_values(jacobian(model, places))[:, -1]
     return places[int(np.argmin(np.where(loads < MAX_GRAVITY_FRACTION, sigmas, sigmas + loads)))]

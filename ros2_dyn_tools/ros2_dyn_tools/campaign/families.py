@@ -41,10 +41,6 @@ QUIET = (2.0, 4.0)
 MIN_GAP, MAX_GAP, MAX_DURATION = 0.1, 0.5, 0.3
 """Shortest and longest time from one fault to the next, and longest duration of one, s."""
 STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
-NEAR_LIMIT = (0.03, 0.1)
-"""Distance of a joint from its position limit in a world that begins near it, rad or m."""
-PERIODS_WITHIN_TIMEOUT = 6
-"""A world's `state_timeout` is at least this many periods of its driver."""
 UNPREMISED = "unpremised"
 """Name of the family that no premise covers."""
 REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed")
@@ -279,7 +275,7 @@ def _near_a_limit(arm: RobotModel, home: Array, rng: np.random.Generator) -> Arr
     if not len(limited):
         return home
     joint, moved = _draw(rng, limited.tolist()), home.copy()
-    moved[joint] = arm.upper[joint] - float(rng.uniform(*NEAR_LIMIT))
+    moved[joint] = arm.upper[joint] - float(rng.uniform(0.03, 0.1))
     return moved
 
 
@@ -362,7 +358,7 @@ def _settings(
             "commands.slew_rate": float(10 ** rng.uniform(lowest, highest)),
             "commands.velocity_scale": float(rng.uniform(*family.velocity_scales)),
             "commands.ramp_time": float(rng.choice([0.0, 0.1, 0.3])),
-            "states.timeout": float(max(rng.choice([0.05, 0.1, 0.2]), PERIODS_WITHIN_TIMEOUT * period)),
+            "states.timeout": float(max(rng.choice([0.05, 0.1, 0.2]), 6 * period)),
             "commands.target_timeout": float(rng.choice([0.05, 0.1])),
             "commands.stop_behaviour": (
                 STOP_BEHAVIOURS[int(rng.choice(3, p=[0.75, 0.2, 0.05]))] if family.free else "hold_gravity"

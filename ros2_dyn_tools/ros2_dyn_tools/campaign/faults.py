@@ -10,41 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ros2_dyn.control.modes import MODES, MONITOR
-from ros2_dyn.control.modes.base import Target
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest, PayloadRequest
-from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.lossy_channel import LossyChannel
-from ros2_dyn.simulation.wall import Wall
+from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 from ros2_dyn_tools.campaign.world import World
 
-TOGGLE_PERIOD, STIFFNESS_PERIOD, COMMAND_PERIOD = 0.02, 0.06, 0.01
-"""Periods of mode requests that are toggled, of stiffness that is changed, and of another node's commands, s."""
-PUSHES, MAX_PUSH = (0.1, 0.8), 80.0
-"""Force of a push: limits as a fraction of the strongest joint's effort, 1/m, and the largest, N."""
-RAMP_TIMES = (0.3, 1.0)
-"""Shortest and longest time over which the right payload is declared, s."""
-
-
-class Fault(NamedTuple):
-    """What is done to a world when a fault begins and when it ends."""
-
-    begin: Callable[[], None]
-    end: Callable[[], None]
-
-
-MakeFault = Callable[[World, np.random.Generator], Fault]
+COMMAND_PERIOD = 0.01
+"""Period of another node's commands, s."""
 
 
 def start_fault(world: World, kind: str, rng: np.random.Generator, duration: float) -> None:
@@ -60,10 +42,6 @@ def start_fault(world: World, kind: str, rng: np.random.Generator, duration: flo
     world.at(world.now + LASTING_FAULTS.get(kind, duration), end)
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 def _listed(faults: list[Any], fault: Any) -> Fault:
     """Return a fault that is in a list while it is active."""
     return Fault(lambda: faults.append(fault), lambda: faults.remove(fault))
@@ -74,7 +52,7 @@ def _unset(world: World, name: str) -> Fault:
     return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
 
 
-def _repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = _nothing) -> Fault:
+def _repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = nothing) -> Fault:
     """Return a fault that acts once a period, s."""
     active = [True]
 
@@ -161,12 +139,12 @@ def clocks_jump(world: World, rng: np.random.Generator) -> Fault:
 
 def node_killed(world: World, rng: np.random.Generator) -> Fault:
     """Kill the node; it is started again after a while."""
-    return Fault(world.node.kill, _nothing)
+    return Fault(world.node.kill, nothing)
 
 
 def node_terminated(world: World, rng: np.random.Generator) -> Fault:
     """End the node and its failsafe process in order; the node is started again after a while."""
-    return Fault(world.node.terminate, _nothing)
+    return Fault(world.node.terminate, nothing)
 
 
 def node_hangs(world: World, rng: np.random.Generator) -> Fault:
@@ -176,7 +154,7 @@ def node_hangs(world: World, rng: np.random.Generator) -> Fault:
 
 def failsafe_killed(world: World, rng: np.random.Generator) -> Fault:
     """Kill the failsafe process."""
-    return Fault(world.node.lose_failsafe, _nothing)
+    return Fault(world.node.lose_failsafe, nothing)
 
 
 def subscriber_lost(world: World, rng: np.random.Generator) -> Fault:
@@ -247,7 +225,7 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
         modes.reverse()
         world.node.input(ModeRequest(mode))
 
-    return _repeated(world, TOGGLE_PERIOD, toggle)
+    return _repeated(world, 0.02, toggle)
 
 
 def enable_lost(world: World, rng: np.random.Generator) -> Fault:
@@ -258,7 +236,7 @@ def enable_lost(world: World, rng: np.random.Generator) -> Fault:
 def payload_declared(world: World, rng: np.random.Generator) -> Fault:
     """Declare that the arm carries nothing, where what it carries is light, and then what it carries, with ramps."""
     told = world.declared_payload
-    nothing = told._replace(parameters=(0.0,) * 10, ramp_time=float(rng.uniform(*RAMP_TIMES)))
+    nothing = told._replace(parameters=(0.0,) * 10, ramp_time=float(rng.uniform(0.3, 1.0)))
     right = told._replace(ramp_time=nothing.ramp_time)
     return Fault(lambda: world.tell_payload(nothing), lambda: world.tell_payload(right))
 
@@ -303,7 +281,7 @@ def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
 def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change the stiffness of mode impedance again and again; then tell the right one."""
     original = _changed(world, random_spring(rng))
-    return _repeated(world, STIFFNESS_PERIOD, lambda: world.tell_settings(**random_spring(rng)), original.end)
+    return _repeated(world, 0.06, lambda: world.tell_settings(**random_spring(rng)), original.end)
 
 
 def random_spring(rng: np.random.Generator) -> dict[str, Any]:
@@ -332,7 +310,7 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: publish(other), lambda: publish(world.description))
 
 
-# ---- the arm and what touches it
+# ---- the arm
 
 
 @lru_cache(maxsize=256)
@@ -359,67 +337,6 @@ def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
     a, b = rng.choice(world.arm_model.n, 2, replace=False).tolist()
     other = {a: b, b: a}
     return _listed(world.wirings, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])
-
-
-def pushed(world: World, rng: np.random.Generator) -> Fault:
-    """Push a link, for a while or as an impulse."""
-    links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
-    link = links[int(rng.integers(len(links)))]
-    direction = rng.normal(size=3)
-    size = min(float(rng.uniform(*PUSHES) * np.max(world.arm_model.effort_limit)), MAX_PUSH)
-    force = size * direction / np.linalg.norm(direction)
-    profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.8))
-    point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
-    return Fault(
-        lambda: world.add_contact(AppliedForce(link, force, point, profile, world.now, duration)),
-        _nothing,
-    )
-
-
-def led(world: World, rng: np.random.Generator) -> Fault:
-    """Let a hand lead the tip."""
-    displacement = tuple(rng.uniform(-0.3, 0.3, 3).tolist())
-    duration, hold = float(rng.uniform(0.3, 1.0)), float(rng.uniform(0, 0.3))
-    tip, origin = world.arm_model.default_tip, (0.0, 0.0, 0.0)
-    return Fault(lambda: world.add_contact(Hand(tip, displacement, origin, world.now, duration, hold)), _nothing)
-
-
-def _wall(
-    world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: Target | None = None
-) -> Fault:
-    """Return a wall before the tip, towards a way in base axes, (3,), while a mode of a target is wanted."""
-    walls: list[Wall] = []
-
-    def begin() -> None:
-        size = np.linalg.norm(way())
-        normal = -way() / size if size > 0 else np.array([0.0, 0.0, 1.0])
-        origin = world.arm.tip_position() - distance * normal
-        walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
-        world.add_contact(walls[0])
-        if target:
-            world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
-
-    return Fault(begin, lambda: world.remove_contact(walls[0]))
-
-
-def walled(world: World, rng: np.random.Generator) -> Fault:
-    """Put a wall near the tip, and take it away."""
-    direction, distance = rng.normal(size=3), float(rng.uniform(-2e-3, 0.03))
-    return _wall(world, distance=distance, stiffness=2e4, way=lambda: direction)
-
-
-def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
-    """Put a stiff wall where the desired force points, while a mode that exerts it is wanted."""
-    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
-    return _wall(
-        world, distance=distance, stiffness=stiffness, way=lambda: world.targets.force(world.now), target="wrench"
-    )
-
-
-def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
-    """Put a stiff wall where the desired pose is, while a mode that follows it is wanted."""
-    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
-    return _wall(world, distance=distance, stiffness=stiffness, way=world.way_to_pose, target="pose")
 
 
 WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
@@ -471,11 +388,7 @@ FAULTS: dict[str, MakeFault] = {
     "load changed": load_changed,
     "joint sign": joint_sign,
     "joints swapped": joints_swapped,
-    "arm pushed": pushed,
-    "arm led": led,
-    "wall": walled,
-    "wall pressed": wall_pressed,
-    "spring blocked": spring_blocked,
+    **CONTACT_FAULTS,
     "handed over": handed_over,
     "handover fails": handover_fails,
 }

@@ -13,8 +13,6 @@ from ros2_dyn_tools.campaign.world import World
 
 HANDOVER_TIME = 6.0
 """Duration of the fault, s: what two handovers take that go well, and a second after each."""
-QUIET_TIME = 0.5
-"""Time for which what was before may fade, s."""
 PAUSE = 1.2
 """Time after a handover during which nobody asks for anything, s: so long it is judged."""
 LOOK_PERIOD = 0.1
@@ -47,7 +45,7 @@ class HandoverThereAndBack:
 
     def begin(self) -> None:
         """Begin, when what was before has faded."""
-        self._after(QUIET_TIME, self._give_back)
+        self._after(0.5, self._give_back)
         self._after(self._fails_after, self._fail)
 
     def end(self) -> None:

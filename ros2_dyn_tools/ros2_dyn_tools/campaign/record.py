@@ -13,8 +13,6 @@ from ros2_dyn.model.spatial import Array
 
 COMMANDS = ("command", "failsafe command")
 """Kinds of records that are commands: of the node, and of its failsafe process."""
-STOP_WINDOW = 3.0
-"""Time after a stop during which the travel is measured, s."""
 MOTIONS = {
     "joint speed": "rad/s or m/s",
     "tip speed": "m/s",
@@ -137,10 +135,10 @@ class Record:
 
 
 def worst_motion(record: Record) -> dict[str, float]:
-    """Return the figures of `MOTIONS`."""
+    """Return the figures of `MOTIONS`; travel is that of the first 3 s after a stop."""
     motion, active = record.motion, record.active
     begun = np.maximum.accumulate(np.where(active, np.arange(len(active)), -1))
-    stopped = (begun >= 0) & ~active & (motion.t - motion.t[np.maximum(begun, 0)] < STOP_WINDOW)
+    stopped = (begun >= 0) & ~active & (motion.t - motion.t[np.maximum(begun, 0)] < 3.0)
     for t in record.times("placed home"):
         stopped &= ~((motion.t >= t) & (motion.t[np.maximum(begun, 0)] < t))
     travel = np.where(stopped[:, None], np.abs(motion.q - motion.q[np.maximum(begun, 0)]), 0.0)

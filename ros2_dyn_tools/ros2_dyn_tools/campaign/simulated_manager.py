@@ -21,8 +21,6 @@ PERIOD = 0.01
 """How often a handover goes on, s."""
 TIMEOUT = 2.0
 """Time within which the manager has to answer, s."""
-STAY_TIME = 0.002
-"""Time of the point at which a trajectory controller stays, s."""
 NODE_DIED = "the node died"
 
 
@@ -209,5 +207,5 @@ class SimulatedManager:
         q = np.array([positions[name] for name in joints])
         effort = np.array([efforts.get(name, 0.0) for name in joints])
         if self.world.controllers.active == TRAJECTORY and self.trajectory_works:
-            self.world.controllers.follow([Waypoint(STAY_TIME, q, np.zeros_like(q), effort)])
+            self.world.controllers.follow([Waypoint(0.002, q, np.zeros_like(q), effort)])
         return ""

@@ -87,8 +87,6 @@ class SimulatedNode:
         """Whether a mode was requested and the reply has not come yet."""
         self.stop_calls = 0
         """Number of times that `stop_service` was called."""
-        self.crashes = 0
-        """Number of exceptions that the runtime did not declare."""
         self._queue, self._publish, self._record, self._make_runtime = queue, publish, record, make_runtime
         self._process = 0
         self._mode = ""
@@ -223,7 +221,6 @@ class SimulatedNode:
         try:
             update = self.runtime.step(given, self._queue.now)
         except Exception as error:
-            self.crashes += 1
             where = traceback.extract_tb(error.__traceback__)[-1]
             self._record("crash", f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})")
             self.kill()

@@ -7,7 +7,7 @@ All chance comes from one seed, and nothing depends on a clock: equal seeds give
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -19,7 +19,6 @@ from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
@@ -31,7 +30,6 @@ from ros2_dyn.runtime.inputs import (
     PayloadRequest,
     SettingsChange,
 )
-from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, OwnGravity, gains_of_inertia
 from ros2_dyn.simulation.drives import drive_of
@@ -39,17 +37,11 @@ from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn_tools.campaign.driver import Driver
 from ros2_dyn_tools.campaign.event_queue import EventQueue
-from ros2_dyn_tools.campaign.record import Declared, Record, Recorder
+from ros2_dyn_tools.campaign.record import Record, Recorder
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
-from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+from ros2_dyn_tools.campaign.world_options import WorldOptions, declared, loaded
 
-ENABLE_PERIOD, MODE_PERIOD = 0.05, 0.1
-"""Period of the enabling button's messages; how often a mode is requested that is wanted and not active, s."""
-RELEASE_TIME = 1.0
-"""Time after which a failsafe process that took over is released, s."""
-STRAYED, LOST = 1.0, 3.0
-"""Distances of a joint from home, rad or m, from which on the arm is placed at home: not commanded; in any case."""
 NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
 
 
@@ -81,20 +73,15 @@ class World:
             arm: the arm as it is, payload included.
             home: joint positions at the start, rad or m, shape (n,).
             options: everything else; the defaults for None.
-            description: the robot as the node knows it; None: the arm.
+            description: the robot as the node knows it, with the same joints; None: the arm.
             contacts: forces, hands and walls; their times are those of the world.
             make_runtime: makes the runtime at each start of the node.
             bare_arm: the arm as it is without its payload; None: it carries none.
-
-        Raises:
-            InputError: the description has other joints than the arm.
         """
         self.options = options or WorldOptions()
         self.seed, self.home = seed, np.array(home, dtype=float)
         self.arm_model, self.description = arm, description or arm
         self.initial_arm, self.bare_arm = arm, bare_arm or arm
-        if set(self.description.joint_names) != set(arm.joint_names):
-            raise InputError("description", f"expected the joints of the arm: {', '.join(arm.joint_names)}")
         self.queue = EventQueue()
         self.end = 0.0
         """Time until which something is planned, s."""
@@ -117,7 +104,7 @@ class World:
         self._from_controller = [controlled.index(name) for name in arm.joint_names]
         self._to_controller = [self.description.joint_names.index(name) for name in controlled]
         self._conversion = CommandConversion(self.description, settings)
-        self.recorder = Recorder(self._declared())
+        self.recorder = Recorder(declared(arm, self.description, settings))
         self.node = SimulatedNode(
             self.queue,
             self.description,
@@ -129,8 +116,8 @@ class World:
         )
         self.queue.every(1.0 / self.options.driver.rate, self._measure)
         self.queue.every(RAMP_DOWN_PERIOD, self._tick)
-        self.queue.every(ENABLE_PERIOD, self._send_enable)
-        self.queue.every(MODE_PERIOD, self._request_mode)
+        self.queue.every(0.05, self._send_enable)
+        self.queue.every(0.1, self._request_mode)
         if not self.options.targets.stamped:
             self.queue.every(self.options.targets.period, lambda: self._send_targets(self._stamp()))
 
@@ -139,8 +126,7 @@ class World:
         self._to_description = [arm.joint_names.index(name) for name in self.description.joint_names]
         self._to_arm = [self.description.joint_names.index(name) for name in arm.joint_names]
         weight = HeldEffort(gravity(arm, self.home), arm.effort_limit)
-        step = self.options.step
-        self.arm = SimulatedArm(arm, weight, self.home, step=step, contacts=contacts)
+        self.arm = SimulatedArm(arm, weight, self.home, step=self.options.step, contacts=contacts)
         per_unit = settings.in_order(settings.commands.effort_per_unit, arm, 0.0)
         drive = drive_of(settings.commands.command_effort, per_unit, arm.effort_limit)
         self._own_gravity = OwnGravity(self.description, arm.joint_names)
@@ -152,29 +138,10 @@ class World:
         options, tip = self.options, self.options.settings.robot.tip_link or self.description.default_tip
         driver, states, commands = (np.random.default_rng(each) for each in np.random.SeedSequence(self.seed).spawn(3))
         self.driver = Driver(self.arm_model.joint_names, options.driver, driver)
-        self.state_channel = _channel(states, options.states)
-        self.command_channel = _channel(commands, options.commands)
+        self.state_channel = options.states.channel(states)
+        self.command_channel = options.commands.channel(commands)
         self.targets = TargetGenerator(self.description.joint_names, tip, options.targets)
         self._aim(self.home)
-
-    def _declared(self) -> Declared:
-        settings, arm = self.options.settings, self.arm_model
-        limits = command_limits(self.description, settings.commands)
-        threshold = settings.in_order(settings.collision.threshold, arm, inf)
-        return Declared(
-            arm.joint_names,
-            limits.effort[self._to_arm],
-            limits.slew_rate[self._to_arm],
-            arm.velocity_limit,
-            arm.lower,
-            arm.upper,
-            np.array(threshold) if settings.collision.observes else np.full(arm.n, inf),
-            settings.states.timeout,
-            settings.commands.max_tip_speed,
-            tuple(MODES),
-            tuple(name for name, mode in MODES.items() if mode.needs.contact),
-            tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
-        )
 
     # ---- time
 
@@ -206,7 +173,10 @@ class World:
         if kind == "mode" and details[0] not in MODES:
             self._patient_until = self.now + self.options.patience
         if kind == "stop_service" and self.options.attended:
-            self.brake()
+            self.advance()
+            self._braked = True
+            self.arm.place(self.arm.q, t=self.now)
+            self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
         if kind == "failsafe":
             self._failsafe_commands = details[0] == "takes over"
         if ((kind, *details) == ("node", "started") or kind == "failsafe") and not self._failsafe_commands:
@@ -236,19 +206,6 @@ class World:
         except DivergenceError as error:
             self.record("diverged", str(error))
             self.place_home()
-
-    def brake(self) -> None:
-        """Let the brakes hold the arm where it is, and deactivate the controller, as robots do."""
-        self.advance()
-        self._braked = True
-        self.arm.place(self.arm.q, t=self.now)
-        self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
-
-    def _open_brakes(self) -> None:
-        """Let the controller take commands again; until one comes it holds the arm's weight."""
-        self._hold()
-        self.node.set_link(subscribers=1)
-        self.record("brakes opened")
 
     def add_contact(self, contact: Contact) -> None:
         """Let a contact act from now on, where its times allow."""
@@ -321,11 +278,6 @@ class World:
         if self.enable_connected:
             self.node.input(EnableSignal(self.pressed))
 
-    def way_to_pose(self) -> Array:
-        """Return the way from the tip to the pose that is desired now, in base axes, m, shape (3,)."""
-        tip = self.options.settings.robot.tip_link or None
-        return self.targets.way_to_pose(self.now, forward_kinematics(self.arm_model, self.arm.q, tip))
-
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
         at, tip = self.in_description_order(q), self.options.settings.robot.tip_link or None
@@ -387,7 +339,7 @@ class World:
     def declare_payload(self, request: PayloadRequest) -> None:
         """Tell robot and node what the arm carries; the node again at each of its starts."""
         self.declared_payload = request
-        self._own_gravity.know(_loaded(self.description, request))
+        self._own_gravity.know(loaded(self.description, request))
         self.tell_payload(request)
 
     def tell_payload(self, request: PayloadRequest) -> None:
@@ -408,16 +360,19 @@ class World:
         self._request_mode()
 
     def _request_mode(self) -> None:
+        """Request the mode that is wanted, unless it is active; an arm that has gone far is placed at home first."""
         mode = self.wanted_mode
-        if self.now - self.node.failsafe_took_over_at > RELEASE_TIME:
+        if self.now - self.node.failsafe_took_over_at > 1.0:
             self.node.release()
         busy = self.node.state != "running" or self.node.awaits_reply or self.node.failsafe_commands
         if busy or self.node.mode == mode or self.now < self._patient_until:
             return
         if self._braked:
-            self._open_brakes()
+            self._hold()  # until a command comes
+            self.node.set_link(subscribers=1)
+            self.record("brakes opened")
         distance = np.max(np.abs(self.arm.q - self.home))
-        if distance > LOST or (distance > STRAYED and not self.node.commands):
+        if distance > 3.0 or (distance > 1.0 and not self.node.commands):  # rad or m
             self.place_home()
         if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
             self.node.input(CollisionReset())
@@ -442,13 +397,3 @@ class World:
             commander=commander,
         )
         self._tip = tip
-
-
-@lru_cache(maxsize=256)
-def _loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
-    inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
-    return model.with_body(payload.link or model.default_tip, inertia)
-
-
-def _channel(rng: np.random.Generator, quality: ChannelQuality) -> LossyChannel[Any]:
-    return LossyChannel(rng, quality.drop_rate, quality.delay, quality.jitter)

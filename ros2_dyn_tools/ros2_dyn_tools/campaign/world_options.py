@@ -1,12 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What surrounds the arm and the node of a world: their parameters, and how good driver, network and targets are."""
+"""What surrounds the arm and the node of a world: their parameters, and how good driver, network and targets are.
+
+What is declared by them is what promises are measured by.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf
+from typing import Any
 
+import numpy as np
+
+from ros2_dyn.control.modes import MODES
+from ros2_dyn.model import RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.runtime.inputs import PayloadRequest
+from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.record import Declared
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
@@ -21,6 +36,10 @@ class ChannelQuality:
     """Smallest delay, s."""
     jitter: float = 0.0
     """Largest additional delay, s."""
+
+    def channel(self, rng: np.random.Generator) -> LossyChannel[Any]:
+        """Return a channel of this quality."""
+        return LossyChannel(rng, self.drop_rate, self.delay, self.jitter)
 
 
 @dataclass(frozen=True)
@@ -42,3 +61,31 @@ class WorldOptions:
     """Time after the end of a mode, s, before which the operator requests none."""
     attended: bool = False
     """Whether the stop service closes brakes, and the operator opens them and resets a latched collision."""
+
+
+def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> Declared:
+    """Return the limits that a description and parameters declare, in the order of the arm's joints."""
+    limits = command_limits(description, settings.commands)
+    order = [description.joint_names.index(name) for name in arm.joint_names]
+    threshold = settings.in_order(settings.collision.threshold, arm, inf)
+    return Declared(
+        arm.joint_names,
+        limits.effort[order],
+        limits.slew_rate[order],
+        arm.velocity_limit,
+        arm.lower,
+        arm.upper,
+        np.array(threshold) if settings.collision.observes else np.full(arm.n, inf),
+        settings.states.timeout,
+        settings.commands.max_tip_speed,
+        tuple(MODES),
+        tuple(name for name, mode in MODES.items() if mode.needs.contact),
+        tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
+    )
+
+
+@lru_cache(maxsize=256)
+def loaded(model: RobotModel, payload: PayloadRequest) -> RobotModel:
+    """Return a robot that carries a payload that was declared."""
+    inertia = SpatialInertia.from_parameters(np.array(payload.parameters))
+    return model.with_body(payload.link or model.default_tip, inertia)

@@ -7,8 +7,8 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from rich.console import Console
@@ -27,33 +27,6 @@ from ros2_dyn_tools.campaign.world import World
 
 DONE = "{task.completed:.0f}/{task.total:.0f}"
 """As MofNCompleteColumn shows it, which Rich of Ubuntu 22.04 lacks."""
-
-
-@contextmanager
-def open_executor(workers: int, scheduler: str) -> Iterator[Executor]:
-    """Yield an executor: of local processes, or of the Dask cluster of a scheduler.
-
-    Args:
-        workers: number of local processes.
-        scheduler: address of a Dask scheduler; empty: local processes.
-
-    Raises:
-        InputError: Dask is not installed, or the scheduler does not answer.
-    """
-    if not scheduler:
-        with ProcessPoolExecutor(workers) as executor:
-            yield executor
-        return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError("scheduler", "Dask is not installed: pip install 'ros2_dyn[cluster]'") from None
-    try:
-        client = Client(scheduler, timeout=30)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError("scheduler", f"no Dask scheduler answers at '{scheduler}': {error}") from error
-    with client, client.get_executor(pure=False) as executor:
-        yield executor
 
 
 def describe_violations(played: Played) -> Iterator[str]:
@@ -92,25 +65,21 @@ def _write_box(world: World, path: Path) -> None:
     """Write what the black box of the node that was started last holds at the end.
 
     Raises:
-        InputError: mcap is not installed, the file cannot be written, or the node is dead.
+        InputError: mcap is not installed, or the node is dead.
+        OSError: the file cannot be written.
     """
     runtime = world.node.runtime
     recording = runtime.box.take("the world ends", world.now) if isinstance(runtime, RecordingRuntime) else None
     if recording is None:
         raise InputError("box", "the node is dead at the end of this world")
-    try:
-        black_box_file.write(recording, path)
-    except OSError as error:
-        raise InputError("box", f"'{path}' cannot be written: {error}") from error
+    black_box_file.write(recording, path)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--faults", type=int, default=1000, help="number of faults; default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="seed of the campaign; default: %(default)s")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="local processes; default: %(default)s")
-    where.add_argument("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler, as tcp://host:8786")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes; default: %(default)s")
     parser.add_argument("--family", default="", choices=("", *FAMILIES), help="play worlds of this family only")
     parser.add_argument("--replay", type=int, metavar="SEED", help="play the world of this seed, print and draw it")
     parser.add_argument("--output", type=Path, default=Path("world.png"), help="drawing of --replay")
@@ -121,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Play the campaign, with its progress on stderr; print its result as JSON in the last line.
 
     Raises:
-        InputError: an argument is out of range, or the scheduler does not answer.
+        InputError: an argument is out of range.
     """
     if arguments.workers < 1:
         raise InputError("workers", f"expected a positive number, got {arguments.workers}")
@@ -134,7 +103,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     columns = TextColumn("faults"), BarColumn(), TextColumn(DONE), TimeElapsedColumn(), TimeRemainingColumn()
     progress = Progress(*columns, console=console, refresh_per_second=2)  # each time takes 5 ms, also into a file
-    with open_executor(arguments.workers, arguments.scheduler) as executor, progress as bar:
+    # not forked: a process that has threads, as of BLAS or JAX, may leave a child with a lock that nobody frees
+    with ProcessPoolExecutor(arguments.workers, get_context("spawn")) as executor, progress as bar:
         task = bar.add_task("faults", total=arguments.faults)
         result = run_campaign(
             arguments.faults,

@@ -20,9 +20,6 @@ from ros2_dyn_tools.report.curves import Curve, decimated
 from ros2_dyn_tools.report.html_page import write_plots
 from ros2_dyn_tools.report.text import Heading
 
-POINTS = 4000
-"""Most points of a curve of the page."""
-
 
 def plots(report: CollisionReport) -> dict[str, tuple[str, list[Curve]]]:
     """Return unit and curves of each joint: residual and thresholds, detections and artificial contacts."""
@@ -34,7 +31,7 @@ def plots(report: CollisionReport) -> dict[str, tuple[str, list[Curve]]]:
         height = max(float(np.max(np.abs(residual))), level)
         band = ((t[[0, -1]], np.full(2, edge)) for edge in (level, -level))
         curves = [Curve("threshold", *edge, palette.THRESHOLD) for edge in band]
-        curves.append(Curve("external effort", *decimated(t, residual, POINTS), palette.EXTERNAL))
+        curves.append(Curve("external effort", *decimated(t, residual, 4000), palette.EXTERNAL))
         curves.append(Curve("detected", *_marks(report.alarms, height), "#000000"))
         begun = [step.start for step in report.steps if step.joint == name]
         curves.append(Curve("contact begins", *_marks(begun, height), palette.GRAVITY, dash="dash"))
@@ -66,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording_arguments(parser)
     parser.add_argument("--calibrate-on", type=float, default=0.5, help="share of the recording; default: %(default)s")
     parser.add_argument("--bandwidth", type=float, default=25.0, help="of the observer, 1/s; default: %(default)s")
-    parser.add_argument("--observer", choices=["momentum", "direct"], default="momentum", help="default: %(default)s")
     parser.add_argument("--no-fit", action="store_true", help="take the friction that is given, fit none")
     parser.add_argument(
         "--inject",
@@ -96,7 +92,6 @@ def run(arguments: argparse.Namespace) -> None:
         recording,
         calibrate_on=arguments.calibrate_on,
         bandwidth=arguments.bandwidth,
-        observer=arguments.observer,
         fit=not arguments.no_fit,
         steps=steps,
         conditions=conditions_of(arm.settings, arguments.zero_phase),

@@ -14,7 +14,7 @@ from rich.table import Table
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
-from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, recorded_names
+from ros2_dyn_tools.cli.recording_arguments import add_joint_arguments, add_parameters_argument, recorded_names
 from ros2_dyn_tools.doctor import Report, diagnose
 from ros2_dyn_tools.recording.recording import read_recording
 
@@ -24,11 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="rosbag2 folder, .db3, .mcap or .csv file")
     add_parameters_argument(parser)
-    parser.add_argument("--joints", nargs="+", help="joints of the arm; default: those that are recorded")
-    parser.add_argument(
-        "--recorded-joints", nargs="+", help="what the recording calls them, in the same order, if otherwise"
-    )
-    parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
+    add_joint_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 

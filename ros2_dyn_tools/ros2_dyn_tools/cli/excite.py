@@ -19,9 +19,6 @@ from ros2_dyn_tools.identification.excitation_files import write_csv, write_traj
 from ros2_dyn_tools.identification.excitation_limits import whole_effort
 from ros2_dyn_tools.identification.excitation_options import ExcitationOptions, start_posture
 
-WEAKEST = 10
-"""Number of base parameters that are printed, those with the largest standard errors for their size."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -52,6 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         ModelError: the description is no robot.
         InputError: an option is wrong for this robot.
+        OSError: a file cannot be written.
     """
     console = Console(soft_wrap=True, highlight=False, markup=False)
     model = read_arm(arguments.urdf, arguments.parameters).model
@@ -64,10 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     _print_quality(console, options, found)
     for suffix, write in ((".yaml", write_trajectory), (".csv", write_csv)):
         path = arguments.output.with_name(arguments.output.name + suffix)
-        try:
-            write(found.trajectory, model.joint_names, options.rate, path)
-        except OSError as error:
-            raise InputError("output", f"'{path}' cannot be written: {error}") from error
+        write(found.trajectory, model.joint_names, options.rate, path)
         console.print(f"written: {path}")
 
 
@@ -122,5 +117,5 @@ def _print_quality(console: Console, options: ExcitationOptions, found: Excitati
     console.print(f"standard errors for white noise of {noise} N m or N at {options.rate:g} Hz, the weakest first:")
     order = np.argsort(-errors / np.maximum(np.abs(found.beta), 1e-12))
     words = found.base.combinations()
-    for k in order[:WEAKEST]:
+    for k in order[:10]:  # the others are known better
         console.print(f"  {found.beta[k]:10.4g} +- {errors[k]:<9.2g} {words[k]}")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,13 @@ from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.description_bounds import read_text
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument, in_newtons, read_robot, recorded_names
+from ros2_dyn_tools.cli.recording_arguments import (
+    add_joint_arguments,
+    add_parameters_argument,
+    in_newtons,
+    read_robot,
+    recorded_names,
+)
 from ros2_dyn_tools.identification.identification import Identification, Options
 from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.identification.parts import Split
@@ -42,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the robot as found; the node's parameter file is written beside it, as .yaml",
     )
     parser.add_argument("--report", type=Path, help="text in Markdown; default: beside the output, as .md")
-    parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
-    parser.add_argument("--recorded-joints", nargs="+", help="their names in the recordings, in the same order")
-    parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
+    add_joint_arguments(parser)
     parser.add_argument(
         "--cutoff", type=float, default=10.0, help="of positions and velocities, Hz; default: %(default)s"
     )
@@ -66,6 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: an argument is wrong, or what `read_recording` and `identify` raise.
         ModelError: the URDF is wrong.
+        OSError: the report cannot be written.
     """
     if arguments.output.suffix == ".yaml":
         raise InputError("output", "expected the name of a URDF: the parameter file is written beside it, as .yaml")
@@ -102,7 +106,7 @@ def run(arguments: argparse.Namespace) -> None:
         comment=f"Identified with {arguments.output.name} from {recordings}, {date.today().isoformat()}.",
     )
     text = arguments.report or arguments.output.with_suffix(".md")
-    _write(text, "\n".join(report(found)) + "\n")
+    text.write_text("\n".join(report(found)) + "\n", encoding="utf-8")
     _show(found, console)
     console.print(f"written: {arguments.output}, {arguments.output.with_suffix('.yaml')}, {text}", soft_wrap=True)
 
@@ -117,18 +121,6 @@ def _other_parameters(found: Identification, given: Settings) -> dict[str, Any]:
     if tuple(found.gravity) != STANDARD_GRAVITY:
         values["robot.gravity"] = found.gravity.tolist()
     return values
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError("output", f"'{path}' cannot be written: {os.strerror(error.errno or 0)}") from error
 
 
 def _show(found: Identification, console: Console) -> None:

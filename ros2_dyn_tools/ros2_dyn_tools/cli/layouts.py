@@ -30,8 +30,6 @@ TOPIC = re.compile(r"(?<![\w/])/(?=dynamics/|joint_states\b|robot_description\b)
 """Beginning of the topics and services that a namespace applies to."""
 FIRST, ROBOT = "shoulder_pan_joint", "mock_arm"
 """The joint and the robot of the templates."""
-COLUMNS = 2
-"""Number of plots beside each other."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,17 +49,15 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises:
         ModelError: the description is no robot.
-        InputError: the parameter file is wrong, or the folder cannot be written.
+        InputError: the parameter file is wrong.
+        OSError: the folder cannot be written.
     """
     model = read_arm(arguments.urdf, arguments.parameters).model
-    try:
-        arguments.output.mkdir(parents=True, exist_ok=True)
-        for name in LAYOUTS:
-            path = arguments.output / name
-            path.write_text(layout(name, model, arguments.namespace), encoding="utf-8")
-            print(f"written: {path}")
-    except OSError as error:
-        raise InputError("output", f"'{arguments.output}' cannot be written: {error}") from error
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for name in LAYOUTS:
+        path = arguments.output / name
+        path.write_text(layout(name, model, arguments.namespace), encoding="utf-8")
+        print(f"written: {path}")
 
 
 def layout(name: str, model: RobotModel, namespace: str = "") -> str:
@@ -164,7 +160,8 @@ def _renamed(part: Any, name: str, i: int) -> Any:
 
 
 def _rows(parts: list[Any]) -> list[list[Any]]:
-    return [parts[i : i + COLUMNS] for i in range(0, len(parts), COLUMNS)]
+    """Return plots in pairs, which are beside each other."""
+    return [parts[i : i + 2] for i in range(0, len(parts), 2)]
 
 
 def _split(direction: str, parts: Sequence[Any]) -> Any:

@@ -14,9 +14,6 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording, read_recording
 
-FIRST_YEAR = 2000
-"""Earlier stamps are not dates: simulated time begins at 0."""
-
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the recording, the robot, and how the joints of the one are called in the other."""
@@ -26,9 +23,13 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--urdf", type=Path, required=True, help="the robot as URDF")
     add_parameters_argument(parser)
     add_filter_argument(parser)
+    add_joint_arguments(parser)
+
+
+def add_joint_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which joints are those of the arm, and how they are called where they are recorded."""
     parser.add_argument("--joints", nargs="+", help="joints of the arm, where it is part of a bigger robot")
     parser.add_argument("--recorded-joints", nargs="+", help="what the recording calls them, in this order")
-    parser.add_argument("--bag-joints", dest="recorded_joints", nargs="+", help=argparse.SUPPRESS)  # until 0.2.0
     parser.add_argument("--topic", default="/joint_states", help="default: %(default)s")
 
 
@@ -115,4 +116,4 @@ def recording_began(path: Path) -> datetime | None:
 
     with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
         began = datetime.fromtimestamp(1e-9 * reader.start_time, timezone.utc)
-    return began if began.year >= FIRST_YEAR else None
+    return began if began.year >= 2000 else None  # simulated time begins at 0

@@ -13,22 +13,19 @@ from ros2_dyn_interfaces.srv import LeadHand, SetMode, SwitchController
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.demos.arm_recorder import ArmRecorder, Sample, seconds
 from ros2_dyn_tools.demos.demo import Demo
 from ros2_dyn_tools.demos.demo_runner import DemoRunner
-from ros2_dyn_tools.demos.laps import DesiredPublisher, resting
+from ros2_dyn_tools.demos.laps import Desired, resting, state_message
 
 HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 """Joint positions at the start, rad."""
 ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
 """Rotor inertias as seen from the joints, kg m^2: the arm has them, and the node knows them."""
-RATE = 250.0
-"""Rate of the joint states, Hz."""
-LOCKSTEP_TIMEOUT = 10.0
-"""Longest wait of the arm for a command, wall s; here it comes, even if late."""
 TIMEOUTS = {"states.timeout": 1.0, "commands.target_timeout": 2.0}
 """Longer than by default, s: the arm waits for the node, but not before the first command, and never for the demo.
 
@@ -36,16 +33,8 @@ The node waits 20 times as long for the clock.
 """
 COMMANDS = "/effort_controller/commands"
 RELEASE = "dynamics_failsafe/release"
-RELEASE_STATES = 250
-"""Number of states in which a released failsafe process brakes the arm and ends."""
 TRIES = 10
 """Number of times that the node may leave its first mode before the arm waits for its commands."""
-STATES = 25
-"""Number of states, with or without commands, after which commands have begun or ended."""
-SETTLING = 200
-"""Number of commands in lockstep after which the node knows better how late its loop is."""
-LATE = "a delay of"
-"""What a refusal says where the loop is too late for the mode."""
 
 
 class ArmDemo(Demo):
@@ -77,13 +66,15 @@ class ArmDemo(Demo):
         """
         self.node = Node("demo")
         self.arm = ArmRecorder(self.node, self.on_state)
-        self.target = DesiredPublisher(self.node, self.arm.model)
+        self.desired: Desired | None = None
+        """The desired motion; None: none yet, and nothing is published."""
         self.duration = duration
         self.answered_at = 0.0
         """Time of the newest state that was answered, s; those that are recorded may be behind it."""
         self._pace = float(pace)
         self.arm_parameters, self.node_parameters = dict(arm or {}), dict(node or {})
         self._enable = self.node.create_publisher(Bool, "dynamics/enable", 1)
+        self._target = self.node.create_publisher(JointTrajectory, "dynamics/desired", 10)
         # All states are recorded, but a busy demo answers the newest one alone: older ones have passed.
         self.node.create_subscription(JointState, "joint_states", self._on_newest_state, 1)
 
@@ -97,7 +88,8 @@ class ArmDemo(Demo):
     def answer(self, stamp: Time) -> None:
         """Answer the newest state of the arm, by its stamp; the demo holds the enabling button."""
         self._enable.publish(Bool(data=True))
-        self.target.publish(stamp)
+        if self.desired is not None:
+            self._target.publish(state_message(self.desired(seconds(stamp)), stamp, self.arm.model.joint_names))
 
     def _on_newest_state(self, message: JointState) -> None:
         self.answered_at = seconds(message.header.stamp)
@@ -121,7 +113,7 @@ class ArmDemo(Demo):
             runner.call(SetMode, "dynamics/set_mode", mode="monitor")
             hold = SwitchController.Request.TRAJECTORY
             runner.call(SwitchController, "mock_arm/switch_controller", controller=hold)  # it does not wait any more
-            runner.wait_until(lambda: self.arm.states_since_command > STATES, "end of commands")
+            runner.wait_until(lambda: self.arm.states_since_command > 25, "end of commands")
 
     def report(self) -> dict[str, object]:
         """See `Demo`."""
@@ -149,7 +141,7 @@ class ArmDemo(Demo):
             Interrupted: the user pressed Ctrl-C.
         """
         self.wait_for_rest()
-        self.target.desired = resting(self.arm.state.q)
+        self.desired = resting(self.arm.state.q)
         self.runner.wait_for_message(JointState, "dynamics/gravity")  # the node has its model and usable states
         for tries_left in reversed(range(TRIES)):
             try:
@@ -169,7 +161,7 @@ class ArmDemo(Demo):
             try:
                 return self.enter(mode)
             except ProcessError as error:
-                if LATE not in str(error) or not tries_left:
+                if "a delay of" not in str(error) or not tries_left:
                     raise
             self._wait_for_commands()
 
@@ -186,7 +178,7 @@ class ArmDemo(Demo):
         runner.wait_until(lambda: answer.done() or gone(), f"response of {RELEASE}")
         runner.node.destroy_client(client)
         begun = len(self.arm.states)
-        runner.wait_until(lambda: len(self.arm.states) > begun + RELEASE_STATES, "states")
+        runner.wait_until(lambda: len(self.arm.states) > begun + 250, "states")  # it brakes, and ends
 
     def _begin_lockstep(self) -> None:
         """Let the node command in mode gravity, which late states may end on a busy machine until the arm waits."""
@@ -197,8 +189,8 @@ class ArmDemo(Demo):
         self._wait_for_commands()
 
     def _wait_for_commands(self) -> None:
-        begun = self.arm.commands
-        self.runner.wait_until(lambda: self.arm.commands >= begun + SETTLING, "commands")
+        begun = self.arm.commands  # after so many in lockstep the node knows better how late its loop is
+        self.runner.wait_until(lambda: self.arm.commands >= begun + 200, "commands")
 
     def enter(self, mode: str) -> None:
         """Enter a mode, and check from then on that it stays; errors as of `hand_over`."""
@@ -230,9 +222,10 @@ class ArmDemo(Demo):
 
     def commands(self) -> Mapping[str, Sequence[str]]:
         """See `Demo`."""
-        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": LOCKSTEP_TIMEOUT}
+        # Commands come, even if late: the arm waits 10 s of wall time for them.
+        time = {"publish_clock": True, "pace": self._pace, "lockstep": True, "lockstep_timeout": 10.0}
         # The arm holds its position at the start: nothing moves until the node commands.
-        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": RATE} | time
+        arm = {"controller": "trajectory_controller", "home": HOME, "armature": ARMATURE, "publish_rate": 250.0} | time
         node = {
             "use_sim_time": True,
             "robot.joints": self.arm.model.joint_names,

@@ -24,10 +24,6 @@ from ros2_dyn.ros.node_base import LATCHED
 
 QUEUE = 1000
 """Messages that may wait for a busy demo; all of these topics are reliable."""
-REST_TIME = 0.2
-"""Simulated time for which an arm at rest has not moved, s."""
-REST_DISTANCE = 4e-4
-"""Range within which no joint has moved then, rad."""
 
 
 class Sample(NamedTuple):
@@ -67,7 +63,7 @@ class ArmRecorder:
         self.states_since_command = 0
         """Number of states since the newest command."""
         self._handle_state = on_state
-        self._motion = ArmMotion(REST_TIME)
+        self._motion = ArmMotion(0.2)
         self._pace_from = self._pace_to = (0.0, 0.0)
         node.create_subscription(JointState, "joint_states", self._on_state, QUEUE)
         node.create_subscription(WrenchStamped, "mock_arm/contact_wrench", self._on_wrench, QUEUE)
@@ -91,8 +87,8 @@ class ArmRecorder:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the arm has been at rest for `REST_TIME`."""
-        return self._motion.at_rest(REST_DISTANCE, REST_TIME)
+        """Whether no joint has moved by more than 4e-4 rad for 0.2 s."""
+        return self._motion.at_rest(4e-4, 0.2)
 
     @property
     def pace(self) -> float:

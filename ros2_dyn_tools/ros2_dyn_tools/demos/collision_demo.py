@@ -20,18 +20,8 @@ from ros2_dyn_tools.demos.demo import Metric
 from ros2_dyn_tools.demos.feed_forward_demo import DAMPING, STIFFNESS
 from ros2_dyn_tools.demos.laps import Lap, resting
 
-THRESHOLD = (12.0, 12.0, 5.0, 4.0, 4.0, 4.0)
-"""Thresholds of the external efforts, N m."""
 LINK = "forearm_link"
 """Link that is pushed."""
-POINT = (-0.35, 0.0, 0.03)
-"""Point of the push in the link's frame, m."""
-PUSH = (30.0, 30.0, -60.0)
-"""Force of the push in the base frame, N."""
-PUSH_TIME = 0.3
-"""Duration of the push, s."""
-PUSH_AFTER = 0.4
-"""Fraction of the motion after which the push comes."""
 
 
 class CollisionDemo(ArmDemo):
@@ -47,13 +37,13 @@ class CollisionDemo(ArmDemo):
             "feed_forward.damping": DAMPING,
             "commands.stop_behaviour": "hold_gravity",
         }
-        super().__init__(duration, pace, node=node | {"collision.threshold": THRESHOLD})
+        super().__init__(duration, pace, node=node | {"collision.threshold": (12.0, 12.0, 5.0, 4.0, 4.0, 4.0)})
         self._newest: CollisionState | None = None
         self._detected: CollisionState | None = None
         """The first message with a collision after the push."""
         self._link, self._stop, self._pushed = "", False, False
-        self._false_alarms, self._max_share = 0, 0.0
-        """Before the push: messages with a collision, and the largest residual over its threshold."""
+        self._false_alarms = 0
+        """Messages with a collision before the push."""
         self._stopped_at: float | None = None
         self._mode_after, self._entered_again = "", False
         self.node.create_subscription(CollisionState, "dynamics/collision", self._on_collision, QUEUE)
@@ -65,7 +55,6 @@ class CollisionDemo(ArmDemo):
     def _on_collision(self, message: CollisionState) -> None:
         self._newest = message
         if not self._pushed:
-            self._max_share = max(self._max_share, *shares(message))
             self._false_alarms += message.collision
         elif message.collision:
             self._detected = self._detected or message
@@ -77,9 +66,9 @@ class CollisionDemo(ArmDemo):
         self.hand_over("feed_forward")
         self.runner.wait_until(lambda: self._newest is not None and bool(arm.forces), "dynamics/collision")
         lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self.duration)
-        self.target.desired = lap.at
+        self.desired = lap.at
         self.status = "The arm follows a motion, and nothing touches it."
-        self.wait_for(lap.start + PUSH_AFTER * self.duration)
+        self.wait_for(lap.start + 0.4 * self.duration)
         self._push()
         self.status = f"{arm.mode}: the arm carries its own weight, and comes to rest."
         self.runner.wait_until(lambda: arm.at_rest and not arm.force.any(), "rest after the stop")
@@ -90,9 +79,8 @@ class CollisionDemo(ArmDemo):
         arm, runner = self.arm, self.runner
         self.status = f"A push on {LINK}."
         self._pushed, runner.check = True, lambda: None  # from now on the mode is expected to end
-        (fx, fy, fz), (x, y, z) = PUSH, POINT
-        where = {"link": LINK, "point": Point(x=x, y=y, z=z), "force": Vector3(x=fx, y=fy, z=fz)}
-        runner.call_checked(ApplyContact, "mock_arm/apply_contact", profile="step", duration=PUSH_TIME, **where)
+        where = {"link": LINK, "point": Point(x=-0.35, y=0.0, z=0.03), "force": Vector3(x=30.0, y=30.0, z=-60.0)}
+        runner.call_checked(ApplyContact, "mock_arm/apply_contact", profile="step", duration=0.3, **where)
         runner.wait_until(lambda: bool(arm.contacts), "mock_arm/contact_wrench")
         runner.wait_until(lambda: self._stop and arm.mode == STOPPED, "stop by the collision")
         runner.wait_until(lambda: self._detected is not None, "dynamics/collision with a collision")
@@ -101,7 +89,7 @@ class CollisionDemo(ArmDemo):
     def _begin_again(self) -> None:
         arm, runner = self.arm, self.runner
         self.status = "~/reset_collision, and feed_forward again from where the arm is."
-        self.target.desired = resting(arm.state.q)
+        self.desired = resting(arm.state.q)
         self.wait_for(self.answered_at + 0.1)  # the node has received the new target by then
         runner.call_checked(Trigger, "dynamics/reset_collision")
         runner.wait_until(
@@ -109,7 +97,7 @@ class CollisionDemo(ArmDemo):
         )
         self.enter("feed_forward")
         lap = Lap(arm.model, arm.state.q, self.answered_at + 0.1, self.duration / 2)
-        self.target.desired = lap.at
+        self.desired = lap.at
         self.wait_for(lap.end)
         self._entered_again = True
 
@@ -124,14 +112,13 @@ class CollisionDemo(ArmDemo):
             for name, residual, threshold in zip(newest.joint_names, newest.residual, newest.threshold):
                 yield Metric(label=f"  {name}", value=abs(residual), unit="N m", full=threshold)
         yield Metric(key="false_alarms", value=self._false_alarms, most=0)
-        yield Metric(key="max_share_of_threshold_before", value=self._max_share)
         delay = 1e3 * (seconds(detected.header.stamp) - touched) if detected and touched else None
         stopped = 1e3 * (self._stopped_at - touched) if self._stopped_at and touched else None
         yield Metric(key="delay_ms", label="detected after", value=delay, unit="ms", form=".0f")
         yield Metric(key="delay_until_stopped_ms", value=stopped, least=0.0)
         yield Metric(key="link_pushed", value=LINK)
         yield Metric(key="link_named", label="on", value=self._link)
-        i = int(np.argmax(shares(detected))) if detected else 0
+        i = int(np.argmax(np.abs(detected.residual) / np.array(detected.threshold))) if detected else 0
         yield Metric(key="joint", value=detected.joint_names[i] if detected else None)
         yield Metric(key="threshold", value=detected.threshold[i] if detected else None)
         yield Metric(key="residual", value=detected.residual[i] if detected else None)
@@ -142,8 +129,3 @@ class CollisionDemo(ArmDemo):
         """See `Demo`."""
         stopped = self._mode_after == "stopped"
         return super().failure() or (None if stopped else f"the mode after the collision is {self._mode_after}")
-
-
-def shares(message: CollisionState) -> list[float]:
-    """Return the residuals over their thresholds."""
-    return [abs(residual) / threshold for residual, threshold in zip(message.residual, message.threshold)]

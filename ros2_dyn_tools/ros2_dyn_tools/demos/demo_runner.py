@@ -22,12 +22,8 @@ from rich.live import Live
 
 from ros2_dyn.errors import ProcessError
 
-SHUTDOWN_TIMEOUT = 5.0
-"""Wall time that a process has to end after SIGINT, s."""
 TIMEOUT = 60.0
 """Wall time that a condition may take at least, s: much, for machines that are slow or busy."""
-SIMULATED_TIMEOUT = 10.0
-"""Simulated time that a condition may take at least, s."""
 REFRESH_PERIOD = 0.2
 """Wall time between two tables, s."""
 
@@ -61,7 +57,7 @@ class Processes:
             child.process.send_signal(signal.SIGINT)
         for child in self._running.values():
             try:
-                child.process.wait(SHUTDOWN_TIMEOUT)
+                child.process.wait(5.0)  # s of wall time after SIGINT
             except subprocess.TimeoutExpired:
                 child.process.kill()
                 child.process.wait()
@@ -134,7 +130,7 @@ class DemoRunner:
         self._executor.add_node(node)
         self._refreshed_at = -inf
 
-    def wait_until(self, condition: Callable[[], bool], description: str, simulated: float = SIMULATED_TIMEOUT) -> None:
+    def wait_until(self, condition: Callable[[], bool], description: str, simulated: float = 10.0) -> None:
         """Spin until a condition holds.
 
         Args:

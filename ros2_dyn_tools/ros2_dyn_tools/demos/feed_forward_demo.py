@@ -16,16 +16,10 @@ from ros2_dyn_tools.demos.arm_recorder import Sample
 from ros2_dyn_tools.demos.demo import Metric
 from ros2_dyn_tools.demos.laps import Lap
 
-INERTIA_ERROR = 0.05
-"""Largest relative error of the node's inertias."""
 STIFFNESS = (460.0, 640.0, 250.0, 26.0, 23.0, 22.0)
 """Stiffness of the joint PD, N m/rad: about 15 rad/s with the inertias at home."""
 DAMPING = (61.0, 85.0, 33.0, 3.5, 3.1, 3.0)
 """Damping of the joint PD, N m s/rad: critical."""
-MAX_RATIO = 0.2
-"""Required ratio of the two errors."""
-FULL_BAR = 100.0
-"""Error of a full bar, mrad."""
 
 
 class FeedForwardDemo(ArmDemo):
@@ -37,7 +31,7 @@ class FeedForwardDemo(ArmDemo):
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that of a lap."""
         gains = {"feed_forward.stiffness": STIFFNESS, "feed_forward.damping": DAMPING, "feed_forward.gain": 0.0}
-        super().__init__(duration, pace, {"inertia_error": INERTIA_ERROR}, gains)
+        super().__init__(duration, pace, {"inertia_error": 0.05}, gains)
         self._errors: dict[str, list[Array]] = {"pd": [], "feed_forward": []}
         self._lap: tuple[str, Lap] | None = None
 
@@ -60,7 +54,7 @@ class FeedForwardDemo(ArmDemo):
         self.wait_for_rest()
         self.status = status
         lap = Lap(self.arm.model, home, self.answered_at + 0.1, self.duration)
-        self.target.desired, self._lap = lap.at, (name, lap)
+        self.desired, self._lap = lap.at, (name, lap)
         self.wait_for(lap.end)
 
     def on_state(self, state: Sample) -> None:
@@ -75,15 +69,10 @@ class FeedForwardDemo(ArmDemo):
         """See `Demo`."""
         newest = self._errors[self._lap[0]][-1:] if self._lap else []
         for joint, error in zip(self.arm.model.joint_names, 1e3 * newest[0] if newest else np.zeros(6)):
-            yield Metric(label=f"off {joint}", value=float(error), unit="mrad", form="+.1f", full=FULL_BAR)
+            yield Metric(label=f"off {joint}", value=float(error), unit="mrad", form="+.1f", full=100.0)
         rms = {each: float(np.sqrt(np.mean(np.square(e)))) if e else np.nan for each, e in self._errors.items()}
-        largest = {each: float(np.max(np.abs(e))) if e else None for each, e in self._errors.items()}
         for name, label in (("pd", "rms: joint PD"), ("feed_forward", "rms: and feed-forward")):
             yield Metric(key=f"rms_error_{name}", value=rms[name])
             if self._errors[name]:
-                yield Metric(label=label, value=1e3 * rms[name], unit="mrad", full=FULL_BAR)
-        yield Metric(key="ratio", value=rms["feed_forward"] / rms["pd"], most=MAX_RATIO)
-        for name, error in largest.items():
-            yield Metric(key=f"max_error_{name}", value=error)
-        yield Metric(key="inertia_error", value=INERTIA_ERROR)
-        yield Metric(key="states", value=[len(errors) for errors in self._errors.values()])
+                yield Metric(label=label, value=1e3 * rms[name], unit="mrad", full=100.0)
+        yield Metric(key="ratio", value=rms["feed_forward"] / rms["pd"], most=0.2)

@@ -12,28 +12,14 @@ from ros2_dyn.simulation.hand import BLEND, Hand
 from ros2_dyn_tools.demos.arm_demo import HOME, ArmDemo
 from ros2_dyn_tools.demos.demo import Metric
 
-NEAR_A_STOP = (5.9, *HOME[1:])
-"""Joint positions at the start, rad; the upper limit of the first joint is 2 pi."""
 SPEED = 0.2
 """Speed of the hand, m/s."""
 DISTANCE = 0.3
 """Distance by which the hand leads the tip, m."""
 LEAD_TIME = DISTANCE / SPEED / (1 - BLEND)
 """Duration of that motion, s."""
-UPWARDS = 0.6
-"""Upward part of the direction; the rest is sideways, away from the stop."""
-HOLD = 1.0
-"""Time for which the hand holds the tip at the end, s: until the arm is at rest."""
 INERTIA_ERROR = 0.02
 """Largest relative error of the node's inertias."""
-PUSH, PUSH_TIME, PUSH_HOLD = 0.5, 4.5, 0.5
-"""Second gesture: the hand's displacement, m, its duration and its hold, s."""
-PUSHED_LINK = "wrist_1_link"
-"""Link of the second gesture: a hand on the tip would turn the wrist away."""
-MAX_GUIDING_FORCE = 5.0
-"""Required mean force at that speed, N."""
-MAX_DRIFT = 1.0
-"""Required drift of the tip after its release, mm."""
 
 
 class HandGuidingDemo(ArmDemo):
@@ -44,22 +30,23 @@ class HandGuidingDemo(ArmDemo):
 
     def __init__(self, duration: float, pace: float) -> None:
         """See `ArmDemo`; the duration is that for which the drift is measured."""
-        super().__init__(duration, pace, {"home": NEAR_A_STOP, "inertia_error": INERTIA_ERROR})
+        # The first joint begins near its upper limit of 2 pi.
+        super().__init__(duration, pace, {"home": (5.9, *HOME[1:]), "inertia_error": INERTIA_ERROR})
         self._released: float | None = None
         self._watched = False
 
     def play(self) -> None:
         """See `ArmDemo`."""
         self.hand_over("hand_guiding")
-        direction = np.array([0, 0, UPWARDS]) - np.sqrt(1 - UPWARDS**2) * self._sideways()
+        direction = np.array([0, 0, 0.6]) - 0.8 * self._sideways()  # upwards, and away from the stop
         self.status = f"A hand leads the tip by {DISTANCE:g} m at {SPEED:g} m/s."
-        self.lead("tool0", DISTANCE * direction, LEAD_TIME, HOLD)
+        self.lead("tool0", DISTANCE * direction, LEAD_TIME, hold=1.0)
         self._released = self.arm.forces[-1][0]
         self.status = "The hand has released the tip: does the tip stay where it is?"
         self.wait_for(self._released + self.duration)
         self._watched = True
         self.status = f"The hand pushes the first joint towards its stop, with {Hand.max_force:g} N."
-        self.lead(PUSHED_LINK, PUSH * self._sideways(), PUSH_TIME, PUSH_HOLD)
+        self.lead("wrist_1_link", 0.5 * self._sideways(), 4.5, hold=0.5)  # on the tip it would turn the wrist away
 
     def _sideways(self) -> Array:
         """Return the direction in which the first joint moves the tip, shape (3,)."""
@@ -84,15 +71,11 @@ class HandGuidingDemo(ArmDemo):
         touched = arm.contacts[0] if arm.contacts else np.inf
         begin, end = touched + BLEND * LEAD_TIME, touched + (1 - BLEND) * LEAD_TIME  # at constant speed
         forces = [float(np.linalg.norm(force)) for t, force in arm.forces if begin <= t <= end]
-        mean, largest = (float(np.mean(forces)), max(forces)) if forces else (None, None)
+        mean = float(np.mean(forces)) if forces else None
         label = f"  at {SPEED:g} m/s"
-        yield Metric(key="force_at_0.2_m_s", label=label, value=mean, unit="N", full=full, most=MAX_GUIDING_FORCE)
-        yield Metric(key="max_force_at_0.2_m_s", value=largest)
-        label = "drift after the release"
-        yield Metric(
-            key="drift_mm", label=label, value=self._drift(), unit="mm", form=".3f", full=MAX_DRIFT, most=MAX_DRIFT
-        )
-        yield Metric(key="watched", value=self.duration if self._watched else 0.0)
+        yield Metric(key="force_at_0.2_m_s", label=label, value=mean, unit="N", full=full, most=5.0)
+        drift, label = self._drift(), "drift after the release"
+        yield Metric(key="drift_mm", label=label, value=drift, unit="mm", form=".3f", full=1.0, most=1.0)
         pushed = [float(np.linalg.norm(force)) for t, force in arm.forces if self._watched and t > touched]
         yield Metric(key="force_towards_the_stop", value=max(pushed, default=None))
         nearest = None
@@ -102,4 +85,3 @@ class HandGuidingDemo(ArmDemo):
             q = np.array([state.q for state in arm.states])
             nearest = float(np.min(np.minimum(q - arm.model.lower, arm.model.upper - q)))
         yield Metric(key="min_distance_to_a_stop", value=nearest, least=0.0)
-        yield Metric(key="states", value=len(arm.states))

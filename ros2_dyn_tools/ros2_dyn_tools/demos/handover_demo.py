@@ -15,10 +15,6 @@ from ros2_dyn_tools.demos.arm_demo import ArmDemo
 from ros2_dyn_tools.demos.demo import Metric
 from ros2_dyn_tools.demos.hand_guiding_demo import INERTIA_ERROR
 
-ROUNDS = 2
-"""Number of times that the arm is taken over and given back."""
-LEAD, LEAD_TIME, LEAD_HOLD = (0.0, 0.1, 0.05), 2.0, 0.3
-"""How a hand leads the tip meanwhile: displacement, m, its duration and the time until the release, s."""
 DRY_FRICTION = (5.0, 5.0, 4.0, 1.0, 1.0, 1.0)
 """Of the joints, N m: the arm has it, and the node knows it. Without it mode gravity lets an arm drift for ever."""
 MAX_MOTION = 20.0
@@ -53,13 +49,13 @@ class HandoverDemo(ArmDemo):
         """See `ArmDemo`."""
         self.runner.wait_for_message(JointState, "dynamics/gravity")
         self._refuse_while_it_moves()
-        for _ in range(ROUNDS):
+        for _ in range(2):
             self.status = "The node takes the arm over from its trajectory controller."
             self._pass(TakeOver, "dynamics/take_over", NODE)
             self.arm.start_pace()
             self.status = "A hand leads the arm."
             self.enter_in_lockstep("hand_guiding")
-            self.lead("tool0", np.array(LEAD), LEAD_TIME, LEAD_HOLD)
+            self.lead("tool0", np.array([0.0, 0.1, 0.05]), 2.0, hold=0.3)
             self.wait_for_rest()
             self.runner.check = lambda: None
             self.status = "The trajectory controller gets it back, and stays where it is."
@@ -92,9 +88,7 @@ class HandoverDemo(ArmDemo):
 
     def metrics(self) -> Iterator[Metric]:
         """See `Demo`."""
-        yield Metric(label="taken over while it moves", value="refused" if self._refusal else None)
-        yield Metric(key="states", value=len(self.arm.states))
-        yield Metric(key="refusal", value=self._refusal)
+        yield Metric(label="taken over while it moves", key="refusal", value="refused" if self._refusal else None)
         for number, each in enumerate(self._handovers, 1):
             label = f"{number}: to {each.to}"
             yield Metric(label=label, value=each.motion, unit="mrad", full=MAX_MOTION, most=MAX_MOTION)

@@ -31,54 +31,12 @@ from ros2_dyn_tools.report.curves import Curve
 from ros2_dyn_tools.report.html_page import write_plots
 from ros2_dyn_tools.report.text import Heading
 
-RATE = 125.0
-"""Rate of the joint states, Hz."""
 NOISE = {"position_noise": 1e-5, "velocity_noise": 3e-4, "effort_noise": 0.3}
 """Standard deviations of what the arm measures, rad, rad/s and N m."""
-POINT_RATE = 25.0
-"""Points of a trajectory, Hz."""
-SHORT_SEARCH = ("--starts", 1, "--iterations", 40)
-"""Options of `ros2_dyn excite` that make it quick."""
-SETTLING = 1.0
-"""Time before and after a motion, s."""
-UNKNOWN = 1 / 8
-"""First share of the second motion that is not counted: how friction was stretched at rest is not known."""
-START = 60.0
-"""Simulated time that a node may take at least to begin, s."""
 BEFORE, AFTER = "URDF", "identified"
 """Names of the two models."""
-TITLE = "Efforts in a motion that was not used to identify the arm"
-"""Of the page with plots."""
 SHOWN = {MEASURED: palette.MEASURED, BEFORE: palette.EXTERNAL, AFTER: palette.INVERSE_DYNAMICS}
 """Curves of each joint."""
-INNER = 3
-"""Number of joints, from the base on, whose error has to fall to `MAX_RATIO`."""
-MAX_RATIO = 1 / 3
-MAX_NOISE_RATIO = 1.5
-"""Largest error of the identified model, as a multiple of the noise of the measured efforts."""
-
-MASS = (1.2, 1.3, 0.75, 1.3, 1.25, 1.4)
-"""Mass of each link, as a multiple of that of the URDF."""
-COM = (1.2, 1.15, 1.25, 0.8, 1.3, 0.7)
-"""Centre of mass of each link, as a multiple of that of the URDF."""
-ROTATIONAL = (1.3, 1.2, 1.4, 0.8, 1.3, 1.2)
-"""Rotational inertia of each link about its centre of mass, as a multiple of that of the URDF."""
-VISCOUS = (9.0, 9.0, 6.0, 1.2, 1.0, 0.9)
-"""N m s/rad."""
-COULOMB = (6.0, 7.0, 4.0, 1.4, 1.2, 1.0)
-"""N m."""
-LOAD = (0.0, 0.08, 0.08, 0.05, 0.0, 0.0)
-"""Friction that the weight of the arm adds, as a share of the effort of gravity."""
-PRESLIDING = (2.0, 2.5, 1.5, 0.5, 0.4, 0.3)
-"""Effort of the spring that a joint has to stretch before it slips, N m."""
-SLIP_DISTANCE = 0.02
-"""Displacement at which these springs slip, rad."""
-OFFSET = (0.8, -1.0, 0.5, 0.1, -0.1, 0.1)
-"""Friction that differs by direction, N m."""
-ARMATURE = (0.7, 0.8, 0.4, 0.08, 0.06, 0.06)
-"""Rotor inertias as seen from the joints, kg m^2."""
-TRANSITION_VELOCITY = 0.05
-"""Speed over which dry friction changes its sign, rad/s."""
 
 
 class IdentifyDemo(Demo):
@@ -118,7 +76,7 @@ class IdentifyDemo(Demo):
         p, d = gains_of_inertia(self._real, HOME)  # the arm's own controllers are tuned to the arm as it is
         arm: dict[str, object] = {"home": HOME, "controller": "trajectory_controller"}
         arm |= {"real_urdf": self._folder / "real_arm.urdf", "real_parameters": self._folder / "real_arm.yaml"}
-        arm |= {"trajectory_p": p.tolist(), "trajectory_d": d.tolist(), "publish_rate": RATE}
+        arm |= {"trajectory_p": p.tolist(), "trajectory_d": d.tolist(), "publish_rate": 125.0}
         arm |= {"publish_clock": True, "pace": self._pace, "lockstep": True, **NOISE}  # in lockstep, 1 is the fastest
         return {"dynamics": _node(), "mock_arm": ["ros2_dyn.ros.mock_arm_node", "--ros-args", *arguments(arm)]}
 
@@ -138,11 +96,11 @@ class IdentifyDemo(Demo):
         """Plan an exciting motion, let the arm follow it, and record the joint states meanwhile."""
         self.status = "1 of 4: ros2_dyn excite plans a motion that shows all parameters."
         out = self._folder / "excitation"
-        options = ["--posture", *HOME, "--duration", self._duration, "--rate", POINT_RATE, *SHORT_SEARCH]
+        options = ["--posture", *HOME, "--duration", self._duration, "--rate", 25.0, "--starts", 1, "--iterations", 40]
         command = ["ros2_dyn", "excite", self._urdf, *options, "--output", out]
         runner.run_command("excite", list(map(str, command)))
         self.status = "2 of 4: the arm moves, and /joint_states is recorded."
-        runner.wait_until(lambda: BEFORE in self._recorder.latest and self._arm.at_rest, "an arm at rest", START)
+        runner.wait_until(lambda: BEFORE in self._recorder.latest and self._arm.at_rest, "an arm at rest", 60.0)
         clock = self.node.get_clock()
         recording = self.node.create_subscription(
             JointState, "joint_states", lambda data: bag.write(clock.now().nanoseconds, data), QUEUE, raw=True
@@ -158,14 +116,14 @@ class IdentifyDemo(Demo):
         command = ["ros2_dyn", "identify", self._urdf, self._folder / "recording", "--output", out, "--test", "none"]
         runner.run_command("identify", list(map(str, command)))
         runner.processes.start("identified", _node("identified", out.with_suffix(".yaml"), urdf_file=out))
-        runner.wait_until(lambda: AFTER in self._recorder.latest, "identified/inverse_dynamics", START)
+        runner.wait_until(lambda: AFTER in self._recorder.latest, "identified/inverse_dynamics", 60.0)
 
     def _compare(self, runner: DemoRunner) -> None:
         """Play another motion, and draw what both nodes predict."""
         self.status = "4 of 4: another motion, which nothing was fitted to; both nodes predict its efforts."
         lap = Lap(self._arm.model, HOME, 0.0, self._duration / 2)
-        self._counted_from = self._arm.t + UNKNOWN * lap.end
-        self._play(runner, lap.samples(POINT_RATE))
+        self._counted_from = self._arm.t + lap.end / 8  # it is not known how friction was stretched at rest
+        self._play(runner, lap.samples(25.0))
         if not self._t:
             raise ProcessError("demo", "the nodes were too late for every state")
         t = np.array(self._t) - self._t[0]
@@ -173,13 +131,14 @@ class IdentifyDemo(Demo):
         for i, joint in enumerate(self._arm.model.joint_names):
             curves = zip(SHOWN.items(), np.array(self._efforts)[:, :, i].T)
             plots[joint] = "N m", [Curve(name, t, efforts, colour, 2.0) for (name, colour), efforts in curves]
-        write_plots(Heading(TITLE, "measured, and predicted by two models"), plots, self._picture)
+        title = "Efforts in a motion that was not used to identify the arm"
+        write_plots(Heading(title, "measured, and predicted by two models"), plots, self._picture)
 
     def _play(self, runner: DemoRunner, motion: Array) -> None:
         """Let the arm follow a motion to its end."""
         runner.wait_until(lambda: self._trajectory.get_subscription_count() > 0, "trajectory controller")
         self._trajectory.publish(trajectory_message(motion, self._arm.model.joint_names))
-        duration = float(motion[-1, 0]) + SETTLING
+        duration = float(motion[-1, 0]) + 1.0
         self._motion = self._arm.t, self._arm.t + duration
         runner.wait_until(lambda: self._arm.t >= self._motion[1], "end of the motion", simulated=2 * duration)
 
@@ -203,8 +162,8 @@ class IdentifyDemo(Demo):
         if len(efforts):
             rms = np.sqrt(np.mean(np.square(efforts[:, 1:] - efforts[:, :1]), axis=0))
         before, after = rms
-        most = np.full(len(names), MAX_NOISE_RATIO * noise)
-        most[:INNER] = np.minimum(most[:INNER], MAX_RATIO * before[:INNER])
+        most = np.full(len(names), 1.5 * noise)
+        most[:3] = np.minimum(most[:3], before[:3] / 3)  # of the first three joints, to a third
         full = float(np.max(before))
         for model, errors, limits in ((BEFORE, before, [None] * len(names)), (AFTER, after, most.tolist())):
             yield Metric(label=f"error with {model}", value="rms")
@@ -232,21 +191,32 @@ def _node(name: str = "dynamics", parameter_file: Path | None = None, **paramete
 
 def deviating_arm(model: RobotModel) -> RobotModel:
     """Return the arm as it really is, from the six-axis arm of its URDF."""
-    numbers = zip(model.joint_names, VISCOUS, COULOMB, LOAD, PRESLIDING, OFFSET, ARMATURE)
+    # By link, as multiples of what the URDF says: mass, centre of mass, and rotational inertia about that.
+    factors = [(1.2, 1.2, 1.3), (1.3, 1.15, 1.2), (0.75, 1.25, 1.4), (1.3, 0.8, 0.8), (1.25, 1.3, 1.3), (1.4, 0.7, 1.2)]
+    bodies = [
+        SpatialInertia.from_com(mass * float(body.mass), com * body.com, rotational * body.I_com)
+        for body, (mass, com, rotational) in zip(model.inertia, factors)
+    ]
+    # By joint: viscous friction, N m s/rad; Coulomb friction, N m; what the weight adds to it, as a share of the effort
+    # of gravity; spring before it slips, N m; what differs by direction, N m; rotor inertia at the joint, kg m^2.
+    numbers = [
+        (9.0, 6.0, 0.0, 2.0, 0.8, 0.7),
+        (9.0, 7.0, 0.08, 2.5, -1.0, 0.8),
+        (6.0, 4.0, 0.08, 1.5, 0.5, 0.4),
+        (1.2, 1.4, 0.05, 0.5, 0.1, 0.08),
+        (1.0, 1.2, 0.0, 0.4, -0.1, 0.06),
+        (0.9, 1.0, 0.0, 0.3, 0.1, 0.06),
+    ]
     drives = {
         name: JointDynamics(
             viscous=viscous,
             coulomb=coulomb,
             load=load,
-            presliding=((SLIP_DISTANCE, spring),),
+            presliding=((0.02, spring),),  # springs slip at 0.02 rad
             offset=offset,
             armature=armature,
-            transition_velocity=TRANSITION_VELOCITY,
+            transition_velocity=0.05,
         )
-        for name, viscous, coulomb, load, spring, offset, armature in numbers
+        for name, (viscous, coulomb, load, spring, offset, armature) in zip(model.joint_names, numbers)
     }
-    bodies = [
-        SpatialInertia.from_com(mass * float(body.mass), com * body.com, rotational * body.I_com)
-        for body, mass, com, rotational in zip(model.inertia, MASS, COM, ROTATIONAL)
-    ]
     return model.with_inertia(bodies).with_joint_dynamics(drives)

@@ -9,16 +9,11 @@ from pathlib import Path
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from numpy.typing import ArrayLike
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
-from ros2_dyn_tools.demos.arm_recorder import seconds
-
-FORWARD_FRACTION = 0.5
-"""Duration of the demo trajectory's way there over that of the lap; below 1/2 the lap would be slower."""
 
 Desired = Callable[[float], "tuple[Array, Array, Array]"]
 """Returns positions, velocities and accelerations at a time, s, each of shape (n,)."""
@@ -45,7 +40,7 @@ class Lap:
         if not self.start < t < self.end:
             return q, np.zeros_like(q), np.zeros_like(q)
         duration = self.end - self.start
-        S, w, phase = FORWARD_FRACTION * duration, 2 * np.pi / duration, 2 * np.pi * (t - self.start) / duration
+        S, w, phase = duration / 2, 2 * np.pi / duration, 2 * np.pi * (t - self.start) / duration
         s, ds, dds = S / 2 * np.array([1 - np.cos(phase), w * np.sin(phase), w**2 * np.cos(phase)])
         q, v, a = self._trajectory.at(s)
         return q, v * ds, a * ds**2 + v * dds
@@ -72,25 +67,13 @@ def trajectory_message(samples: Array, joint_names: Sequence[str]) -> JointTraje
     return message
 
 
-class DesiredPublisher:
-    """Publishes `~/desired` of the node, for the stamps of measured states."""
-
-    def __init__(self, node: Node, model: RobotModel) -> None:
-        """Create the publisher."""
-        self._out = node.create_publisher(JointTrajectory, "dynamics/desired", 10)
-        self._names = list(model.joint_names)
-        self.desired: Desired | None = None
-        """The desired motion; None: none yet, and nothing is published."""
-
-    def publish(self, stamp: Time) -> None:
-        """Publish the desired state at a stamp; the node pairs it with the measured state of the same stamp."""
-        if self.desired is None:
-            return
-        q, qd, qdd = self.desired(seconds(stamp))
-        point = JointTrajectoryPoint(positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist())
-        message = JointTrajectory(joint_names=self._names, points=[point])
-        message.header.stamp = stamp
-        self._out.publish(message)
+def state_message(desired: tuple[Array, Array, Array], stamp: Time, joint_names: Sequence[str]) -> JointTrajectory:
+    """Return a desired state for `~/desired` of the node, which pairs it with the measured state of the same stamp."""
+    q, qd, qdd = desired
+    point = JointTrajectoryPoint(positions=q.tolist(), velocities=qd.tolist(), accelerations=qdd.tolist())
+    message = JointTrajectory(joint_names=list(joint_names), points=[point])
+    message.header.stamp = stamp
+    return message
 
 
 def resting(q: Array) -> Desired:

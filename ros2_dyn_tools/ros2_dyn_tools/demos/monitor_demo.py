@@ -17,8 +17,6 @@ from ros2_dyn_tools.demos.demo import Demo, Metric
 from ros2_dyn_tools.demos.demo_runner import DemoRunner, Interrupted
 from ros2_dyn_tools.demos.effort_recorder import MEASURED, EffortRecorder
 
-SETTLING_TIME = 1.0
-"""Time after the first complete instant that is shown but not counted, s: discovery may not be over."""
 TERMS = ("inverse_dynamics", "gravity", "coriolis")
 """Topics of the node that are shown."""
 
@@ -52,7 +50,7 @@ class MonitorDemo(Demo):
         """See `Demo`; here Ctrl-C is the usual end."""
         try:
             runner.wait_until(lambda: bool(self._latest), "efforts")
-            runner.wait(SETTLING_TIME)
+            runner.wait(1.0)  # discovery may not be over: these messages are shown, and not counted
             self._clear()
             runner.wait(self._duration)
             runner.wait_until(lambda: self._messages > 0, "efforts")

@@ -4,51 +4,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import pi
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.dynamics import rnea
-from ros2_dyn.dynamics.presliding import friction_along, presliding
+from ros2_dyn.dynamics.presliding import presliding
 from ros2_dyn.estimation.calibration import Calibration
 from ros2_dyn.estimation.collision import CollisionDetector
-from ros2_dyn.estimation.filters import FilteredDerivative
-from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, DirectObserver, MomentumObserver
+from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, MomentumObserver
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.step_response import step_response
+from ros2_dyn_tools.recording.signals import zero_phase
 
 USUAL = Conditions()
 
 
-def observe(
-    model: RobotModel,
-    recording: Recording,
-    bandwidth: float,
-    observer: str = "momentum",
-    conditions: Conditions = USUAL,
-) -> Array:
-    """Return the external efforts at each state, N m or N, shape (m, n).
+def observe(model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions = USUAL) -> Array:
+    """Return the external efforts of the momentum observer at each state, N m or N, shape (m, n).
 
     Args:
         model: the robot, with the joints in the recording's order.
         recording: the motion, with the total efforts of the joints, N m or N.
         bandwidth: bandwidth of the observer, 1/s.
-        observer: "momentum" or "direct".
         conditions: how the robot stands, and the filter of its driver.
     """
-    if observer == "direct":
-        return _observe_directly(model, recording, bandwidth, conditions)
     return np.array(list(observations(model, recording, bandwidth, conditions)))
 
 
 def observations(
     model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions = USUAL
 ) -> Iterator[list[float]]:
-    """Yield the external efforts of the momentum observer at each state, N m or N, shape (n,); see `observe`."""
+    """Yield the external efforts at each state, N m or N, shape (n,); see `observe`."""
     kernel = compile_kernel(model, OBSERVER_TERMS, "numpy", ("q", "qd", "gravity"))
     gravity = np.broadcast_to(conditions.gravity, (len(recording.t), 3))
     terms = [*kernel(recording.q, recording.qd, gravity)]
@@ -58,23 +49,6 @@ def observations(
     for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
         momentum.observe(t, tau, values)
         yield momentum.value
-
-
-def _observe_directly(model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions) -> Array:
-    filtered = FilteredDerivative(10.0, [False] * model.n)
-    found = [filtered.update(t, qd) for t, qd in zip(recording.t.tolist(), recording.qd.tolist())]
-    qdd = np.array([[0.0] * model.n if estimate is None else estimate for estimate in found])
-    q, qd, gravity = recording.q, recording.qd, conditions.gravity
-    expected = rnea(model, q, qd, qdd, gravity=gravity) + friction_along(model, q, qd, gravity)
-    unknown = [estimate is None for estimate in found]
-    expected[unknown] = recording.effort[unknown]
-    expected = _ahead(expected, recording, conditions.effort_filter)
-    force = DirectObserver(bandwidth, _cutoff(conditions.effort_filter))
-    residuals = []
-    for t, tau, e in zip(recording.t.tolist(), recording.effort.tolist(), expected.tolist()):
-        force.observe(t, tau, e)
-        residuals.append(force.value)
-    return np.array(residuals)
 
 
 def _cutoff(effort_filter: EffortFilter) -> float:
@@ -89,16 +63,15 @@ def _ahead(term: Array, recording: Recording, effort_filter: EffortFilter) -> Ar
     return effort_filter.apply(term, float(np.median(np.diff(recording.t))))
 
 
-def calibrate(
-    model: RobotModel, recording: Recording, residuals: Array, false_alarms_per_hour: float = 0.01
-) -> tuple[float, ...]:
+def calibrate(model: RobotModel, recording: Recording, residuals: Array) -> tuple[float, ...]:
     """Return the thresholds, N m or N, shape (n,), that a recording without contact gives.
+
+    With them all joints together are expected to give a false alarm in 100 hours.
 
     Args:
         model: the robot, with the joints in the recording's order.
         recording: the motion.
         residuals: external efforts at each state, N m or N, shape (m, n).
-        false_alarms_per_hour: expected rate of false alarms of all joints together.
 
     Raises:
         InputError: the recording does not suffice; see `Calibration.thresholds`.
@@ -106,7 +79,7 @@ def calibrate(
     calibration = Calibration(model.joint_names)
     for t, r, qd in zip(recording.t.tolist(), residuals.tolist(), recording.qd.tolist()):
         calibration.update(t, r, qd)
-    return tuple(calibration.thresholds(false_alarms_per_hour))
+    return tuple(calibration.thresholds(0.01))
 
 
 def detect(residuals: Array, thresholds: Sequence[float]) -> list[int]:
@@ -122,6 +95,38 @@ def detect(residuals: Array, thresholds: Sequence[float]) -> list[int]:
         elif detector.collision and not any(detector.exceeded):
             detector.reset()
     return begins
+
+
+def step_response(since: Array, bandwidth: float, effort_filter: EffortFilter = NO_FILTER) -> Array:
+    """Return the residual of an observer after a step of external effort as a share of its height.
+
+    Args:
+        since: times since the step, s.
+        bandwidth: bandwidth of the observer, 1/s.
+        effort_filter: filter of the driver, which the observer puts on the model, too. Behind one that looks ahead,
+            the residual rises before the step.
+    """
+    if effort_filter.kind == "zero_phase":
+        return np.interp(since, *_behind_zero_phase(bandwidth, effort_filter))
+    K, t = bandwidth, np.maximum(since, 0.0)
+    if effort_filter.kind == "none":
+        return 1 - np.exp(-K * t)
+    w = 2 * pi * effort_filter.cutoff
+    w = w if abs(w - K) > 1e-6 * K else w * (1 + 1e-6)  # the limit of equal poles, to six digits
+    return 1 - (w * np.exp(-K * t) - K * np.exp(-w * t)) / (w - K)
+
+
+@lru_cache(maxsize=8)
+def _behind_zero_phase(bandwidth: float, effort_filter: EffortFilter) -> tuple[Array, Array]:
+    """Return times around a step, s, and the response at them."""
+    from scipy.signal import lfilter  # here, because it takes half a second to import
+
+    memory = effort_filter.memory + 10 / bandwidth
+    step = min(1 / bandwidth, 1 / (2 * pi * effort_filter.cutoff)) / 40  # within a time constant
+    t = step * np.arange(-int(memory / step), int(memory / step) + 1)
+    passed = zero_phase(np.heaviside(t, 0.5), effort_filter.cutoff, step)
+    keep = np.exp(-bandwidth * step)
+    return t, lfilter([1 - keep], [1, -keep], passed)
 
 
 def with_step(

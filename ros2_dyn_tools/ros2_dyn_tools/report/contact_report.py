@@ -60,10 +60,8 @@ def collision_report(
     *,
     calibrate_on: float = 0.5,
     bandwidth: float = 25.0,
-    observer: str = "momentum",
     fit: bool = True,
     steps: Sequence[ArtificialContact] = (),
-    false_alarms_per_hour: float = 0.01,
     conditions: Conditions = USUAL,
 ) -> CollisionReport:
     """Calibrate on the first part of a recording during which nothing touched the arm, and watch the rest.
@@ -73,10 +71,8 @@ def collision_report(
         recording: in the order of its joints, efforts in N m or N.
         calibrate_on: share of the recording's length, 0 to 1.
         bandwidth: of the observer, 1/s.
-        observer: "momentum" or "direct".
         fit: whether friction and armature are fitted to the first part.
         steps: artificial contacts in the rest.
-        false_alarms_per_hour: that the calibration allows.
         conditions: how the robot stands, and the filter of its driver.
 
     Raises:
@@ -85,12 +81,12 @@ def collision_report(
     if fit:
         model = identify_friction(model, recording.between(0.0, calibrate_on))
     driver, border = conditions.effort_filter, calibrate_on * recording.t[-1]
-    recording, observed = _without_ends(recording, observe(model, recording, bandwidth, observer, conditions))
+    recording, observed = _without_ends(recording, observe(model, recording, bandwidth, conditions))
     early = recording.t <= border
     first, rest = (Recording(*(values[part] for values in recording)) for part in (early, ~early))
     if len(rest.t) < 2:
         raise InputError("calibrate-on", f"expected a share that leaves states to judge, got {calibrate_on}")
-    thresholds = calibrate(model, first, observed[early], false_alarms_per_hour)
+    thresholds = calibrate(model, first, observed[early])
     residuals = observed[~early]
     smallest = (np.nan,) * model.n
     if not steps:

@@ -14,8 +14,6 @@ from ros2_dyn_tools.report.effort_report import LABELS, PUBLISHED, EffortReport
 
 POINTS = 80_000
 """Points of all curves of a report together. A page of 6 MB has room for as many beside the library that draws them."""
-MIN_POINTS = 200
-"""Points of each curve at least."""
 COLOURS = {
     "inertia": palette.INERTIA,
     "coriolis": palette.CORIOLIS,
@@ -81,7 +79,7 @@ def contact_curves(report: EffortReport, joint: int) -> Iterator[Curve]:
 def points_of_a_curve(report: EffortReport) -> int:
     """Return how many points each curve may have."""
     curves = len(report.parts) + 2 + 2 * len(report.variants)
-    return max(MIN_POINTS, POINTS // (curves * report.model.n))
+    return max(200, POINTS // (curves * report.model.n))
 
 
 def decimated(t: Array, values: Array, points: int) -> tuple[Array, Array]:

@@ -34,18 +34,6 @@ tbody th { font-weight: 400; min-width: 6.5rem; max-width: 14rem; overflow-wrap:
 @media (max-width: 600px) { body { padding: 0.75rem; } th, td { padding: 0.3rem 0.4rem; font-size: 0.85rem; }
 }
 """
-TOUCH = """
-if (matchMedia("(pointer: coarse)").matches)
-  for (const plot of document.querySelectorAll(".plotly-graph-div")) Plotly.relayout(plot, {dragmode: false});
-"""
-"""A finger that scrolls past a plot does not zoom it."""
-CONFIG = {
-    "responsive": True,
-    "displaylogo": False,
-    "showSendToCloud": False,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d"],
-}
-"""Of the plots; a page that is opened from a disk sends nothing anywhere."""
 
 
 def write_page(report: EffortReport, heading: Heading, path: Path) -> None:
@@ -57,7 +45,8 @@ def write_plots(heading: Heading, plots: Mapping[str, tuple[str, Iterable[Curve]
     """Write a page with a plot of unit and curves for each joint.
 
     Raises:
-        InputError: Plotly is not installed, or the file cannot be written.
+        InputError: Plotly is not installed.
+        OSError: the file cannot be written.
     """
     joints = enumerate(plots.items())
     parts = (_plot(f"joint-{i}", name, unit, curves, height=280) for i, (name, (unit, curves)) in joints)
@@ -70,18 +59,18 @@ def _write(path: Path, heading: Heading, parts: Iterable[str]) -> None:
     except ImportError as error:
         raise InputError("output", "Plotly, which draws the page, is not installed: pip install plotly") from error
     title = escape(heading.title)
+    # A finger that scrolls past a plot does not zoom it.
+    touch = """if (matchMedia("(pointer: coarse)").matches)
+  for (const plot of document.querySelectorAll(".plotly-graph-div")) Plotly.relayout(plot, {dragmode: false});"""
     lines = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{title}</title><style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>",
         f'<h1>{title}</h1><p class="facts">{escape(heading.facts)}</p>',
         *parts,
-        f"<script>{TOUCH}</script></body></html>",
+        f"<script>{touch}</script></body></html>",
     ]
-    try:
-        path.write_text("\n".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise InputError("output", f"'{path}' cannot be written: {error}") from error
+    path.write_text("\n".join(lines), encoding="utf-8")
 
 
 def _parts(report: EffortReport) -> Iterator[str]:
@@ -129,8 +118,14 @@ def _plot(
         labels.add(curve.label)
     if shaded is not None:
         figure.add_vrect(*shaded, fillcolor="#000", opacity=0.05, line_width=0, layer="below")
+    config = {
+        "responsive": True,
+        "displaylogo": False,
+        "showSendToCloud": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d"],
+    }
     options = {"full_html": False, "include_plotlyjs": False, "div_id": name, "default_height": f"{height}px"}
-    return f"<h3>{escape(title)}</h3>" + figure.to_html(CONFIG, **options)
+    return f"<h3>{escape(title)}</h3>" + figure.to_html(config, **options)
 
 
 def _layout(unit: str, height: int) -> dict[str, Any]:

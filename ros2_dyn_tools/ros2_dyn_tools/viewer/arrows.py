@@ -37,11 +37,8 @@ KINDS = {
     "joints": Kind("through each joint", (0, 95, 170), (120, 180, 225), 0.001, 0.005),
 }
 """By kind; forces are drawn in the first colour, moments in the lighter one."""
-BOX = "display:inline-block;width:1.1em;height:.45em;margin-right:2px"
 MIN_LENGTH, MAX_LENGTH = 0.01, 1.0
 """Arrows that would be shorter are not drawn, and longer ones are cut, m."""
-RADIUS = 0.006
-"""Radius of an arrow's shaft, m."""
 
 
 def arrow_points(model: RobotModel, picture: Picture) -> dict[str, Array]:
@@ -105,7 +102,7 @@ class Arrows:
             node.visible = False
         elif len(points):
             self._nodes[name] = self._server.scene.add_arrows(
-                name, points, _linear(colour), shaft_radius=RADIUS, head_radius=2.4 * RADIUS, head_length=5 * RADIUS
+                name, points, _linear(colour), shaft_radius=0.006, head_radius=0.0144, head_length=0.03
             )
 
 
@@ -117,10 +114,10 @@ def _linear(colour: Colour) -> Colour:
 
 def legend() -> str:
     """Return the legend as HTML, with the scale of each kind."""
-    rows = []
+    rows, box = [], "display:inline-block;width:1.1em;height:.45em;margin-right:2px"
     for kind in KINDS.values():
         boxes = "".join(
-            f'<span style="{BOX};background:rgb{colour}"></span>' for colour in (kind.colour, kind.moment_colour)
+            f'<span style="{box};background:rgb{colour}"></span>' for colour in (kind.colour, kind.moment_colour)
         )
         scale = f"{0.1 / kind.force_scale:g} N, {0.1 / kind.moment_scale:g} N&#8239;m"
         cells = f"<td style='white-space:nowrap'>{boxes}</td><td>{kind.name}</td><td style='opacity:.65'>{scale}</td>"

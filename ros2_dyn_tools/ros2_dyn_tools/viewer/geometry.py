@@ -18,10 +18,6 @@ from ros2_dyn.model.spatial import Array, rotation_from_rpy
 Colour = tuple[int, int, int]
 GREY: Colour = (176, 182, 190)
 STICK_COLOUR: Colour = (120, 140, 165)
-STICK_SHARE, MIN_STICK = 0.08, 0.01
-"""Radius of a stick over its length, and the smallest one, m."""
-MAX_FACES = 400_000
-"""Triangles of a mesh that a browser is sent; a larger mesh is replaced by its box."""
 
 
 class Shape(NamedTuple):
@@ -96,7 +92,7 @@ def _mesh(element: Element, folder: Path | None, colour: Colour | None, place: d
     scene = trimesh.load_scene(find_mesh(element.attrib["filename"], folder))
     scale = _numbers(element.get("scale", "1 1 1"))
     parts = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
-    if sum(len(part.faces) for part in parts) > MAX_FACES:
+    if sum(len(part.faces) for part in parts) > 400_000:  # too many for a browser: a box is shown
         lower, upper = scene.bounds * scale
         centre = place["position"] + place["rotation"] @ ((lower + upper) / 2)
         size = tuple(np.abs(upper - lower).tolist())
@@ -134,9 +130,9 @@ def _sticks(model: RobotModel) -> dict[str, list[Shape]]:
     sticks: dict[str, list[Shape]] = {spec.link: [] for spec in model.link_specs}
     for spec in model.link_specs:
         length = float(np.linalg.norm(spec.X.r))
-        if spec.parent is None or length < MIN_STICK:
+        if spec.parent is None or length < 0.01:
             continue
-        radius = max(STICK_SHARE * length, MIN_STICK)
+        radius = max(0.08 * length, 0.01)
         shape = Shape("cylinder", (radius, length), spec.X.r / 2, _turned_to(spec.X.r / length), STICK_COLOUR)
         sticks[spec.parent].append(shape)
         ball = Shape("sphere", (1.4 * radius,), np.zeros(3), np.eye(3), STICK_COLOUR)

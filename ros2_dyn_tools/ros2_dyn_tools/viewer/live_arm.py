@@ -16,13 +16,13 @@ import numpy as np
 from ros2_dyn.errors import Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
+from ros2_dyn.runtime import ArmRuntime, JointSample, Settings
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.inputs import CollisionReset
-from ros2_dyn.runtime.run_work import run_work
 from ros2_dyn.runtime.update import Step
 from ros2_dyn_tools.viewer.history import History
 from ros2_dyn_tools.viewer.picture import (
+    CURVES,
     EXTERNAL,
     MEASURED,
     THRESHOLD,
@@ -31,11 +31,7 @@ from ros2_dyn_tools.viewer.picture import (
     Picture,
     ShownRobot,
     Status,
-    unknown_efforts,
 )
-
-MIN_RAMP = 0.5
-"""Ramp of a payload that is taken over from the node, s."""
 
 
 class LiveArm:
@@ -57,24 +53,16 @@ class LiveArm:
         )
         found = self._runtime.robot
         assert found is not None  # it was made with a model
-        self._robot = robot._replace(model=found.model)
-        self._tip = found.tip_link
+        self.robot = robot._replace(model=found.model)
+        """The robot, with the joints of the arm."""
+        self.tip = found.tip_link
+        """The link at which wrenches act."""
         self._history = History(found.model.n)
         self._lock = threading.Lock()
         self._step: Step | None = None
         self._touched = ""
         """Outermost contact link since the last reset: as the efforts grow and decay, inner ones are named, too."""
         self._received_at = time.monotonic()
-
-    @property
-    def robot(self) -> ShownRobot:
-        """The robot, with the joints of the arm."""
-        return self._robot
-
-    @property
-    def tip(self) -> str:
-        """The link at which wrenches act."""
-        return self._tip
 
     @property
     def collision(self) -> bool:
@@ -94,7 +82,7 @@ class LiveArm:
                 self._step, self._received_at = step, now
                 self._history.append(1e-9 * step.state.stamp, step_efforts(step, self._runtime.settings))
                 if step.collision is not None and any(step.collision.exceeded):
-                    self._touched = outermost(self._robot.model, [self._touched, step.collision.contact.link])
+                    self._touched = outermost(self.robot.model, [self._touched, step.collision.contact.link])
 
     def reset(self) -> None:
         """Forget the collision."""
@@ -103,13 +91,6 @@ class LiveArm:
             if self._runtime.collision_latched:
                 self._runtime.step(CollisionReset(), time.monotonic())
 
-    def carry(self, link: str, parameters: Array) -> None:
-        """Let the arm carry what the node says it does: inertial parameters of shape (10,)."""
-        request = PayloadRequest(link, parameters.tolist(), MIN_RAMP)
-        with self._lock:
-            now = time.monotonic()
-            run_work(self._runtime, self._runtime.step(request, now), now)
-
     def picture(self, status: Status, commanded: LinkWrench | None) -> Picture | None:
         """Return the newest state with what is said of it; None before there is one."""
         with self._lock:
@@ -117,9 +98,25 @@ class LiveArm:
                 return None
             if status.collision and not status.contact_link:
                 status = status._replace(contact_link=self._touched)
-            return step_picture(self._step, self._runtime.settings, self._tip)._replace(
-                status=status, commanded=commanded
+            step = self._step
+            return Picture(
+                1e-9 * step.state.stamp,
+                np.array(step.state.q),
+                np.array(step.state.qd),
+                step_efforts(step, self._runtime.settings),
+                np.array(step.terms.joint_wrenches),
+                self._external(step),
+                commanded,
+                status,
             )
+
+    def _external(self, step: Step) -> LinkWrench | None:
+        """Return the wrench of the surroundings on the tip; None where it is not known."""
+        try:
+            wrench = step.collision.wrench.wrench if step.collision is not None else ()
+        except Ros2DynError:
+            return None
+        return LinkWrench(self.tip, self.tip, np.array(wrench)) if wrench else None
 
     def window(self, span: float, points: int) -> EffortWindow:
         """Return the efforts of the last seconds, in at most so many points."""
@@ -134,8 +131,7 @@ def outermost(model: RobotModel, links: Iterable[str]) -> str:
 
 def step_efforts(step: Step, settings: Settings) -> Array:
     """Return the efforts of a state, N m or N, shape (`CURVES`, n)."""
-    terms, n = step.terms, len(step.state.q)
-    efforts = unknown_efforts(n)
+    terms, efforts = step.terms, np.full((CURVES, len(step.state.q)), np.nan)
     efforts[MEASURED + 1 : EXTERNAL] = terms[:4]
     if step.state.effort is not None:
         kind = settings.states.measured_effort
@@ -143,23 +139,3 @@ def step_efforts(step: Step, settings: Settings) -> Array:
     if step.collision is not None:
         efforts[EXTERNAL], efforts[THRESHOLD] = step.collision.residual, step.collision.threshold
     return efforts
-
-
-def step_picture(step: Step, settings: Settings, tip: str) -> Picture:
-    """Return what is to be drawn of a state, with nothing said of it."""
-    state, seen = step.state, step.collision
-    external = None
-    if seen is not None:
-        try:
-            wrench = seen.wrench.wrench
-        except Ros2DynError:
-            wrench = ()
-        external = LinkWrench(tip, tip, np.array(wrench)) if wrench else None
-    return Picture(
-        1e-9 * state.stamp,
-        np.array(state.q),
-        np.array(state.qd),
-        step_efforts(step, settings),
-        np.array(step.terms.joint_wrenches),
-        external,
-    )

@@ -21,22 +21,12 @@ if TYPE_CHECKING:
 
 RATE = 30.0
 """Rate at which the robot is drawn, Hz."""
-PLOT_EVERY, TEXT_EVERY = 3, 6
-"""Number of pictures from one drawing of the plots to the next, and of the texts."""
-PLOT_WIDTH, PANEL_WIDTH = 400, 330
-"""Widths of the panels, pixels."""
-FIELD_OF_VIEW = 0.9
-"""Of the camera at first, rad."""
-LIGHT = 0.8
-"""Of the light from everywhere, so that no side of a link is black."""
 NARROW = (
     "<style>@media (max-width: 40em) { [style*='max-height: 60%'] { max-height: 46% !important; }"
     " [style*='max-height: 60%'], [style*='max-height: 60%'] [style*='width: 20em'] { width: 100vw !important; } }"
     "</style>"
 )
 """Lets viser's panel be as wide as the screen of a phone."""
-IDLE = 0.1
-"""Period at which a page without viewers looks for one, s."""
 
 
 class Page:
@@ -49,8 +39,6 @@ class Page:
         self._scene: RobotScene | None = None
         self._plots: Plots | None = None
         self._ticks = 0
-        self.frames = 0
-        """Number of pictures that were drawn."""
         self._arrows = Arrows(server)
         self.extra: Callable[[], None] = lambda: None
         """Called for each picture: what controls show."""
@@ -59,7 +47,9 @@ class Page:
         gui.add_html(NARROW)
         self._banner = gui.add_html("")
         self._reset = gui.add_button("Reset collision", color="red", disabled=True, visible=source.can_reset)
-        self._facts = gui.add_html(_waiting())
+        self._facts = gui.add_html(
+            '<div style="margin:4px 10px;font-size:13px">Waiting for robot_description and joint_states.</div>'
+        )
         self.controls = gui.add_folder("Controls", visible=False)
         """Where playback has its controls."""
         with gui.add_folder("Wrenches"):
@@ -68,27 +58,22 @@ class Page:
                 self._add_toggle(name, kind.name)
         with gui.add_folder("Diagnostics"):
             self._diagnostics = gui.add_html("")
-        self._panel = gui.add_panel()
-        self._efforts = self._panel.add_tab("Efforts")
-        self._externals = self._panel.add_tab("External efforts")
-        self._panel.dock_right()
-        self._panel.set_width(PLOT_WIDTH)
+        panel = gui.add_panel()
+        self._efforts = panel.add_tab("Efforts")
+        self._externals = panel.add_tab("External efforts")
+        panel.dock_right()
+        panel.set_width(400)
         gui.main_panel.dock_left()
-        gui.main_panel.set_width(PANEL_WIDTH)
+        gui.main_panel.set_width(330)
         self._reset.on_click(lambda _: self._on_reset())
         self._floor()
-
-    def compact(self, width: float) -> None:
-        """Leave most of the width to the robot; the other panel has a width, pixels."""
-        self._panel.minimize()
-        self._server.gui.main_panel.set_width(width)
 
     def run(self, until: Callable[[], bool]) -> None:
         """Draw at `RATE` until a condition holds."""
         due = time.monotonic()
         while not until():
             if not self._server.get_clients():
-                time.sleep(IDLE)
+                time.sleep(0.1)
                 due = time.monotonic()
                 continue
             self.draw()
@@ -109,12 +94,11 @@ class Page:
             self._scene.move(picture.q)
             self._scene.mark(picture.status.collision, picture.status.contact_link)
             self._arrows.draw(robot.model, picture)
-        if self._ticks % PLOT_EVERY == 0:
+        if self._ticks % 3 == 0:
             self._plots.draw(self._source.window(SPAN, POINTS))
-        if self._ticks % TEXT_EVERY == 0:
+        if self._ticks % 6 == 0:
             self._write(picture)
         self._ticks += 1
-        self.frames += 1
         self.extra()
 
     def _write(self, picture: Picture) -> None:
@@ -135,7 +119,7 @@ class Page:
         reach = max(self._scene.extent, 0.2)
         camera = self._server.initial_camera
         camera.position, camera.look_at = reach * np.array([0.95, 0.95, 0.6]), reach * np.array([0.0, 0.0, 0.06])
-        camera.fov = FIELD_OF_VIEW
+        camera.fov = 0.9
         for client in self._server.get_clients().values():
             client.camera.position, client.camera.look_at = camera.position, camera.look_at
 
@@ -158,7 +142,7 @@ class Page:
     def _floor(self) -> None:
         scene = self._server.scene
         scene.configure_environment_map(None)  # its light makes the colours of arrows and links pale
-        scene.add_light_ambient("/light", intensity=LIGHT)
+        scene.add_light_ambient("/light", intensity=0.8)  # from everywhere: no side of a link is black
         scene.add_grid("/floor", width=4.0, height=4.0, cell_size=0.1, section_size=0.5, position=(0.0, 0.0, -0.001))
         scene.add_frame("/base", axes_length=0.12, axes_radius=0.004)
 
@@ -166,7 +150,3 @@ class Page:
 def _set(part: Any, text: str) -> None:
     if part.content != text:
         part.content = text
-
-
-def _waiting() -> str:
-    return '<div style="margin:4px 10px;font-size:13px">Waiting for robot_description and joint_states.</div>'

@@ -6,8 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from ros2_dyn.errors import ModelError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
@@ -112,11 +110,6 @@ class Source(Protocol):
 
     def reset(self) -> str:
         """Forget the collision; return what went wrong, or an empty text."""
-
-
-def unknown_efforts(n: int) -> Array:
-    """Return efforts of which none is known, shape (`CURVES`, n)."""
-    return np.full((CURVES, n), np.nan)
 
 
 def read_robot(path: str | Path) -> ShownRobot:

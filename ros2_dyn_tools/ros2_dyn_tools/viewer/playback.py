@@ -12,14 +12,8 @@ from ros2_dyn_tools.viewer.timeline import Timeline
 if TYPE_CHECKING:
     import viser
 
-SPEEDS = ("0.1 x", "0.25 x", "0.5 x", "1 x", "2 x", "5 x", "20 x")
-"""Recorded time over time, as the page offers it."""
 STEP = 0.01
 """Resolution of the slider, s."""
-MOVED = 0.1
-"""How far the slider moves at once, s: each move is sent to every browser."""
-SETTLED = 0.5
-"""How long the page leaves the slider alone after somebody has moved it, s."""
 
 
 class Player:
@@ -96,7 +90,8 @@ class PlaybackPanel:
         with folder:
             self._toggle = gui.add_button("Play")
             self._slider: Any = gui.add_slider("time, s", 0.0, max(player.duration, STEP), STEP, 0.0)
-            speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 x")
+            speeds = ("0.1 x", "0.25 x", "0.5 x", "1 x", "2 x", "5 x", "20 x")
+            speed = gui.add_dropdown("speed", speeds, initial_value="1 x")
         self._label = "Play"
         self._shown, self._sought_at = 0.0, 0.0
         self._toggle.on_click(lambda _: self._switch())
@@ -118,7 +113,8 @@ class PlaybackPanel:
             self._player.pause(now)
         if label != self._label:
             self._label = self._toggle.label = label
-        if now - self._sought_at > SETTLED and abs(at - self._shown) >= MOVED:
+        # Each move is sent to every browser; what somebody has moved is left alone for a while.
+        if now - self._sought_at > 0.5 and abs(at - self._shown) >= 0.1:
             self._shown = at
             self._slider.value = round(at / STEP) * STEP
 

@@ -54,20 +54,10 @@ EXTERNAL_CURVES = (
     EffortCurve(EXTERNAL, "external effort", palette.EXTERNAL, 2.0),
 )
 """Curves of the second plot of each joint; the first two are the edges of a band."""
-NO_POINTS = {"show": False}
-LEAST_SHARE, LEAST = 0.005, 0.1
-"""Least range of an axis: share of the joint's effort limit; N m or N where it has none."""
-ENTRY = "white-space:nowrap;margin-right:12px"
-LINE = "display:inline-block;width:1.2em;height:.28em;vertical-align:middle;margin-right:4px"
-FONT = "11px sans-serif"
-TICKS = {"size": 4}
 SPAN = 10.0
 """Duration that the plots show, s."""
 POINTS = 300
 """Points of each curve."""
-HEIGHT = 92
-"""Height of a plot, pixels: those of six joints fit on a screen."""
-TITLE = "font-size:12px;font-weight:600;margin:2px 14px -8px 14px"
 
 
 class Chart:
@@ -84,13 +74,14 @@ class Chart:
         """
         self._curves, self._banded, self._least = curves, banded, least
         self._known = (False,) * len(curves)
+        axis = {"font": "11px sans-serif", "ticks": {"size": 4}}
         self._handle = gui.add_uplot(
             data=(np.array([-SPAN, 0.0]), *[np.zeros(2)] * len(curves), least_range(2, least)),
             **self._style(),
             scales={"x": {"time": False, "range": (-SPAN, 0.0)}, "y": {"auto": True}},
-            axes=({"size": 26, "font": FONT, "ticks": TICKS}, {"size": 42, "font": FONT, "ticks": TICKS, "space": 16}),
+            axes=(axis | {"size": 26}, axis | {"size": 42, "space": 16}),
             legend={"show": False},
-            height=HEIGHT,
+            height=92,  # pixels: the plots of six joints fit on a screen
             padding=(8, 12, 0, 0),
         )
 
@@ -110,11 +101,12 @@ class Chart:
         self._handle.remove()
 
     def _style(self) -> dict[str, Any]:
+        hidden = {"show": False}
         series: list[dict[str, Any]] = [{"label": "s"}]
         for curve, known in zip(self._curves, self._known):
             colour = curve.colour if known else "transparent"
-            series.append({"label": curve.name, "stroke": colour, "width": curve.width, "points": NO_POINTS})
-        series.append({"label": "least range", "stroke": "transparent", "points": NO_POINTS})
+            series.append({"label": curve.name, "stroke": colour, "width": curve.width, "points": hidden})
+        series.append({"label": "least range", "stroke": "transparent", "points": hidden})
         band = ({"series": (1, 2), "fill": BAND_FILL},) if self._banded and self._known[0] else None
         return {"series": tuple(series), "bands": band}
 
@@ -134,7 +126,8 @@ class Plots:
         gui = server.gui
         names = [f"{name}, {unit}" for name, unit in zip(model.joint_names, effort_units(model))]
         limits = np.where(np.isfinite(model.effort_limit), model.effort_limit, 0.0)
-        least = np.where(limits > 0, LEAST_SHARE * limits, LEAST).tolist()
+        least = np.where(limits > 0, 0.005 * limits, 0.1).tolist()  # N m or N
+        title = "font-size:12px;font-weight:600;margin:2px 14px -8px 14px"
         self._parts: list[Any] = []
         self._charts: list[tuple[Chart, Chart]] = []
         columns: list[list[Chart]] = []
@@ -143,7 +136,7 @@ class Plots:
                 self._parts.append(gui.add_html(legend(shown)))
                 columns.append([])
                 for name, low in zip(names, least):
-                    self._parts.append(gui.add_html(f'<div style="{TITLE}">{escape(name)}</div>'))
+                    self._parts.append(gui.add_html(f'<div style="{title}">{escape(name)}</div>'))
                     columns[-1].append(Chart(gui, curves, curves is EXTERNAL_CURVES, low))
         self._charts = list(zip(*columns))
 
@@ -181,8 +174,10 @@ def least_range(m: int, least: float) -> Array:
 
 def legend(curves: Sequence[EffortCurve]) -> str:
     """Return the legend of some curves as HTML."""
+    line = "display:inline-block;width:1.2em;height:.28em;vertical-align:middle;margin-right:4px"
     parts = "".join(
-        f'<span style="{ENTRY}"><span style="{LINE};background:{curve.colour}"></span>{curve.name}</span>'
+        f'<span style="white-space:nowrap;margin-right:12px">'
+        f'<span style="{line};background:{curve.colour}"></span>{curve.name}</span>'
         for curve in curves
     )
     time = '<span style="opacity:.6">time: s before now</span>'

@@ -34,13 +34,6 @@ from ros2_dyn_tools.viewer.picture import (
 from ros2_dyn_tools.viewer.timeline import NOT_TOUCHED, Timeline
 
 USUAL = Conditions()
-TERMS = ("effort", "gravity", "coriolis", "friction")
-ROWS = (INVERSE_DYNAMICS, GRAVITY, CORIOLIS, FRICTION)
-"""Rows of the efforts that they fill."""
-BANDWIDTH = Settings().collision.bandwidth
-"""Bandwidth of the momentum observer, 1/s: the default of the node."""
-CUTOFF = 10.0
-"""Cut-off of the filter of accelerations, which has no delay, Hz."""
 SHOWN_FOR = 1.0
 """How long a collision is shown after its end, s."""
 
@@ -71,9 +64,10 @@ def recorded_motion(
     qdd = accelerations(recording.t, recording.qd)
     efforts = np.full((m, CURVES, model.n), np.nan)
     efforts[:, MEASURED] = recording.effort
-    kernel = compile_kernel(model, TERMS, "numpy", ("q", "qd", "qdd", "gravity"))
+    rows = {"effort": INVERSE_DYNAMICS, "gravity": GRAVITY, "coriolis": CORIOLIS, "friction": FRICTION}
+    kernel = compile_kernel(model, tuple(rows), "numpy", ("q", "qd", "qdd", "gravity"))
     terms = kernel(recording.q, recording.qd, qdd, np.broadcast_to(gravity, (m, 3)))
-    for row, term in zip(ROWS, terms):
+    for row, term in zip(rows.values(), terms):
         efforts[:, row] = term
     along = friction_along(model, recording.q, recording.qd, gravity) - efforts[:, FRICTION]
     efforts[:, FRICTION] += along
@@ -105,8 +99,9 @@ def accelerations(t: Array, qd: Array) -> Array:
     if len(t) < 2:
         return np.zeros_like(qd)
     step = float(np.median(np.diff(t)))
-    if 3 * CUTOFF * step < 1 and len(qd) > 20:
-        qd = zero_phase(qd, CUTOFF, step)
+    cutoff = 10.0  # Hz
+    if 3 * cutoff * step < 1 and len(qd) > 20:
+        qd = zero_phase(qd, cutoff, step)
     return np.asarray(np.gradient(qd, t, axis=0))
 
 
@@ -116,7 +111,7 @@ def observe_all(timeline: Timeline, recording: Recording, conditions: Conditions
     threshold = timeline.efforts[0, THRESHOLD]
     e = np.where(np.isfinite(threshold), threshold, np.inf).tolist()
     detector = CollisionDetector(e) if np.any(np.isfinite(e)) else None
-    for i, residual in enumerate(observations(model, recording, BANDWIDTH, conditions)):
+    for i, residual in enumerate(observations(model, recording, Settings().collision.bandwidth, conditions)):
         timeline.efforts[i, EXTERNAL] = residual
         if detector is None:
             continue

@@ -18,13 +18,6 @@ from ros2_dyn_tools.viewer.picture import ShownRobot
 if TYPE_CHECKING:
     import viser
 
-ALARM: Colour = (255, 45, 35)
-"""Colour of the link that was touched."""
-ALARM_SHARE = 0.55
-"""How much of it the other links have during a collision."""
-SEGMENTS = 32
-"""Corners of a circle."""
-
 
 class RobotScene:
     """The robot's nodes in the scene, below `/robot`."""
@@ -62,10 +55,11 @@ class RobotScene:
         if (collision, link) == self._marked:
             return
         self._marked = collision, link
+        red: Colour = (255, 45, 35)  # the link that was touched; the others are so in part
         for name, parts in self._parts.items():
-            share = 0.0 if not collision else 1.0 if name == link else ALARM_SHARE
+            share = 0.0 if not collision else 1.0 if name == link else 0.55
             for node, colour in parts:
-                node.color = blend(colour, ALARM, share)
+                node.color = blend(colour, red, share)
         if self._label is not None:
             self._label.remove()
             self._label = None
@@ -95,7 +89,7 @@ class RobotScene:
             return scene.add_box(name, dimensions=shape.size, **pose)
         if shape.kind == "cylinder":
             radius, height = shape.size
-            return scene.add_cylinder(name, radius=radius, height=height, radial_segments=SEGMENTS, **pose)
+            return scene.add_cylinder(name, radius=radius, height=height, radial_segments=32, **pose)
         if shape.kind == "sphere":
             return scene.add_icosphere(name, radius=shape.size[0], **pose)
         return scene.add_mesh_simple(name, vertices=shape.vertices, faces=shape.faces, side="double", **pose)

@@ -15,11 +15,8 @@ from ros2_dyn.errors import InputError
 if TYPE_CHECKING:
     import viser
 
-MISSING = "viser is not installed: pip install 'ros2_dyn[view]', or pip install viser"
 LOCAL = "127.0.0.1"
 DEFAULT_PORT = 8080
-PORTS = 100
-"""Number of ports that are tried from the given one on."""
 
 
 def start_server(host: str = LOCAL, port: int = DEFAULT_PORT) -> viser.ViserServer:
@@ -32,7 +29,7 @@ def start_server(host: str = LOCAL, port: int = DEFAULT_PORT) -> viser.ViserServ
         import viser
         import websockets.asyncio.server as websocket_server
     except ImportError:
-        raise InputError("view", MISSING) from None
+        raise InputError("view", "viser is not installed: pip install 'ros2_dyn[view]', or pip install viser") from None
 
     class Server(viser.ViserServer):
         def request_share_url(self, verbose: bool = True) -> str | None:
@@ -67,7 +64,7 @@ def free_port(host: str, port: int) -> int:
         InputError: the address is none of this machine, or no port is free.
     """
     last: OSError | None = None
-    for candidate in range(port, port + (PORTS if port else 1)):
+    for candidate in range(port, port + (100 if port else 1)):
         try:
             family, kind, _, _, address = socket.getaddrinfo(host, candidate, type=socket.SOCK_STREAM)[0]
             with socket.socket(family, kind) as probe:
@@ -100,7 +97,7 @@ def is_own_page(host: str, origin: str | None, given: str) -> bool:
     """
     name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
     own = {"localhost", given.lower(), socket.gethostname().lower()}
-    if not (is_address(name) or name in own or name.removesuffix(".local") in own):
+    if not (_ip(name) is not None or name in own or name.removesuffix(".local") in own):
         return False
     return origin is None or urlsplit(origin).netloc.lower() == host.lower() != ""
 
@@ -114,35 +111,23 @@ def announce(server: viser.ViserServer) -> None:
 
 def exposure(host: str) -> str:
     """Return who can reach a page at an address, and what they can do; empty where only this machine can."""
-    if is_local(host):
+    number = _ip(host)
+    if host == "localhost" or (number is not None and number.is_loopback):
         return ""
     who = "everybody who reaches this machine by a network" if is_everywhere(host) else f"everybody who reaches {host}"
     what = "see the robot, its description, states and diagnostics, and reset a collision"
     return f"exposed: {who} can {what}. Nothing is encrypted, and nobody has to log in."
 
 
-def is_address(name: str) -> bool:
-    """Return whether a name is an IP address."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def is_local(host: str) -> bool:
-    """Return whether only this machine reaches an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def is_everywhere(host: str) -> bool:
     """Return whether an address stands for all of this machine."""
+    number = _ip(host)
+    return host == "" or (number is not None and number.is_unspecified)
+
+
+def _ip(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return a name as an IP address; None: it is none."""
     try:
-        return ipaddress.ip_address(host).is_unspecified
+        return ipaddress.ip_address(name)
     except ValueError:
-        return host == ""
+        return None

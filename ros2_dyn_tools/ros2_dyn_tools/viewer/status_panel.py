@@ -7,9 +7,8 @@ from html import escape
 
 from ros2_dyn_tools.viewer.picture import ERROR, OK, STALE, WARN, Picture, Status
 
-COLOURS = {OK: "#2b8a3e", WARN: "#c77700", ERROR: "#d9261c", STALE: "#868e96"}
-WORDS = {OK: "ok", WARN: "warning", ERROR: "error", STALE: "stale"}
-TEXT_SIZE = 13
+LEVELS = {ERROR: ("error", "#d9261c"), WARN: ("warning", "#c77700"), STALE: ("stale", "#868e96"), OK: ("ok", "#2b8a3e")}
+"""Word and colour of each level, the worst first."""
 MAX_TEXT = 300
 """Characters of a text that comes from outside."""
 
@@ -35,21 +34,21 @@ def facts(picture: Picture) -> str:
         f'<td style="overflow-wrap:anywhere">{_text(value)}</td></tr>'
         for name, value in rows
     )
-    return f'<table style="font-size:{TEXT_SIZE}px;margin:2px 10px;border-spacing:0 2px">{lines}</table>'
+    return f'<table style="font-size:13px;margin:2px 10px;border-spacing:0 2px">{lines}</table>'
 
 
 def diagnostics(status: Status) -> str:
     """Return the diagnostics as HTML, the worst first."""
     if not status.diagnostics:
-        return f'<div style="font-size:{TEXT_SIZE}px;margin:2px 10px;opacity:.6">none received</div>'
-    severity = {ERROR: 0, WARN: 1, STALE: 2, OK: 3}
-    rows = sorted(status.diagnostics, key=lambda each: severity.get(each.level, 1))
+        return '<div style="font-size:13px;margin:2px 10px;opacity:.6">none received</div>'
+    known = [each if each.level in LEVELS else each._replace(level=WARN) for each in status.diagnostics]
     lines = "".join(
-        f'<tr><td style="color:{COLOURS.get(each.level, COLOURS[WARN])};padding-right:8px;vertical-align:top;'
-        f'white-space:nowrap">● {WORDS.get(each.level, "?")}</td>'
+        f'<tr><td style="color:{colour};padding-right:8px;vertical-align:top;white-space:nowrap">● {word}</td>'
         f'<td style="padding-right:8px;vertical-align:top">{_text(each.name)}</td>'
         f'<td style="opacity:.75;overflow-wrap:anywhere">{_text(each.message)}</td></tr>'
-        for each in rows
+        for level, (word, colour) in LEVELS.items()
+        for each in known
+        if each.level == level
     )
     return f'<table style="font-size:12px;margin:2px 10px;border-spacing:0 2px">{lines}</table>'
 

@@ -4,7 +4,6 @@
 import doctest
 import os
 import re
-import runpy
 from pathlib import Path
 
 import pytest
@@ -82,14 +81,6 @@ def test_every_page_is_in_the_contents():
 def test_commands_page_has_every_command():
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == sorted(commands())
-
-
-def test_messages_page_is_the_generated_one():
-    """`python scripts/interfaces_page.py > docs/messages.md` writes it."""
-    made = runpy.run_path(os.fspath(DOCS.parent / "scripts" / "interfaces_page.py"))["page"]()
-    assert (DOCS / "messages.md").read_text(encoding="utf-8") == made
-    for path in (DOCS.parent / "ros2_dyn_interfaces").glob("[ms][sr][gv]/*"):
-        assert f"### {path.stem}\n" in made
 
 
 def test_every_file_of_examples_that_the_pages_name_exists():

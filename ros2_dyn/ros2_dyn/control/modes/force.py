@@ -9,7 +9,7 @@ from math import hypot
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.contact_watch import ContactWatch
 from ros2_dyn.control.events import Violation
-from ros2_dyn.control.force_control import force_control, tip_mobility
+from ros2_dyn.control.force_control import force_control
 from ros2_dyn.control.modes.base import Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.wrench_approach import MAX_FREE_SPEED, WrenchApproach, least_free_speed, travel_violation
@@ -51,7 +51,7 @@ class Force(Mode[ForceSettings]):
         """Return whether a tip without contact would be too fast; see `Mode`."""
         assert arm.wrench is not None  # the mode needs a target
         wrench = arm.wrench.in_base_axes(arm.state.q.tolist())
-        speed, force = least_free_speed(tip_mobility(arm.state), wrench, arm.loop), hypot(*wrench[:3])
+        speed, force = least_free_speed(arm.state.mobility[:3], wrench, arm.loop), hypot(*wrench[:3])
         if speed <= MAX_FREE_SPEED:
             return ""
         return (

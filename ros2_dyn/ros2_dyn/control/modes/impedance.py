@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_dyn.control.arm import Arm, DesiredPose
+from ros2_dyn.control.arm import Arm, TipTarget
 from ros2_dyn.control.cartesian_impedance import (
     bounded_stiffness,
     damping_matrix,
@@ -176,7 +176,7 @@ class Impedance(Mode[ImpedanceSettings]):
         self._approach.advance(target, arm, dt)
         return self._approach.wrench
 
-    def _desired_pose(self, arm: Arm) -> DesiredPose | None:
+    def _desired_pose(self, arm: Arm) -> TipTarget | None:
         """Return the pose that was desired since the mode began."""
         known = arm.pose is not None and arm.pose.arrived_at >= self.began_at - arm.commands.target_timeout
         return arm.pose if known else None
@@ -190,7 +190,7 @@ class Impedance(Mode[ImpedanceSettings]):
         return K if s == 1 else self._stiffness_before + s * (K - self._stiffness_before)
 
 
-def _task(arm: Arm, pose: DesiredPose | None, parameters: ImpedanceSettings) -> Task:
+def _task(arm: Arm, pose: TipTarget | None, parameters: ImpedanceSettings) -> Task:
     """Return the axes of the springs, and their stiffness: those of the parameters, or of a target with free axes."""
     q, stiffness = arm.state.q.tolist(), parameters.stiffness
     if pose is None or not pose.force_axes:

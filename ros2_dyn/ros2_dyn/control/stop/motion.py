@@ -13,6 +13,51 @@ ROUNDING = 1e-6
 """Difference of two times, s, that is none."""
 
 
+class History:
+    """Rows of numbers over the last moments, by their times."""
+
+    def __init__(self, memory: float) -> None:
+        """Remember rows for a time, s: the longest that is asked about."""
+        self._memory = memory
+        self._times, self._rows = np.zeros(0), np.zeros((0, 0))
+        self._count = 0
+
+    @property
+    def times(self) -> Array:
+        """Times of the rows, s, shape (k,), ascending."""
+        return self._times[: self._count]
+
+    @property
+    def rows(self) -> Array:
+        """The rows, shape (k, n)."""
+        return self._rows[: self._count]
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._count = 0
+
+    def add(self, t: float, row: ArrayLike) -> None:
+        """Add a row, shape (n,), of a time, s; one of before the last row counts as of the same time."""
+        row = np.asarray(row, dtype=float)
+        if self._count == len(self._times) or row.shape != self._rows.shape[1:]:
+            self._make_room(len(row))
+        before = self._times[self._count - 1] if self._count else t
+        self._times[self._count], self._rows[self._count] = max(t, before), row
+        self._count += 1
+
+    def _make_room(self, n: int) -> None:
+        """Forget what nobody asks about, and rows of a robot with other joints."""
+        kept = self._count if self._rows.shape[1] == n else 0
+        first = 0
+        if kept:
+            times = self._times[:kept]
+            first = max(int(np.searchsorted(times, times[-1] - self._memory - ROUNDING)) - 1, 0)
+        times, rows = self._times[first:kept], self._rows[first:kept]
+        room = max(64, 2 * len(times))
+        self._times, self._rows, self._count = np.empty(room), np.empty((room, n)), len(times)
+        self._times[: len(times)], self._rows[: len(times)] = times, rows.reshape(-1, n)
+
+
 class ArmMotion:
     """The positions of the joints over the last moments.
 
@@ -22,23 +67,15 @@ class ArmMotion:
 
     def __init__(self, memory: float) -> None:
         """Remember positions for a time, s: the longest that is asked about."""
-        self._memory = memory
-        self._times, self._positions = np.zeros(0), np.zeros((0, 0))
-        self._count = 0
+        self._seen = History(memory)
 
     def clear(self) -> None:
         """Forget all positions."""
-        self._count = 0
+        self._seen.clear()
 
     def observe(self, measured_at: float, q: ArrayLike) -> None:
         """Take positions, rad or m, shape (n,), that were measured at a time, s."""
-        q, count = np.asarray(q, dtype=float), self._count
-        if count == len(self._times) or q.shape != self._positions.shape[1:]:
-            self._make_room(len(q))
-            count = self._count
-        before = self._times[count - 1] if count else measured_at
-        self._times[count], self._positions[count] = max(measured_at, before), q
-        self._count += 1
+        self._seen.add(measured_at, q)
 
     def at_rest(self, distance: float, time: float) -> bool:
         """Return whether each joint has stayed within a range, rad or m, for a time, s; False while that is unknown."""
@@ -52,29 +89,16 @@ class ArmMotion:
         seen = self._lately(time)
         if seen is None:
             return None
-        span = self._times[self._count - 1] - self._times[self._count - len(seen)]
+        span = self._seen.times[-1] - self._seen.times[-len(seen)]
         return np.ptp(seen, axis=0) / span if span > 0 else None
 
     def _lately(self, time: float) -> Array | None:
         """Return the positions of the last time, s, shape (k, n): two at least; None where it is not remembered."""
-        times = self._times[: self._count]
-        if self._count < 2 or times[0] > times[-1] - time + ROUNDING:
+        times = self._seen.times
+        if len(times) < 2 or times[0] > times[-1] - time + ROUNDING:
             return None
         first = int(np.searchsorted(times, times[-1] - time - ROUNDING))
-        return self._positions[min(first, self._count - 2) : self._count]
-
-    def _make_room(self, n: int) -> None:
-        """Forget what nobody asks about, and the positions of a robot with other joints."""
-        kept = self._count if self._positions.shape[1] == n else 0
-        first = 0
-        if kept:
-            times = self._times[:kept]
-            first = max(int(np.searchsorted(times, times[-1] - self._memory - ROUNDING)) - 1, 0)
-        times, positions = self._times[first:kept], self._positions[first:kept]
-        room = max(64, 2 * len(times))
-        self._times, self._positions, self._count = np.empty(room), np.empty((room, n)), len(times)
-        if len(times):
-            self._times[: len(times)], self._positions[: len(times)] = times, positions
+        return self._seen.rows[min(first, len(times) - 2) :]
 
 
 class EffortResponse:

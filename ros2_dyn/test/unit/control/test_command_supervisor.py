@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The supervisor of commands: what it lets out, whatever comes in."""
 
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -57,27 +57,6 @@ def test_leaving_goes_to_the_declared_effort_and_ends_commands_once_it_has_held_
     assert_allclose(loop.sent[-n:], np.tile(expected, (n, 1)), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("rested", [10, PROOF_STEPS - 10], ids=["on the way", "in the proof"])
-def test_an_arm_that_moves_under_the_effort_that_is_left_is_braked_again_and_the_proof_begins_anew(rested):
-    loop = SupervisorLoop(ramp_time=0.2)
-    loop.enter()
-    loop.step(200)
-    loop.supervisor.leave()
-    loop.step(rested)
-    q = np.array([0.01 * np.sin(loop.now), 0.3])
-    for _ in range(30):
-        q = q + np.array([0.001, 0.0])  # 0.25 rad/s
-        loop.step(q=q)
-        assert loop.supervisor.commands
-    assert_array_equal(loop.sent[-1], SAFE)
-    for _ in range(2 * PROOF_STEPS - 5):  # rest, and the proof
-        loop.step(q=q)
-        assert (loop.supervisor.mode, loop.supervisor.commands) == ("monitor", True)
-    loop.step(WINDOW_STEPS, q=q)
-    assert not loop.supervisor.commands
-    assert_array_equal(loop.sent[-PROOF_STEPS:], np.tile(HOLD, (PROOF_STEPS, 1)))
-
-
 def test_a_mode_can_be_entered_while_the_last_is_being_left():
     loop = SupervisorLoop(ramp_time=0.1)
     loop.enter()
@@ -88,21 +67,6 @@ def test_a_mode_can_be_entered_while_the_last_is_being_left():
     loop.step(100)
     assert loop.supervisor.mode == "force"
     assert_array_equal(loop.sent[-1], loop.effort)
-
-
-def test_a_stopped_mode_can_be_left():
-    loop = SupervisorLoop(ramp_time=0.1)
-    loop.enter("force")
-    loop.step(50)
-    loop.step(collision=True)
-    loop.step(300)
-    assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
-    loop.supervisor.leave()
-    loop.step(PROOF_STEPS)
-    assert loop.supervisor.commands
-    loop.step(100)
-    assert (loop.supervisor.mode, loop.supervisor.commands) == ("monitor", False)
-    assert_array_equal(loop.sent[-PROOF_STEPS:], np.tile(HOLD, (PROOF_STEPS, 1)))
 
 
 # --- events
@@ -122,14 +86,6 @@ def test_interventions_are_counted_and_logged_once_a_mode():
         if mode == "gravity":
             assert loop.counts["slew limit"] == 49
             assert logged[1:] == ["slew limit of 'a'"]
-
-
-def test_events_are_taken_once():
-    loop = SupervisorLoop()
-    loop.enter()
-    loop.supervisor.stop("collision")
-    assert [event.text for event in loop.supervisor.take_events()] == ["stopped: collision"]
-    assert loop.supervisor.take_events() == []
 
 
 # --- stops
@@ -160,25 +116,6 @@ def test_a_stop_slews_to_the_safe_effort_from_the_same_state_on_and_stays_there(
     loop.effort = np.array([2.0, 1.0])
     loop.step(100)
     assert_array_equal(loop.step(), SAFE)
-
-
-def test_an_arm_that_rests_after_a_stop_is_drawn_by_springs_that_the_slew_rate_can_follow():
-    """They are added to the safe effort, and bounded by what the slew rate builds up within 0.1 s."""
-    loop = SupervisorLoop(ramp_time=0.0)
-    loop.enter()
-    loop.step(50)
-    loop.M = np.eye(2)
-    loop.supervisor.stop("collision")
-    anchor = loop.q
-    loop.step(100, q=anchor, qd=np.zeros(2))
-    assert_allclose(loop.sent[-1], SAFE, rtol=0, atol=0.1)
-    rested = loop.sent[-1]
-    loop.step(20, q=anchor + np.array([-1e-2, 1e-2]), qd=np.zeros(2))
-    assert_allclose(loop.sent[-1] - rested, [1.0, -1.0], rtol=0, atol=0.1)
-    for k in range(200):
-        loop.step(q=anchor + np.array([-1e-2, 1e-2]) * (1 + 9 * k / 199), qd=np.zeros(2))
-    assert_allclose(loop.sent[-1] - rested, 0.1 * LIMITS.slew_rate * [1, -1], rtol=0, atol=0.1)
-    assert loop.counts["stop failed"] == 0
 
 
 def test_a_stop_during_a_ramp_ends_the_ramp():
@@ -232,9 +169,10 @@ def test_limits_of_another_robot_stop_the_mode_or_abort_it(names, effort, mode):
         ({"age": 0.11}, "state stale: its stamp is 0.110 s behind the clock"),
         ({"age": -0.5}, "state stale: its stamp is 0.500 s ahead of the clock"),
         ({"age": nan}, "state stale: its stamp is nan s ahead of the clock"),
+        ({"age": inf}, "state stale: it has no stamp"),
         (IMPLAUSIBLE, "state stale: it repeats the same numbers"),
     ],
-    ids=["old", "ahead", "nan", "implausible"],
+    ids=["old", "ahead", "nan", "no stamp", "implausible"],
 )
 @pytest.mark.parametrize(("behaviour", "left"), [("hold_gravity", HOLD), ("zero_effort", np.zeros(2)), ("none", None)])
 def test_a_state_of_another_time_counts_as_none(behaviour, left, seen, reason):
@@ -326,27 +264,6 @@ def test_a_mode_whose_states_stop_for_a_while_as_it_is_left_is_left_all_the_same
     assert loop.supervisor.last is None
 
 
-def test_commands_end_at_once_when_states_stop_where_nothing_is_to_follow_a_stop():
-    loop = SupervisorLoop(stop_behaviour="none", ramp_time=0.0)
-    loop.enter()
-    loop.step(50)
-    assert loop.silence(0.3) is None
-    assert (loop.supervisor.mode, loop.supervisor.last) == ("monitor", None)
-
-
-@pytest.mark.parametrize("seconds", [0.1, 5.0, 60.0])
-def test_a_stop_follows_the_arm_again_when_states_come_back(seconds):
-    loop = SupervisorLoop(ramp_time=0.0)
-    loop.enter(applied=[-9.0, 3.9])
-    loop.effort = np.array([-9.0, 3.9])
-    loop.step(50)
-    assert loop.silence(seconds) is not None
-    assert loop.step() is not None
-    loop.step(100)
-    assert (loop.supervisor.mode, loop.supervisor.commands) == ("stopped", True)
-    assert_array_equal(loop.sent[-1], SAFE)
-
-
 def test_no_mode_goes_on_where_it_was_entered_again_on_the_state_that_was_lost():
     loop = SupervisorLoop(ramp_time=0.0)
     loop.enter(applied=[-9.0, 3.9])
@@ -357,10 +274,13 @@ def test_no_mode_goes_on_where_it_was_entered_again_on_the_state_that_was_lost()
     assert loop.supervisor.mode == "stopped"
 
 
-def test_a_single_state_that_does_not_fit_is_passed_over():
+@pytest.mark.parametrize("seen", [IMPLAUSIBLE, {"age": 0.081}, {"age": -0.081}], ids=["implausible", "old", "ahead"])
+def test_a_single_state_that_does_not_count_is_passed_over(seen):
     loop = SupervisorLoop()
     loop.enter()
-    assert loop.step(**IMPLAUSIBLE) is None
+    assert loop.step(age=0.08) is not None
+    assert loop.step(age=-0.05) is not None
+    assert loop.step(**seen) is None
     assert loop.step() is not None
 
 
@@ -425,7 +345,7 @@ def test_commands_go_on_from_the_one_before_a_command_that_was_not_published():
 
 
 @pytest.mark.parametrize("behaviour", STOP_BEHAVIOURS)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_command_of_random_inputs_is_bounded_and_without_steps(behaviour, seed):
     """Modes, states, efforts and pauses are random."""
     rng = np.random.default_rng(seed)

@@ -185,20 +185,6 @@ def test_force_on_an_elastic_wall_is_reached_without_a_bounce(fine_rig, push, st
     assert_allclose(last, FORCE, rtol=0.02)
 
 
-def test_force_in_the_axes_of_the_tip_is_reached(fine_rig):
-    """The force is along the tip's z axis."""
-    q = np.add(HOME, [0.4, 0.1, -0.2, 0.3, -0.4, 0.2])
-    direction = forward_kinematics(fine_rig.arm.model, q)[:3, 2]
-
-    def along_z(state):
-        return np.array([*FORCE * state.pose[:3, 2], 0, 0, 0])
-
-    peak, back, last = press(fine_rig, q, direction, along_z, 2e4)
-    assert peak <= 1.2 * FORCE
-    assert back <= 0.2 * SPEED
-    assert_allclose(last, FORCE, rtol=0.02)
-
-
 # --- hand-guiding -----------------------------------------------------------------------------------------------
 
 
@@ -291,17 +277,6 @@ def check_pressed(pressed: Pressed) -> None:
     assert pressed.nearest >= 0.1
     assert pressed.swing[pressed.on_walls].max() <= 2e-3
     assert pressed.reversals[pressed.on_walls].max() <= 4
-
-
-@pytest.mark.parametrize(("joint", "side"), part([(0, 1), (0, -1), (1, 1)], 2))
-def test_soft_wall_of_a_joint_holds_against_a_hand(rig, joint, side):
-    """The hand pulls with 50 N towards the limit of a joint."""
-    model, q = rig.arm.model, HOME.copy()
-    q[joint] = (model.upper if side > 0 else model.lower)[joint] - side * 0.3
-    along = side * jacobian(model, q)[:3, joint]
-    pressed = pull(rig, 0.35 * along / np.linalg.norm(along), 1.5, q)
-    assert pressed.on_walls.tolist() == [joint]
-    check_pressed(pressed)
 
 
 @pytest.mark.parametrize("direction", part([*DIRECTIONS[:5], (-1, 0, 0), (1, -1, 1)], 6))

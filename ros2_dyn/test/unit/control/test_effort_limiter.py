@@ -45,34 +45,6 @@ def test_a_command_at_an_earlier_time_does_not_change():
     assert_array_equal(started([1.0, 2.0]).limit(HUGE, -1.0)[0], [1.0, 2.0])
 
 
-def test_a_ramp_is_linear_in_time_from_the_newest_command():
-    limiter, wanted = started([-1.0, 0.5]), np.array([2.0, 1.0])
-    limiter.ramp(0.0, 0.5)
-    for k in range(1, 125):
-        s = k * PERIOD / 0.5
-        command, interventions = limiter.limit(wanted, k * PERIOD)
-        assert_allclose(command, (1 - s) * np.array([-1.0, 0.5]) + s * wanted, rtol=0, atol=1e-9)
-        assert interventions == ()
-        assert limiter.ramps
-    assert_array_equal(limiter.limit(wanted, 0.5)[0], wanted)
-    assert not limiter.ramps
-
-
-def test_a_ramp_that_is_ended_goes_on_at_the_slew_rate():
-    limiter = started()
-    limiter.ramp(0.0, 10.0)
-    limiter.end_ramp()
-    assert_allclose(limiter.limit(np.array([10.0, 4.0]), PERIOD)[0], PERIOD * LIMITS.slew_rate)
-
-
 def test_saturation_makes_every_number_finite():
     assert_array_equal(EffortLimiter(LIMITS).saturate(np.array([np.nan, np.inf])), [0.0, 4.0])
     assert_array_equal(EffortLimiter(LIMITS).saturate(np.array([-np.inf, 3.9])), [-10.0, 3.9])
-
-
-def test_a_cleared_limiter_has_no_command():
-    limiter = started()
-    limiter.ramp(0.0, 1.0)
-    limiter.clear()
-    assert limiter.last is None
-    assert not limiter.ramps

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from control_states import CART, MASS, SEVEN, THREE, exact_motion, moving
 from robots import example_robots
 from ros2_dyn.control.arm_state import arm_state
-from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_mobility, tip_motion
+from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.dynamics import (
     gravity,
@@ -132,7 +132,7 @@ def test_tip_mobility_is_the_acceleration_of_a_resting_tip_under_a_wrench(redund
     q, wrench = np.random.default_rng(seed).uniform(-1, 1, redundant.n), np.random.default_rng(seed).normal(size=6)
     state = arm_state(redundant, q, np.zeros(redundant.n))
     qdd = np.linalg.solve(state.M, force_control(state, wrench) - state.gravity)
-    assert_allclose(tip_mobility(state) @ wrench, (state.J @ qdd)[:3], rtol=0, atol=1e-9)
+    assert_allclose(state.mobility[:3] @ wrench, (state.J @ qdd)[:3], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from math import exp, sqrt
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh, expm
 from scipy.spatial.transform import Rotation
 
-from control_states import CART, MASS, SEVEN, Continuous, chain, moving
+from control_states import SEVEN, Continuous, chain, moving
 from ros2_dyn.control.arm_state import ArmState, arm_state
 from ros2_dyn.control.cartesian_impedance import (
     bounded_stiffness,
@@ -135,35 +133,6 @@ def test_posture_does_not_accelerate_the_tip_and_is_drawn_back(seed):
 # --- motion of a simulated arm
 
 
-def held(model, q0, K, ratio, rest) -> Continuous:
-    """Return motors that hang the tip on a spring and its damper."""
-
-    def law(t, q, qd):
-        state = arm_state(model, q, qd)
-        wrench = displacement(state.pose, rest(t)).wrench(K)
-        return state.gravity + wrench @ state.J - damping_matrix(state, ratio**2 * K, 0.0, np.inf) @ state.qd
-
-    return Continuous(law)
-
-
-def test_step_of_the_cart_is_that_of_a_mass_on_a_spring_and_a_damper():
-    k, ratio, step = 100.0, 0.5, 0.2
-    target = np.eye(4)
-    target[0, 3] = step
-    arm = SimulatedArm(
-        CART, held(CART, [0.0], np.diag([k, 0, 0, 0, 0, 0.0]), ratio, lambda t: target), [0.0], step=5e-3
-    )
-    omega = sqrt(k / MASS)
-    damped = omega * sqrt(1 - ratio**2)
-    for _ in range(20):
-        arm.advance(10)
-        t = arm.t
-        expected = step * (
-            1 - exp(-ratio * omega * t) * (np.cos(damped * t) + ratio * omega / damped * np.sin(damped * t))
-        )
-        assert_allclose(arm.q, expected, rtol=0, atol=1e-4 * step)
-
-
 @pytest.mark.parametrize(("seed", "model_error"), [(0, 0.0), (1, 0.05)])
 def test_step_of_an_arm_is_the_designed_one_within_5_percent(seed, model_error):
     """A small step in all six directions, beside the linear system of the tip's inertia, the spring and the damper."""
@@ -195,30 +164,6 @@ def test_step_of_an_arm_is_the_designed_one_within_5_percent(seed, model_error):
         x = displacement(forward_kinematics(known, arm.q), rest).x
         expected = (expm(A * arm.t) @ x0)[:6]
         assert_allclose(x, expected, rtol=0, atol=0.05 * np.max(np.abs(x0)))
-
-
-@pytest.mark.parametrize("omega", [0.3, 1.0, 3.0])
-def test_frequency_response_of_the_cart_is_that_of_the_design(omega):
-    """Amplitude and phase at multiples of the natural frequency."""
-    k, ratio = 100.0, 0.7
-    w = omega * sqrt(k / MASS)
-
-    def rest(t):
-        made = np.eye(4)
-        made[0, 3] = 0.01 * np.sin(w * t)
-        return made
-
-    arm = SimulatedArm(CART, held(CART, [0.0], np.diag([k, 0, 0, 0, 0, 0.0]), ratio, rest), [0.0], step=1e-2)
-    arm.advance(300)
-    times, places = [], []
-    for _ in range(round(4 * np.pi / w / 0.01)):
-        arm.advance(1)
-        times.append(arm.t)
-        places.append(arm.q[0])
-    basis = np.stack([np.sin(w * np.array(times)), np.cos(w * np.array(times))], axis=1)
-    (a, b), *_ = np.linalg.lstsq(basis, np.array(places), rcond=None)
-    expected = 0.01 * k / (k - MASS * w**2 + 1j * w * 2 * ratio * sqrt(k * MASS))
-    assert_allclose(a + 1j * b, expected, rtol=0.01)
 
 
 def test_singular_arm_is_damped_and_drawn_without_a_jump():

@@ -19,8 +19,12 @@ def test_history_gives_the_command_that_was_held():
     assert_array_equal(history.at(9.955), [995])
     assert_array_equal(history.at(9.90001), [990])
     assert history.at(5.0) is None
+    low, high = history.since(9.955)
+    assert (low, high) == ([995], [999])  # the one that was held then, and all later ones
+    assert (history.last, history.last_at) == ([999], pytest.approx(9.99))
     history.clear()
     assert history.at(9.955) is None
+    assert history.last is None
 
 
 def states(loop: LoopDelay, n: int, period: float, age: float, start: float = 0.0) -> float:
@@ -31,14 +35,14 @@ def states(loop: LoopDelay, n: int, period: float, age: float, start: float = 0.
 
 
 def test_delay_of_the_states_is_age_and_period():
-    loop = LoopDelay(0.1)
+    loop = LoopDelay(CommandHistory(1.0), 0.1)
     states(loop, 100, 0.002, 0.03)
     assert loop.longest == pytest.approx(0.032)
 
 
 def test_states_that_come_in_bursts_are_as_late_as_the_last_of_a_pause():
     """Nine of ten come at once with the next, so that the median period is zero."""
-    loop = LoopDelay(0.1)
+    loop = LoopDelay(CommandHistory(1.0), 0.1)
     for k in range(100):
         for i in range(10):
             loop.on_state(0.02 * k, 0.02 * k - 0.002 * (9 - i))
@@ -46,7 +50,7 @@ def test_states_that_come_in_bursts_are_as_late_as_the_last_of_a_pause():
 
 
 def test_a_late_state_counts_at_once_and_fades_slowly():
-    loop = LoopDelay(0.1)
+    loop = LoopDelay(CommandHistory(1.0), 0.1)
     now = states(loop, 100, 0.01, 0.0)
     loop.on_state(now + 0.04, now + 0.04)
     assert loop.longest == pytest.approx(0.05)
@@ -57,7 +61,7 @@ def test_a_late_state_counts_at_once_and_fades_slowly():
 
 
 def test_a_pause_that_no_mode_outlasts_is_forgotten():
-    loop = LoopDelay(0.1)
+    loop = LoopDelay(CommandHistory(1.0), 0.1)
     now = states(loop, 100, 0.01, 0.0)
     states(loop, 3, 0.01, 0.005, now + 5.0)
     assert loop.longest == pytest.approx(0.015)
@@ -65,13 +69,14 @@ def test_a_pause_that_no_mode_outlasts_is_forgotten():
 
 def estimate(delay: float, noise: float = 0.0, amplitude: float = 1.0, period: float = 0.004) -> float:
     """Return the estimated delay of commands that wander, whose effort is measured with a bias."""
-    rng, found = np.random.default_rng(1), CommandDelay()
+    rng, commands = np.random.default_rng(1), CommandHistory(0.24)
+    found = CommandDelay(commands)
     sent = amplitude * np.cumsum(rng.normal(size=(500, 2)), axis=0)
     late = round(delay / period)
     for k, command in enumerate(sent):
         exerted = sent[max(k - 1 - late, 0)]
         found.on_effort(k * period, exerted + 3.0 + noise * rng.normal(size=2), np.array([50.0, 20.0]))
-        found.on_command(k * period, command)
+        commands.add(k * period, command)
     return found.delay
 
 
@@ -85,23 +90,25 @@ def test_measured_efforts_show_the_delay_of_commands(delay, noise):
 @pytest.mark.parametrize("delay", [0.008, 0.06])
 def test_slow_commands_show_the_delay_too(delay):
     """At 0.3 Hz, where delays of a period more or less differ by a thousandth."""
-    found, t = CommandDelay(), 0.004 * np.arange(1500)
+    commands, t = CommandHistory(0.24), 0.004 * np.arange(1500)
+    found = CommandDelay(commands)
     sent = np.stack([np.sin(1.9 * t), np.cos(1.9 * t)], axis=1)
     for k, command in enumerate(sent):
         found.on_effort(t[k], sent[max(k - 1 - round(delay / 0.004), 0)], np.array([1.0, 1.0]))
-        found.on_command(t[k], command)
+        commands.add(t[k], command)
     assert delay <= found.delay <= delay + 0.004 + 2 * RESOLUTION
 
 
 def test_of_delays_that_states_cannot_tell_apart_the_shortest_counts():
     """Twice a command came between a measurement and its state, which blurs the sums for long."""
-    rng, found = np.random.default_rng(1), CommandDelay()
+    rng, commands = np.random.default_rng(1), CommandHistory(0.24)
+    found = CommandDelay(commands)
     sent = np.cumsum(rng.normal(size=(1000, 2)), axis=0)
     for k in range(1, 1000):
         if k in (41, 42):
-            found.on_command(0.004 * k, sent[k] + 1.0)
+            commands.add(0.004 * k, sent[k] + 1.0)
         found.on_effort(0.004 * k + 1e-6, sent[k - 1], np.array([50.0, 20.0]))
-        found.on_command(0.004 * k, sent[k])
+        commands.add(0.004 * k, sent[k])
     assert found.delay == 0.0
 
 
@@ -116,6 +123,6 @@ def test_efforts_that_change_by_rounding_alone_give_no_delay():
 
 
 def test_the_declared_delay_of_commands_counts_until_efforts_show_more():
-    loop = LoopDelay(0.1, declared=0.01)
+    loop = LoopDelay(CommandHistory(1.0), 0.1, declared=0.01)
     states(loop, 10, 0.002, 0.0)
     assert loop.longest == pytest.approx(0.012)

@@ -7,7 +7,6 @@ import pytest
 from robots import mock_arm
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.model_doubt import (
-    CommandBand,
     Doubt,
     allowance,
     contact_allowance,
@@ -89,20 +88,6 @@ def test_one_outlier_is_no_doubt_and_is_forgotten(period):
     doubt = Doubt(1)
     for k in range(100):
         assert doubt.update(period * k, [1e9 if k % 10 == 9 else 0.0], [1.0]) is None
-
-
-def test_commands_of_the_last_tenth_of_a_second_make_the_band_and_the_held_one_before():
-    band = CommandBand([1.0, 0.0], 0.0)
-    for k in range(1, 101):
-        band.add([1.0 + 0.1 * k, -0.1 * k], 0.01 * k)
-        low, high = band.at(0.01 * k)
-        assert high[0] == pytest.approx(1.0 + 0.1 * k)
-        assert low[0] <= 1.0 + 0.1 * max(k - 10, 0) + 1e-9  # what a controller may still hold
-        assert low[0] >= 1.0 + 0.1 * max(k - 13, 0) - 1e-9
-        assert low[1] == pytest.approx(-0.1 * k)
-    assert band.last == [pytest.approx(11.0), pytest.approx(-10.0)]
-    low, high = band.at(5.0)
-    assert low[0] >= 10.7  # after a pause only the last commands are held
 
 
 def test_the_mean_difference_needs_no_acceleration():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 
 HELD = np.array([1.0, 2.0])
@@ -23,12 +24,12 @@ def stand(applied: AppliedEffort, *, proves: bool = True, start: float = 0.0) ->
 
 @pytest.mark.parametrize("proves", [False, True])
 def test_effort_is_remembered_where_nobody_carries_a_part_of_the_arm(proves):
-    held = stand(AppliedEffort(), proves=proves).held_at(REST)
+    held = stand(AppliedEffort(CommandHistory(0.24)), proves=proves).held_at(REST)
     assert (held is not None) == proves
 
 
 def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
-    applied = stand(AppliedEffort())
+    applied = stand(AppliedEffort(CommandHistory(0.24)))
     at, elsewhere = np.array([0.005, 0.5]), np.array([0.02, 0.5])
     np.testing.assert_allclose(applied.held_at(at), HELD)
     assert applied.held_at(elsewhere) is None
@@ -39,8 +40,9 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
 
 
 def test_the_newest_command_is_applied_for_half_a_second_and_then_what_held_the_arm():
-    applied, command = stand(AppliedEffort()), np.array([3.0, 4.0])
-    applied.on_command(command, 1.0)
+    commands, command = CommandHistory(0.24), np.array([3.0, 4.0])
+    applied = stand(AppliedEffort(commands))
+    commands.add(1.0, command)
     robot = SimpleNamespace(exerted=lambda *_: None)
     latest = SimpleNamespace(state=SimpleNamespace(measured=None), terms=None)
     state = SimpleNamespace(q=REST, gravity=np.zeros(2))

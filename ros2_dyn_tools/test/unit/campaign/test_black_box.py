@@ -15,49 +15,32 @@ from mcap.writer import CompressionType, Writer
 from arm_world import timeline
 from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
-from ros2_dyn.runtime import CommandLink, DesiredSample, JointSample, Update, black_box, black_box_file, run_work
+from ros2_dyn.runtime import CommandLink, DesiredSample, black_box, black_box_file, run_work
 from ros2_dyn.runtime.black_box import AFTERMATH, Recording, RecordingRuntime
 from ros2_dyn.runtime.input_records import Answer, read_record, write_record
-from ros2_dyn.runtime.inputs import ClockJump, ModeRequest, SettingsChange, TimePassed
+from ros2_dyn.runtime.inputs import ClockJump, SettingsChange
 from ros2_dyn_tools.campaign.runner import play_world
 from ros2_dyn_tools.recording.replay import replay
-from runtime_rig import HOME, NAMES, SETTINGS, description
-
-PERIOD = 0.01
+from runtime_rig import NAMES, SETTINGS, RuntimeRig, description
 
 
-class Arm:
-    """A recorded runtime whose arm rests, at 100 states a second."""
+class Arm(RuntimeRig):
+    """A recorded runtime whose arm stays where it is."""
 
-    def __init__(self, begin: float = 100.0) -> None:
-        self.runtime = RecordingRuntime(description(), SETTINGS)
-        self.box, self.now = self.runtime.box, begin
-        self.runtime.step(CommandLink(topic="/commands"), begin)
+    make_runtime = RecordingRuntime
 
-    def state(self) -> JointSample:
-        """Return the state of this instant."""
-        stamp = round(1e9 * self.now) + 10**18
-        noise = 1e-6 * np.sin(1e3 * self.now + np.arange(3))
-        return JointSample(stamp, NAMES, (HOME + noise).tolist(), noise.tolist(), (), stamp)
+    def __init__(self) -> None:
+        super().__init__(moves=False)
+        self.targets = False
 
-    def play(self, seconds: float) -> list[Update]:
-        """Let time pass with states."""
-        updates = []
-        for _ in range(round(seconds / PERIOD)):
-            self.now += PERIOD
-            updates.append(self.runtime.step(self.state(), self.now))
-            self.runtime.step(TimePassed(), self.now)
-        return updates
+    @property
+    def box(self) -> black_box.BlackBox:
+        """What is recorded."""
+        return self.runtime.box
 
-    def wait(self, seconds: float) -> None:
-        """Let time pass without states."""
-        for _ in range(round(seconds / PERIOD)):
-            self.now += PERIOD
-            self.runtime.step(TimePassed(), self.now)
-
-    def enter(self, mode: str) -> None:
-        """Request a mode."""
-        run_work(self.runtime, self.runtime.step(ModeRequest(mode), self.now), self.now)
+    def play(self, seconds: float) -> None:
+        """Let time pass with states, s."""
+        self.step(round(seconds / self.period))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +50,7 @@ def recording() -> Recording:
     arm.play(3.0)
     arm.enter("gravity")
     arm.play(3.0)
-    arm.wait(1.5)
+    arm.silence(1.5)
     found = arm.box.take_stop(arm.now)
     assert found is not None
     return found
@@ -106,7 +89,7 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
     assert arm.box.take_stop(arm.now) is None
     arm.runtime.step(ClockJump("by 2 s"), arm.now)
     assert arm.box.take_stop(arm.now) is None
-    arm.play(AFTERMATH + PERIOD)
+    arm.play(AFTERMATH + arm.period)
     assert arm.box.take_stop(arm.now).reason.startswith("clock jumped")
     arm.play(2 * AFTERMATH)
     assert arm.box.take_stop(arm.now) is None
@@ -121,7 +104,7 @@ def test_mode_that_is_left_on_request_is_no_stop():
     arm.play(0.5)
     arm.enter("gravity")
     arm.play(0.5)
-    arm.enter("monitor")
+    assert arm.set_mode("monitor").error is None
     arm.play(2.0)
     assert arm.runtime.mode == "monitor"
     assert arm.box.take_stop(arm.now) is None
@@ -147,7 +130,7 @@ def test_record_that_begins_amid_a_run_is_bounded_and_replays_the_mode(monkeypat
     arm.enter("gravity")
     arm.play(8.0)
     taken = arm.box.take("now", arm.now)
-    assert taken.records[0].now >= arm.now - 4.0 - PERIOD
+    assert taken.records[0].now >= arm.now - 4.0 - arm.period
     assert taken.begins.mode == "gravity"
     assert not taken.begins.whole
     black_box_file.write(taken, tmp_path / "box.mcap")
@@ -195,8 +178,8 @@ def test_what_cannot_be_recorded_ends_the_recording_and_not_the_mode():
     arm.play(0.5)
     arm.enter("gravity")
     arm.runtime.step(CommandLink(topic=Broken()), arm.now)
-    commands = [update.command for update in arm.play(0.5)]
-    assert None not in commands
+    arm.play(0.5)
+    assert arm.runtime.mode == "gravity"
     assert "an input cannot be recorded: RuntimeError: broken" in arm.box.problem
     assert arm.box.take("now", arm.now) is None
 
@@ -204,7 +187,7 @@ def test_what_cannot_be_recorded_ends_the_recording_and_not_the_mode():
 def test_numbers_that_are_not_finite_are_recorded_and_replayed():
     arm = Arm()
     arm.play(0.1)
-    arm.runtime.step(arm.state()._replace(position=[float("nan")] * 3, velocity=[float("-inf")] * 3), arm.now)
+    arm.runtime.step(arm.sample()._replace(position=[float("nan")] * 3, velocity=[float("-inf")] * 3), arm.now)
     replayed = list(replay(arm.box.take("now", arm.now)))
     assert np.isnan(replayed[-1].given.position).all()
     assert all(each.same for each in replayed)
@@ -320,15 +303,9 @@ def dumped(**changes) -> list[tuple[str, int, bytes]]:
     """Return the messages of a file of one joint state, with some of its parts replaced."""
     parts = {"begin": BEGIN, "given": STATE, "now": 0.0, "decision": DECISION, "topic": "/input/joint_state"} | changes
     raw = {name: value if isinstance(value, bytes) else json.dumps(value).encode() for name, value in parts.items()}
-    given = (
-        raw["given"]
-        if isinstance(changes.get("given"), bytes)
-        else b'{"now": %s, "given": %s}'
-        % (
-            raw["now"],
-            raw["given"],
-        )
-    )
+    given = raw["given"]
+    if not isinstance(changes.get("given"), bytes):
+        given = b'{"now": %s, "given": %s}' % (raw["now"], given)
     return [("/begin", 0, raw["begin"]), (parts["topic"], 1, given), ("/decision", 1, raw["decision"])]
 
 

@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second commander: what the arm does when the node is killed, hangs, resumes or is started again."""
 
+from itertools import cycle, product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_world import ARM, HOME, broken
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
-from ros2_dyn.control.gravity_compensation import STOP_DAMPING
 from ros2_dyn.control.modes import MODES
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling
-from ros2_dyn.dynamics import gravity, mass_matrix
+from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
-from ros2_dyn.runtime.failsafe_runtime import END_TIMEOUT, MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
+from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.simulated_node import FAILSAFE_NAME
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
+from tiers import FULL
 
 SETTINGS = {
     "robot.joints": ARM.joint_names,
@@ -66,8 +67,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("mode", "fault"), [*product(MODES, FAULTS)] if FULL else [*zip(MODES, cycle(FAULTS))])
 def test_arm_rests_a_second_after_its_node_was_killed_hangs_or_is_terminated(mode, fault):
     played = commanding(mode)
     FAULTS[fault](played.node)
@@ -183,7 +183,7 @@ def test_a_node_that_is_started_again_does_not_command_beside_the_failsafe():
 def test_terminated_failsafe_ends_when_the_arm_rests():
     played = commanding("feed_forward")
     played.node.terminate()
-    played.run(1.0 + END_TIMEOUT)
+    played.run(6.0)
     ended = of_kind(played, "failsafe")[-1]
     assert ended[1] == "ends"
     assert 1.0 + REST_TIME < ended[0] < 3.0
@@ -236,14 +236,6 @@ def test_a_node_that_commands_nothing_may_be_silent_and_its_end_ends_the_failsaf
     assert not failsafe.taken_over
 
 
-def test_a_watcher_that_was_held_up_itself_does_not_blame_the_node():
-    """A machine that stood still for seconds is no reason to take over."""
-    failsafe = guard()
-    look(failsafe, NodeSigns(command=command()), 1.0, 0.03)
-    assert failsafe.on_time(NodeSigns(command=command()), 5.0) is None
-    assert look(failsafe, NodeSigns(command=command()), 5.01, 0.2)
-
-
 def test_commands_begin_at_the_last_one_within_the_limits_and_slew():
     """Although the node stored one that no limit allows."""
     failsafe = guard()
@@ -252,22 +244,6 @@ def test_commands_begin_at_the_last_one_within_the_limits_and_slew():
     assert np.all(np.abs(commands) <= LIMIT * (1 + 1e-12))
     assert np.max(np.abs(np.diff(commands, axis=0)) / (10 * LIMIT * MAX_SLEW_STEP)) <= 1 + 1e-9
     assert_allclose(commands[-1], gravity(ARM, HOME), rtol=0, atol=0.1)
-
-
-def test_the_arm_is_carried_where_it_is_and_drawn_back_to_where_it_came_to_rest_as_long_as_states_come():
-    """Not carried as where it was when the node died: something moves it by and by."""
-    signs, failsafe = NodeSigns(alive=False, command=command()), guard()
-    look(failsafe, signs, 1.0, 3.0, speed=0.03)
-    commands = look(failsafe, signs, 4.0, 0.5, offset=0.09)
-    there = gravity(ARM, np.array(HOME) + 0.09)
-    assert np.max(np.abs(there - gravity(ARM, HOME))) > 1.8
-    rate = limit_rate_to_sampling(STOP_DAMPING, PERIOD, 0.0)
-    spring = -((rate / 1.5) ** 2) * mass_matrix(ARM, np.array(HOME) + 0.09) @ np.full(6, 0.09)
-    assert np.max(np.abs(spring)) > 10.0
-    moved = 0.03 * 0.15 / 0.09  # until it is held
-    assert_allclose(
-        commands[-1], there + (1 - moved / 2) * spring, rtol=0, atol=0.1 + moved / 2 * np.max(np.abs(spring))
-    )
 
 
 def test_payload_of_the_last_command_is_carried():

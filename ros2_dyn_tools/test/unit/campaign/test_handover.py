@@ -25,8 +25,6 @@ RESTS = 0.02
 """Speed below which the arm rests, rad/s."""
 HELD = 0.1
 """Motion that a handover which fails may lead to, rad."""
-
-
 LONGEST = 20.0
 """Time in which every handover has to end, s."""
 
@@ -99,40 +97,8 @@ def test_arm_that_is_taken_over_and_given_back_stays_where_it_is(seed):
     assert not broken(world)
 
 
-def refuse(world: HandoverWorld) -> None:
-    world.manager.switches = False
-
-
-def keep_silent(world: HandoverWorld) -> None:
-    world.manager.answers = False
-
-
-def switch_and_keep_silent(world: HandoverWorld) -> None:
-    world.manager.tells = False
-
-
-def kill_effort_controller(world: HandoverWorld) -> None:
-    world.manager.effort_works = False
-
-
-def kill_trajectory_controller(world: HandoverWorld) -> None:
-    world.manager.trajectory_works = False
-
-
-def name_joints_in_another_order(world: HandoverWorld) -> None:
-    world.manager.effort_joints = world.manager.effort_joints[::-1]
-
-
-def swap_joints(world: HandoverWorld) -> None:
-    world.wirings.append([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)])
-
-
-def lose_efforts(world: HandoverWorld) -> None:
-    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
-
-
-def let_it_move(world: HandoverWorld) -> None:
-    world.arm.qd[1] = 0.3
+SILENT, REFUSED, DEAD_EFFORT = ("answers", False), ("switches", False), ("effort_works", False)
+"""What is wrong with the manager of the controllers: an attribute of `SimulatedManager`, and its value."""
 
 
 def _held(world: HandoverWorld, held_by: str) -> None:
@@ -144,31 +110,38 @@ def _held(world: HandoverWorld, held_by: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "says", "held_by"),
+    ("fault", "says"),
     [
-        (refuse, "the switch is refused", TRAJECTORY),
-        (keep_silent, "no answer within 2 s", TRAJECTORY),
-        (kill_effort_controller, "'shoulder_pan_joint' does not follow its command; switched back", TRAJECTORY),
-        (name_joints_in_another_order, "set robot.joints to its joints in its order", TRAJECTORY),
-        (let_it_move, "the arm moves: '", TRAJECTORY),
+        (REFUSED, "the switch is refused"),
+        (SILENT, "no answer within 2 s"),
+        (DEAD_EFFORT, "'shoulder_pan_joint' does not follow its command; switched back"),
+        (("effort_joints", tuple(ARM.joint_names[::-1])), "set robot.joints to its joints in its order"),
     ],
-    ids=lambda each: each.__name__ if callable(each) else "",
 )
-def test_arm_that_cannot_be_taken_over_stays_with_its_controller(fault, says, held_by):
+def test_arm_that_cannot_be_taken_over_stays_with_its_controller(fault, says):
     world = HandoverWorld()
-    fault(world)
+    setattr(world.manager, *fault)
     outcome = world.take_over()
     assert not outcome.success
     assert says in outcome.message
-    if fault is not keep_silent:
-        assert outcome.held_by == held_by
-    _held(world, held_by)
+    if fault != SILENT:
+        assert outcome.held_by == TRAJECTORY
+    _held(world, TRAJECTORY)
     assert world.node.mode == "monitor"
+
+
+def test_arm_that_moves_is_not_taken_over():
+    world = HandoverWorld()
+    world.arm.qd[1] = 0.3
+    outcome = world.take_over()
+    assert "the arm moves: '" in outcome.message
+    assert (outcome.success, outcome.held_by) == (False, TRAJECTORY)
+    _held(world, TRAJECTORY)
 
 
 def test_joints_that_are_swapped_behind_the_manager_are_switched_back():
     world = HandoverWorld(home=[0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0])  # upright: no weight tells them apart
-    swap_joints(world)
+    world.wirings.append([(0, 1.0), (2, 1.0), (1, 1.0), (3, 1.0), (4, 1.0), (5, 1.0)])
     outcome = world.take_over()
     assert not outcome.success
     assert "switched back" in outcome.message
@@ -177,7 +150,7 @@ def test_joints_that_are_swapped_behind_the_manager_are_switched_back():
 
 def test_switch_that_took_place_unanswered_counts():
     world = HandoverWorld()
-    switch_and_keep_silent(world)
+    world.manager.tells = False
     outcome = world.take_over()
     assert outcome.success, outcome.message
     _held(world, NODE)
@@ -185,7 +158,7 @@ def test_switch_that_took_place_unanswered_counts():
 
 def test_measured_efforts_that_are_missing_leave_the_take_over_unverified():
     world = HandoverWorld()
-    lose_efforts(world)
+    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
     outcome = world.take_over()
     assert outcome.success
     assert "to see whether these follow: shoulder_pan_joint, " in outcome.message
@@ -194,7 +167,7 @@ def test_measured_efforts_that_are_missing_leave_the_take_over_unverified():
 
 def test_manager_that_falls_silent_leaves_the_arm_with_whoever_is_active_and_the_node_commanding():
     world = HandoverWorld()
-    world.at(world.now + 0.5, lambda: keep_silent(world))
+    world.at(world.now + 0.5, lambda: setattr(world.manager, *SILENT))
     outcome = world.take_over()
     assert not outcome.success
     assert outcome.held_by == f"{TRAJECTORY} or {NODE}"
@@ -237,22 +210,21 @@ def test_robot_that_changes_amid_a_take_over_is_given_back():
 
 
 @pytest.mark.parametrize(
-    ("fault", "says", "held_by"),
+    ("fault", "says"),
     [
-        (refuse, "the switch is refused; mode gravity goes on", NODE),
-        (keep_silent, "no answer within 2 s", NODE),
-        (kill_trajectory_controller, "'effort_controller' was switched on again", NODE),
+        (REFUSED, "the switch is refused; mode gravity goes on"),
+        (SILENT, "no answer within 2 s"),
+        (("trajectory_works", False), "'effort_controller' was switched on again"),
     ],
-    ids=lambda each: each.__name__ if callable(each) else "",
 )
-def test_arm_that_cannot_be_given_back_stays_with_the_node(fault, says, held_by):
+def test_arm_that_cannot_be_given_back_stays_with_the_node(fault, says):
     world = HandoverWorld(arm=ARM)
     assert world.take_over().success
-    fault(world)
+    setattr(world.manager, *fault)
     outcome = world.give_back()
     assert not outcome.success
     assert says in outcome.message
-    _held(world, held_by)
+    _held(world, NODE)
     assert world.controllers.active == EFFORT
 
 

@@ -7,19 +7,18 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from light_arms import Held, Loop, light, light_arm, play
 from robots import mock_arm
 from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.control.modes.impedance import Spring
 from ros2_dyn.control.passivity_observer import ENERGY_BUDGET
-from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix
+from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix
 from ros2_dyn.model.spatial import quaternion_from_rotation
 from ros2_dyn.runtime import PoseSample, Settings, WrenchSample
 from ros2_dyn.runtime.inputs import SettingsChange
 from ros2_dyn.simulation.contact import Contact
-from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, RuntimeRig
+from runtime_rig import DRIVES, NAMES, SMALL_ARM, RuntimeRig
 from tiers import FULL, part
 
 TIP = SMALL_ARM.default_tip
@@ -324,10 +323,3 @@ def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
     print(f"{fed:.4f} J fed at most, {gained[0] - gained[-1]:.2f} J taken in {seconds:g} s")
     assert fed < ENERGY_BUDGET  # what late commands may feed
     assert gained[0] - gained[-1] > 0.1 * seconds  # it was pushed, and damped
-
-
-def test_weight_is_carried_as_in_gravity():
-    made = rig()
-    enter(made)
-    made.step(100)
-    assert_allclose(made.commands[-1].effort, gravity(SMALL_ARM, HOME), rtol=0, atol=1.0)

@@ -10,7 +10,6 @@ from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
 from ros2_dyn.runtime.inputs import ClockJump, TakeOver, TimePassed
-from ros2_dyn.runtime.mode_requests import REARM_PERIOD
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.world import World
@@ -87,7 +86,7 @@ def test_node_that_is_started_beside_a_failsafe_that_commands_may_command_when_t
 
 
 def test_node_whose_failsafe_dies_amid_a_mode_stops_and_is_guarded_by_another_one():
-    played = in_gravity(REARM_PERIOD + 1.0)
+    played = in_gravity(3.0)
     played.node.lose_failsafe()
     played.run(played.now + 0.25)  # in which another one is armed
     assert played.node.mode == "stopped"

@@ -4,21 +4,14 @@
 import numpy as np
 import pytest
 
-from arm_world import broken, commanded_seconds, worst
-from robots import mock_arm
+from arm_world import ARM, HOME, broken, commanded_seconds, worst
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
-from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-ARM = with_armature(
-    with_friction(mock_arm(), [5.0, 5.0, 4.0, 1.0, 1.0, 1.0], [12.0, 12.0, 9.0, 2.4, 2.4, 2.4]),
-    [0.5, 0.5, 0.4, 0.1, 0.1, 0.1],
-)
 BEGINS = 1.0
 """Time at which a fault begins, s."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `campaign`: its last line, workers, a Dask cluster, and the replay of a world."""
+"""The command `campaign`: its last line, workers, and the replay of a world."""
 
 import json
 
@@ -25,15 +25,6 @@ def test_campaign_prints_json_last_and_the_same_for_any_number_of_workers(capsys
     assert (result["faults"], list(result["families"])) == (24, ["right model"])
     assert main([*COMMAND, "--workers", "2"]) == 0
     assert last_line(capsys) == result
-
-
-def test_campaign_on_a_dask_cluster_of_two_workers_gives_the_result_of_local_processes(capsys):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    assert main([*COMMAND, "--workers", "1"]) == 0
-    local = last_line(capsys)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        assert main([*COMMAND, "--scheduler", cluster.scheduler_address]) == 0
-    assert last_line(capsys) == local
 
 
 def test_replay_prints_the_timeline_and_draws_it(capsys, tmp_path):
@@ -67,9 +58,3 @@ def test_violations_are_described_with_figures_mode_and_faults():
 def test_campaign_with_an_invalid_argument_exits_with_one_line(capsys, arguments, problem):
     assert main(["campaign", "--workers", "1", *arguments]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == f"ros2_dyn: {problem}"
-
-
-def test_scheduler_without_dask_is_rejected_with_what_to_install(capsys, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    assert main([*COMMAND, "--scheduler", "tcp://127.0.0.1:1"]) == 1
-    assert "scheduler: Dask is not installed: pip install 'ros2_dyn[cluster]'" in capsys.readouterr().err

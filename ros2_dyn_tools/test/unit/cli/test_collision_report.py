@@ -10,7 +10,6 @@ from recordings import DRIVES, MODEL, TRUE, write_bag
 from recordings import recorded_motion as motion
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
-from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.cli.collision_report import ArtificialContact, collision_report
 from ros2_dyn_tools.recording.detection import detect, observe, smallest_step, with_step
@@ -52,22 +51,14 @@ def test_drives_are_found():
         identify_friction(MODEL, motion(seconds=0.1))
 
 
-@pytest.mark.parametrize("observer", ["momentum", "direct"])
-def test_an_injected_contact_is_what_the_observer_would_have_seen(observer):
-    """Observers are linear in the measured effort."""
+def test_an_injected_contact_is_what_the_observer_would_have_seen():
+    """It is linear in the measured effort."""
     recording = motion(seconds=2.0)
     e = np.array([0.0, 5.0, 0, 0, -1.0, 0])
     pushed = recording._replace(effort=recording.effort - np.where(recording.t[:, None] >= 1.0, e, 0.0))
-    direct = observe(TRUE, pushed, K, observer)
-    injected = with_step(recording, observe(TRUE, recording, K, observer), start=1.0, effort=e, bandwidth=K)
+    direct = observe(TRUE, pushed, K)
+    injected = with_step(recording, observe(TRUE, recording, K), start=1.0, effort=e, bandwidth=K)
     assert_allclose(injected, direct, rtol=0, atol=0.6 * 5 * K / 250)  # half a sample, that a step lies between two
-
-
-def test_an_acceleration_that_is_not_known_yet_is_no_contact():
-    """The direct observer begins where two states are known."""
-    recording = motion(seconds=2.0).between(0.3, 1.0)
-    assert np.max(np.abs(rnea(TRUE, 0 * recording.q[0], np.zeros(6), np.ones(6)))) > 1.0  # it would be seen
-    assert_allclose(observe(TRUE, recording, K, "direct")[:2], 0, atol=0.01)
 
 
 def test_the_smallest_step_is_detected_and_less_is_not():

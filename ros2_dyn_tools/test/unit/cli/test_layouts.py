@@ -3,8 +3,6 @@
 
 import ast
 import json
-import re
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,7 +17,6 @@ from ros2_dyn_tools.cli.layouts import LAYOUTS, layout, template
 
 MOCK = mock_arm()
 CONFIG = MOCK_ARM.parent
-REPOSITORY = Path(__file__).parents[4]
 
 
 def arm(n: int) -> RobotModel:
@@ -125,17 +122,3 @@ def test_launch_file_puts_each_topic_of_rviz_into_the_namespace_but_those_of_sin
     remapped = eval(compile(ast.Expression(found[0].value), "launch file", "eval"))
     topics = rviz_topics(template("dynamics.rviz"))
     assert {f"/{topic}" for topic in remapped} == {topic for topic in topics if "joint_wrench" not in topic}
-
-
-@pytest.mark.skipif(not (REPOSITORY / "docs").is_dir(), reason="the package is tested outside of a checkout")
-def test_every_topic_and_service_is_in_the_tables_of_the_nodes_page():
-    page = (REPOSITORY / "docs" / "node.md").read_text() + (REPOSITORY / "docs" / "mock_arm.md").read_text()
-    rows = dict(re.findall(r"^\| (?:in|out) \| `([\w~/<>]+)` \| ([\w/]+) \|", page, re.MULTILINE))
-    known = {name.replace("~", "/dynamics") if name[0] in "~/" else f"/{name}": kind for name, kind in rows.items()}
-    services = {f"/dynamics/{name}" for name in re.findall(r"^\| `~/(\w+)` \|", page, re.MULTILINE)}
-    generic = lambda topic: re.sub(r"(joint_wrench)/\w+", r"\1/<joint>", topic)  # noqa: E731
-    for topic, kind in rviz_topics(template("dynamics.rviz")).items():
-        assert known[generic(topic)] == kind.replace("/msg", "")
-    foxglove = foxglove_contents(template("foxglove.json"))
-    assert foxglove.topics | plotjuggler_contents(template("plotjuggler.xml")).topics <= set(known)
-    assert foxglove.services <= services

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recordings import DRIVES, MODEL, TRUE, recorded_motion, write_bag
+from recordings import DRIVES, MODEL, recorded_motion, write_bag
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
-from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recording_arguments import recording_began
 
 for library in ("rosbags", "plotly"):
@@ -58,7 +57,6 @@ def test_a_bag_becomes_a_page(bag, tmp_path, capsys):
         (["--recorded-joints", "a", "b"], "recorded-joints: expected 6 names, got 2"),
         (["--joints", "nose"], "nose"),
         (["--parameters", "none.yaml"], "parameters: 'none.yaml' cannot be read"),
-        (["--calibrate-on", "0"], "calibrate-on: expected a share between 0 and 1"),
     ],
 )
 def test_a_mistake_is_one_line(bag, arguments, problem, capsys):
@@ -66,12 +64,6 @@ def test_a_mistake_is_one_line(bag, arguments, problem, capsys):
     told = capsys.readouterr().err
     assert problem in told
     assert told.count("\n") == 1
-
-
-def test_a_parameter_file_gives_friction_and_rotors(tmp_path):
-    path = tmp_path / "arm.yaml"
-    path.write_text(yaml.safe_dump({"arm": {"dynamics": {"ros__parameters": PARAMETERS}}}))
-    assert read_arm(MOCK_ARM, path).model == TRUE
 
 
 def test_the_date_is_that_of_the_bag_and_not_that_of_simulated_time(bag, tmp_path):

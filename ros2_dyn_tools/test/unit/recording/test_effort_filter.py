@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 from ros2_dyn.estimation.filters import LowPass
 from ros2_dyn.estimation.momentum_observer import DirectObserver, MomentumObserver
+from ros2_dyn_tools.recording.detection import step_response
 from ros2_dyn_tools.recording.effort_filter import EffortFilter
-from ros2_dyn_tools.recording.step_response import step_response
 
 K, CUTOFF, STEP = 25.0, 2.0, 0.002
 T = STEP * np.arange(1500)

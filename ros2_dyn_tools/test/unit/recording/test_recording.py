@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording import recording_bag
 from ros2_dyn_tools.recording.recording import read_recording
-from ros2_dyn_tools.recording.recording_columns import state_columns
+from ros2_dyn_tools.recording.recording_bag import state_columns
 
 JOINTS = ("shoulder", "elbow")
 
@@ -108,7 +108,7 @@ def test_long_recording_takes_no_more_memory_than_its_numbers(tmp_path):
 import tracemalloc
 from ros2_dyn_tools.recording import recording_bag
 from ros2_dyn_tools.recording.recording import read_recording
-from ros2_dyn_tools.recording.recording_columns import state_columns
+from ros2_dyn_tools.recording.recording_bag import state_columns
 tracemalloc.start()
 read_recording({str(path)!r}, {JOINTS!r})
 print(tracemalloc.get_traced_memory()[1])

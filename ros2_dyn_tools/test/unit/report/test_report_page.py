@@ -143,8 +143,3 @@ def test_what_is_not_installed_is_named(report, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(InputError, match="pip install plotly"):
         write_page(report, Heading("title", "facts"), tmp_path / "report")
-
-
-def test_a_file_that_cannot_be_written_is_named(report, tmp_path):
-    with pytest.raises(InputError, match="cannot be written"):
-        write_page(report, Heading("title", "facts"), tmp_path / "nowhere" / "report")

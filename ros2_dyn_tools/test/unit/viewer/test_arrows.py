@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, joint_wrenches
 from ros2_dyn_tools.viewer.arrows import KINDS, MAX_LENGTH, arrow_points, legend
-from ros2_dyn_tools.viewer.picture import LinkWrench, Picture, unknown_efforts
+from ros2_dyn_tools.viewer.picture import CURVES, LinkWrench, Picture
 
 MODEL = mock_arm()
 Q = np.array([0.3, -1.2, 1.4, -1.8, -1.5, 0.4])
@@ -16,7 +16,7 @@ Q = np.array([0.3, -1.2, 1.4, -1.8, -1.5, 0.4])
 
 def picture(external=None, commanded=None, wrenches=None) -> Picture:
     wrenches = np.zeros((6, 6)) if wrenches is None else wrenches
-    return Picture(0.0, Q, 0 * Q, unknown_efforts(6), wrenches, external, commanded)
+    return Picture(0.0, Q, 0 * Q, np.full((CURVES, 6), np.nan), wrenches, external, commanded)
 
 
 def test_external_force_begins_at_the_tip_and_is_turned_into_the_base_frame():

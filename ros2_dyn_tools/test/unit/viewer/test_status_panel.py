@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ros2_dyn_tools.viewer.picture import ERROR, OK, WARN, Diagnostic, LinkWrench, Picture, Status, unknown_efforts
+from ros2_dyn_tools.viewer.picture import CURVES, ERROR, OK, WARN, Diagnostic, LinkWrench, Picture, Status
 from ros2_dyn_tools.viewer.plots import filled
 from ros2_dyn_tools.viewer.status_panel import banner, diagnostics, facts
 
@@ -11,7 +11,9 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 def picture(status: Status, external=None) -> Picture:
-    return Picture(1.0, np.zeros(2), np.zeros(2), unknown_efforts(2), np.zeros((2, 6)), external, None, status)
+    return Picture(
+        1.0, np.zeros(2), np.zeros(2), np.full((CURVES, 2), np.nan), np.zeros((2, 6)), external, None, status
+    )
 
 
 def test_banner_tells_a_collision_and_its_link():

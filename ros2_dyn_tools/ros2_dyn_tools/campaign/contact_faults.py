@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fault is, and the faults in which something touches the arm: pushes, hands and walls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.control.modes import MODES
+from ros2_dyn.control.modes.base import Target
+from ros2_dyn.dynamics import forward_kinematics
+from ros2_dyn.model.spatial import Array
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.hand import Hand
+from ros2_dyn.simulation.wall import Wall
+from ros2_dyn_tools.campaign.world import World
+
+
+class Fault(NamedTuple):
+    """What is done to a world when a fault begins and when it ends."""
+
+    begin: Callable[[], None]
+    end: Callable[[], None]
+
+
+MakeFault = Callable[[World, np.random.Generator], Fault]
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def pushed(world: World, rng: np.random.Generator) -> Fault:
+    """Push a link, for a while or as an impulse."""
+    links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
+    link = links[int(rng.integers(len(links)))]
+    direction = rng.normal(size=3)
+    share = float(rng.uniform(0.1, 0.8))  # of the strongest joint's effort, 1/m
+    size = min(share * float(np.max(world.arm_model.effort_limit)), 80.0)
+    force = size * direction / np.linalg.norm(direction)
+    profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.8))
+    point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
+    return Fault(
+        lambda: world.add_contact(AppliedForce(link, force, point, profile, world.now, duration)),
+        nothing,
+    )
+
+
+def led(world: World, rng: np.random.Generator) -> Fault:
+    """Let a hand lead the tip."""
+    displacement = tuple(rng.uniform(-0.3, 0.3, 3).tolist())
+    duration, hold = float(rng.uniform(0.3, 1.0)), float(rng.uniform(0, 0.3))
+    tip, origin = world.arm_model.default_tip, (0.0, 0.0, 0.0)
+    return Fault(lambda: world.add_contact(Hand(tip, displacement, origin, world.now, duration, hold)), nothing)
+
+
+def _wall(
+    world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: Target | None = None
+) -> Fault:
+    """Return a wall before the tip, towards a way in base axes, (3,), while a mode of a target is wanted."""
+    walls: list[Wall] = []
+
+    def begin() -> None:
+        size = np.linalg.norm(way())
+        normal = -way() / size if size > 0 else np.array([0.0, 0.0, 1.0])
+        origin = world.arm.tip_position() - distance * normal
+        walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
+        world.add_contact(walls[0])
+        if target:
+            world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
+
+    return Fault(begin, lambda: world.remove_contact(walls[0]))
+
+
+def walled(world: World, rng: np.random.Generator) -> Fault:
+    """Put a wall near the tip, and take it away."""
+    direction, distance = rng.normal(size=3), float(rng.uniform(-2e-3, 0.03))
+    return _wall(world, distance=distance, stiffness=2e4, way=lambda: direction)
+
+
+def wall_pressed(world: World, rng: np.random.Generator) -> Fault:
+    """Put a stiff wall where the desired force points, while a mode that exerts it is wanted."""
+    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
+    return _wall(
+        world, distance=distance, stiffness=stiffness, way=lambda: world.targets.force(world.now), target="wrench"
+    )
+
+
+def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
+    """Put a stiff wall where the desired pose is, while a mode that follows it is wanted."""
+    distance, stiffness = float(rng.uniform(1e-3, 0.01)), float(10 ** rng.uniform(3.5, 4.7))
+
+    def way() -> Array:
+        tip = world.options.settings.robot.tip_link or None
+        return world.targets.way_to_pose(world.now, forward_kinematics(world.arm_model, world.arm.q, tip))
+
+    return _wall(world, distance=distance, stiffness=stiffness, way=way, target="pose")
+
+
+CONTACT_FAULTS: dict[str, MakeFault] = {
+    "arm pushed": pushed,
+    "arm led": led,
+    "wall": walled,
+    "wall pressed": wall_pressed,
+    "spring blocked": spring_blocked,
+}
+"""Faults in which something touches the arm, by name."""
