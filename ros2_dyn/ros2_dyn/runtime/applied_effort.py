@@ -37,7 +37,7 @@ class AppliedEffort:
     def observe(self, robot: RobotDynamics, observed: Observed, command: Array | None, *, proves: bool) -> None:
         """Take a state, with what holds the arm there: the command, or the measured effort without one.
 
-        Zeros where the arm was held by something are not believed: drivers send them where they do not measure.
+        Zeros are not believed: drivers send them where they do not measure.
 
         Args:
             robot: the robot.
@@ -50,7 +50,7 @@ class AppliedEffort:
         if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return
         effort = command
-        if effort is None and measured.effort is not None and (any(measured.effort) or self._q is None):
+        if effort is None and measured.effort is not None and any(measured.effort):
             effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
         if effort is not None and np.isfinite(effort).all():
             self._remember(observed.now, np.array(measured.q), effort)

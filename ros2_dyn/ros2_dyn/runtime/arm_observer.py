@@ -150,6 +150,10 @@ class ArmObserver:
         robot, observed = self._known()
         return self._applied.at(robot, observed, state, now)
 
+    def held(self, state: ArmState) -> Array | None:
+        """Return what holds the arm at rest here, as it would be commanded, N m or N, shape (n,); None: not known."""
+        return self._applied.held_at(state.q)
+
     def obeying(self, arm: Arm) -> Array:
         """Return which joints are measured not to oppose what is commanded, shape (n,), bool."""
         _, observed = self._known()

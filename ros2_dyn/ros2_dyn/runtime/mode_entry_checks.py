@@ -48,13 +48,15 @@ class Entry(NamedTuple):
     """Efforts that carry the arm, as they would be commanded, N m or N, shape (n,)."""
     difference: ModelDifference | None = None
     """Mean difference from the model over the newest states; None where efforts are not measured."""
+    held: Array | None = None
+    """Efforts that have held the arm here at rest, as they would be commanded, N m or N, shape (n,); None: they are not
+    known, or a hand or a wall may have borne a part of the arm."""
 
     @property
     def unmodelled(self) -> UnmodelledEffort:
-        """What holds the arm beyond its model, and beyond the friction that the mode takes away."""
-        share = self.mode.compensated_friction(self.arm.now)
-        friction = share * np.array([joint.dynamics.coulomb for joint in self.robot.model.joints])
-        return UnmodelledEffort.at_rest(self.arm.state.q, self.applied - self.gravity, friction)
+        """What holds the arm beyond its model."""
+        held = self.gravity if self.held is None else self.held
+        return UnmodelledEffort(self.arm.state.q, held - self.gravity)
 
 
 # ---- of the robot, before there is a state
@@ -179,7 +181,14 @@ def _refusal(found: Violation | None) -> str:
 def model(entry: Entry) -> str:
     """The joints exert what the model expects; without measured efforts nothing can be checked."""
     found = entry.difference
-    if found is None or float(found.ratio[found.worst]) <= 1.0:
+    if found is None:
+        return ""
+    if scale := found.scale:
+        return (
+            f"the joints exert {scale} of what the model expects: check states.effort_gain (efforts are in N m or N), "
+            "states.measured_effort, the gravity vector and the payload"
+        )
+    if float(found.ratio[found.worst]) <= 1.0:
         return ""
     i = found.worst
     joint, difference = found.joint_names[i], found.difference[i]

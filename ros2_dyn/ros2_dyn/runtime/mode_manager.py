@@ -154,6 +154,7 @@ class ModeManager:
         kind = MODES[name]
         mode = kind(robot.settings.mode(kind.Parameters), now)
         arm = observer.before(mode, now)
+        alone = not (self.intends_contact or mode.needs.contact)
         entry = Entry(
             mode=mode,
             arm=arm,
@@ -163,6 +164,7 @@ class ModeManager:
             applied=observer.applied(arm.state, now),
             gravity=robot.as_commanded(arm.state.gravity, arm.state.gravity),
             difference=observer.model_difference(now, contact_expected=self.intends_contact),
+            held=observer.held(arm.state) if alone else None,
         )
         if problem := entry_problem(entry):
             raise ModeRefused(name, problem)
@@ -176,12 +178,13 @@ class ModeManager:
         """
         entry = self.check_entry(name, now)
         self._observer.begin(entry.applied, now, afresh=not self.commands)
-        self._supervisor.enter(name, applied=entry.applied, gravity=entry.gravity + entry.unmodelled.effort, age=entry.arm.age, now=now)
+        unmodelled = entry.unmodelled
+        carried = entry.gravity + unmodelled.effort
+        self._supervisor.enter(name, applied=entry.applied, gravity=carried, age=entry.arm.age, now=now)
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))
-        self._entered = entry.mode
-        self._unmodelled = entry.unmodelled
+        self._entered, self._unmodelled = entry.mode, unmodelled
         joints = [entry.robot.model.joint_names[i] for i in self._order]
         return f"mode {name}, commanding {joints} on {self.link.topic}"
 

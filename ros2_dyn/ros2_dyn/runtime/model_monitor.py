@@ -40,7 +40,13 @@ class ModelDifference(NamedTuple):
     difference: Array
     """N m or N, shape (n,); positive where a joint exerts more than the model expects."""
     allowed: Array
-    """What friction and `model_tolerance` explain, N m or N, shape (n,)."""
+    """What friction and `model_tolerance` explain, and contact where it is expected, N m or N, shape (n,)."""
+    weight: Array
+    """What the model expects against gravity, N m or N, shape (n,)."""
+    friction: Array
+    """What friction explains, N m or N, shape (n,)."""
+    tolerance: Array
+    """What `model_tolerance` explains, N m or N, shape (n,)."""
 
     @property
     def worst(self) -> int:
@@ -51,6 +57,19 @@ class ModelDifference(NamedTuple):
     def ratio(self) -> Array:
         """The differences as fractions of what is allowed, shape (n,)."""
         return np.abs(self.difference) / self.allowed
+
+    @property
+    def scale(self) -> str:
+        """Of what the efforts look like where all joints that bear weight agree: the unit may be another one.
+
+        A weight counts from half the tolerance on. Empty: they are between half and twice the model's.
+        """
+        loaded = np.abs(self.weight) > self.friction + self.tolerance / 2
+        beyond = np.sign(self.difference) * np.maximum(np.abs(self.difference) - self.friction, 0.0)
+        share = 1 + beyond[loaded] / self.weight[loaded]
+        if not loaded.any() or not ((share < 0.5).all() or (share > 2.0).all()):
+            return ""
+        return f"{100 * np.min(share):.0f} to {100 * np.max(share):.0f} %"
 
 
 class ModelMonitor:
@@ -124,8 +143,15 @@ class ModelMonitor:
         ]
         difference = mean_difference(t, np.array([each.terms.momentum for each, _ in known]), np.array(rates))
         allowed = np.array(self._allowed(np.mean([each.state.measured.qd for each, _ in known], axis=0).tolist()))
-        contact = self._contact(arm) if contact_expected else 0.0
-        return ModelDifference(robot.model.joint_names, difference, allowed + contact)
+        tolerance = np.array([each.tolerance for each in self._allowances])
+        return ModelDifference(
+            robot.model.joint_names,
+            difference,
+            allowed + (self._contact(arm) if contact_expected else 0.0),
+            weight=arm.gravity,
+            friction=allowed - tolerance,
+            tolerance=tolerance,
+        )
 
     def _measured(self, robot: RobotDynamics, observed: Observed) -> list[float] | None:
         """Return the whole effort of the joints, N m or N, shape (n,), where it is measured."""

@@ -127,10 +127,6 @@ class Mode(ABC, Generic[P]):
         """Return whether the law needs the wrench of the surroundings at a time, s."""
         return False
 
-    def compensated_friction(self, now: float) -> float:
-        """Return the fraction of the joints' friction that the law takes away, at a time, s."""
-        return 0.0
-
     def report(self) -> ModeReport:
         """Return what it tells of itself."""
         return ModeReport()

@@ -46,10 +46,6 @@ class HandGuiding(Mode[HandGuidingSettings]):
         """Return whether a hand is assisted."""
         return self.parameters(now).assist_gain > 0
 
-    def compensated_friction(self, now: float) -> float:
-        """Return the fraction of the joints' friction that is compensated; see `Mode`."""
-        return self.parameters(now).friction
-
     def law(self, arm: Arm, parameters: HandGuidingSettings, dt: float) -> Law:
         """Return the efforts; see `Mode`."""
         state, loop = arm.state, arm.loop

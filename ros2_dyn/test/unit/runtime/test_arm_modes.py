@@ -80,11 +80,12 @@ def leave(rig: RuntimeRig) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
-    made = rig(
-        **{"commands.max_force": 1000.0, "commands.model_tolerance": 10.0}
-    )  # this arm exerts nothing, and does not move
-    made.measured = lambda: np.zeros(3)
-    made.held = np.zeros(3)
+    """One without contact keeps what held the arm beyond its model, and so leaves it at rest."""
+    made = rig(0, **{"commands.max_force": 1000.0})
+    beyond = np.array([0.0, 3.0, -2.0])
+    made.measured = lambda: G + beyond
+    made.held = G + beyond
+    made.step(40)
     push = static_torque(SMALL_ARM, HOME, [3.0, 0, -10.0, 0, 0, 0], frame="wrist_3_link")
     expected = {
         "gravity": G,
@@ -100,8 +101,9 @@ def test_each_mode_commands_its_law_after_the_ramp_without_steps(mode):
 
     enter(made, mode, target)
     play(made, 40, target)
-    assert_allclose(made.commands[-1].effort, expected[mode], rtol=0, atol=1e-6)
-    commands = np.array([np.zeros(3), *(command.effort for command in made.commands)])
+    kept = 0.0 if MODES[mode].needs.contact else beyond
+    assert_allclose(made.commands[-1].effort, expected[mode] + kept, rtol=0, atol=1e-6)
+    commands = np.array([G + beyond, *(command.effort for command in made.commands)])
     step = made.settings.commands.slew_rate * 0.8 * SMALL_ARM.effort_limit * MAX_SLEW_STEP
     assert np.all(np.abs(np.diff(commands, axis=0)) <= step * (1 + 1e-12))
     assert np.linalg.norm(push) > 1

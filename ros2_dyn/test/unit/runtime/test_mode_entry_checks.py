@@ -177,7 +177,7 @@ FAR = SimpleNamespace(q=(STATE.q + 1).tolist(), qd=None, qdd=[0.0] * 6)
             {"enable_age": inf},
             "enable released: the enabling signal is released; it has to be true on ~/enable at 10 Hz",
         ),
-        ("force", {"state": replace(STATE, qd=np.full(6, 2.0))}, "tip too fast: it moves with"),
+        ("force", {"state": replace(STATE, qd=np.full(6, 1.2))}, "tip too fast: it moves with"),
     ],
 )
 def test_what_stands_against_a_mode_is_refused_with_its_reason(mode, given, problem):
@@ -190,7 +190,8 @@ def test_a_singularity_concerns_mode_force_only(mode):
 
 
 def test_joints_at_their_limits_are_not_refused():
-    assert refusal(state=replace(STATE, qd=np.full(6, 2.0)), velocity=2.0, applied=50.0, gravity=-50.0) == ""
+    fast = replace(STATE, qd=np.full(6, 2.0))
+    assert refusal("feed_forward", state=fast, velocity=2.0, applied=50.0, gravity=-50.0) == ""
 
 
 def test_commands_without_subscriber_are_refused():
