@@ -27,7 +27,7 @@ class AppliedEffort:
         self._motion = ArmMotion(STILL_TIME)
         self._q: Array | None = None
         self._held: Array | None = None
-        self._at = 0.0
+        self._since = self._at = 0.0
         self._load_changed = False
 
     def on_payload_changed(self) -> None:
@@ -84,7 +84,8 @@ class AppliedEffort:
         """Take positions and efforts of an arm that stands still at a time, s."""
         known = self._held
         if known is None or self._q is None or not (np.abs(q - self._q) < STILL_DISTANCE).all():
-            self._q, self._held = q, effort
+            self._q, self._held, self._since = q, effort, now
         else:
-            self._held = known + min((now - self._at) / 0.5, 1.0) * (effort - known)  # averaged over half a second
+            span = min(now - self._since, 1.0)  # s, over which it is averaged
+            self._held = known + (min((now - self._at) / span, 1.0) if span > 0 else 0.0) * (effort - known)
         self._at, self._load_changed = now, False

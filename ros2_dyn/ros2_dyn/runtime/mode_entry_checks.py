@@ -55,8 +55,9 @@ class Entry(NamedTuple):
     @property
     def unmodelled(self) -> UnmodelledEffort:
         """What holds the arm beyond its model."""
-        held = self.gravity if self.held is None else self.held
-        return UnmodelledEffort(self.arm.state.q, held - self.gravity)
+        state = self.arm.state
+        beyond = np.zeros_like(state.q) if self.held is None else self.held - self.gravity
+        return UnmodelledEffort.within(state.q, beyond, weight=state.gravity)
 
 
 # ---- of the robot, before there is a state
@@ -183,14 +184,10 @@ def model(entry: Entry) -> str:
     found = entry.difference
     if found is None:
         return ""
-    if scale := found.scale:
-        return (
-            f"the joints exert {scale} of what the model expects: check states.effort_gain (efforts are in N m or N), "
-            "states.measured_effort, the gravity vector and the payload"
-        )
-    if float(found.ratio[found.worst]) <= 1.0:
-        return ""
     i = found.worst
+    if float(found.ratio[i]) <= 1.0:
+        scale, remedy = found.scale, "efforts are in N m or N: check states.effort_gain, states.measured_effort, the payload"
+        return f"the joints exert {scale} of what bears their weight by the model; {remedy}" if scale else ""
     joint, difference = found.joint_names[i], found.difference[i]
     side = "more" if difference > 0 else "less"
     return (

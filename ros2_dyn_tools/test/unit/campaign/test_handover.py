@@ -231,7 +231,7 @@ def test_arm_that_cannot_be_given_back_stays_with_the_node(fault, says):
 def test_arm_that_moves_is_not_given_back():
     world = HandoverWorld()
     assert world.take_over().success
-    shaken = AppliedForce("tool0", (0.0, 0.0, 30.0), profile="sinusoid", start=world.now, frequency=1.0)
+    shaken = AppliedForce("tool0", (0.0, 0.0, 10.0), profile="sinusoid", start=world.now, frequency=1.0)
     world.arm.contacts.append(shaken)
     outcome = world.give_back()
     assert "the arm does not come to rest" in outcome.message
@@ -247,9 +247,21 @@ def test_give_back_leaves_mode_hand_guiding_through_gravity():
     _held(world, TRAJECTORY)
 
 
-def test_arm_that_the_model_does_not_hold_is_switched_back():
+def test_arm_that_carries_what_the_node_is_not_told_of_stays_where_it_is():
+    """Its controller exerts what the model lacks, and the node goes on with that."""
     world = HandoverWorld()
-    world.replace_arm(world.arm_model.carrying(Payload(1.0)))  # which the node is not told of
+    world.replace_arm(world.arm_model.carrying(Payload(1.0)))
+    world.run(world.now + 0.5)
+    assert world.take_over().success
+    world.run(world.now + 0.5)
+    assert world.moved() < SMALL
+    _held(world, NODE)
+
+
+def test_arm_that_the_model_does_not_hold_is_switched_back_where_no_effort_is_measured():
+    world = HandoverWorld()
+    world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    world.replace_arm(world.arm_model.carrying(Payload(1.0)))
     world.run(world.now + 0.5)
     outcome = world.take_over()
     assert "the arm moved by 0.02" in outcome.message

@@ -100,7 +100,7 @@ def test_an_arm_is_braked_where_velocities_are_not_those_of_the_positions(mode, 
         made.run(made.now + 0.01)
         speeds.append(np.abs(made.arm.qd).max())
     assert made.node.mode == "stopped"
-    assert "velocity implausible" in made.node.runtime.reason
+    assert made.node.runtime.reason.startswith(("velocity implausible", "tip too fast"))
     assert max(speeds) < 1.5
     assert speeds[-1] < 0.05
     assert worst(made, "travel after a stop") < 0.3
