@@ -29,18 +29,6 @@ class UnmodelledEffort(NamedTuple):
     end: Ramp = Ramp(np.inf)
     """When it fades, because the model is another one from then on."""
 
-    @classmethod
-    def within(cls, q: Array, effort: Array, *, weight: Array) -> UnmodelledEffort:
-        """Return it, made smaller than half of what bears the arm by its model: beyond that the measurement is doubted.
-
-        Args:
-            q: joint positions, rad or m, shape (n,).
-            effort: what held the arm beyond its model, as it would be commanded, N m or N, shape (n,).
-            weight: what bears the arm by its model, N m or N, shape (n,).
-        """
-        size, most = float(np.linalg.norm(effort)), 0.5 * float(np.linalg.norm(weight))
-        return cls(q, effort if size <= most else effort * (most / size))
-
     def at(self, q: Array, now: float) -> Array:
         """Return what is kept of it at positions, rad or m, shape (n,), and a time, s."""
         near = max(1 - float(np.max(np.abs(q - self.q))) / REACH, 0.0)

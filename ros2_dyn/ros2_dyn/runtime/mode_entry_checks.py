@@ -55,9 +55,19 @@ class Entry(NamedTuple):
     @property
     def unmodelled(self) -> UnmodelledEffort:
         """What holds the arm beyond its model."""
-        state = self.arm.state
-        beyond = np.zeros_like(state.q) if self.held is None else self.held - self.gravity
-        return UnmodelledEffort.within(state.q, beyond, weight=state.gravity)
+        believed = self.held is not None and not (self.difference is not None and self.difference.in_another_unit)
+        return UnmodelledEffort(self.arm.state.q, self.held - self.gravity if believed else np.zeros_like(self.gravity))
+
+    @property
+    def first(self) -> Array:
+        """The effort that the mode begins from, as it would be commanded, N m or N, shape (n,).
+
+        What the joints exert; what comes nearest to it by the model and friction where the unit may be another one.
+        """
+        found = self.difference
+        if found is None or not found.in_another_unit:
+            return self.applied
+        return np.clip(self.applied, self.gravity - found.friction, self.gravity + found.friction)
 
 
 # ---- of the robot, before there is a state
@@ -186,8 +196,10 @@ def model(entry: Entry) -> str:
         return ""
     i = found.worst
     if float(found.ratio[i]) <= 1.0:
-        scale, remedy = found.scale, "efforts are in N m or N: check states.effort_gain, states.measured_effort, the payload"
-        return f"the joints exert {scale} of what bears their weight by the model; {remedy}" if scale else ""
+        if not (found.in_another_unit and found.is_loaded):
+            return ""
+        remedy = "efforts are in N m or N: check states.effort_gain, states.measured_effort and the payload"
+        return f"the joints exert {100 * found.share:.0f} % of what bears their weight by the model; {remedy}"
     joint, difference = found.joint_names[i], found.difference[i]
     side = "more" if difference > 0 else "less"
     return (

@@ -59,17 +59,22 @@ class ModelDifference(NamedTuple):
         return np.abs(self.difference) / self.allowed
 
     @property
-    def scale(self) -> str:
-        """Of what the efforts look like where all joints that bear weight agree: the unit may be another one.
+    def share(self) -> float:
+        """What is measured of the weight, as a fraction of what the model expects; 1 where there is none."""
+        square = float(self.weight @ self.weight)
+        return 1 + float(self.difference @ self.weight) / square if square > 0 else 1.0
 
-        A weight counts from half the tolerance on. Empty: they are between half and twice the model's.
-        """
-        loaded = np.abs(self.weight) > self.friction + self.tolerance / 2
-        beyond = np.sign(self.difference) * np.maximum(np.abs(self.difference) - self.friction, 0.0)
-        share = 1 + beyond[loaded] / self.weight[loaded]
-        if not loaded.any() or not ((share < 0.5).all() or (share > 2.0).all()):
-            return ""
-        return f"{100 * np.min(share):.0f} to {100 * np.max(share):.0f} %"
+    @property
+    def in_another_unit(self) -> bool:
+        """Whether the efforts look like those of the model, but for a factor below a half: so do currents."""
+        common = (self.share - 1) * self.weight
+        rest = float(np.linalg.norm(self.difference - common))
+        return self.share < 0.5 and rest < 0.3 * float(np.linalg.norm(self.difference))
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a joint bears a weight of which friction cannot hold a half, and that counts beside the tolerance."""
+        return bool(np.any(np.abs(self.weight) > np.maximum(2 * self.friction, self.tolerance / 2)))
 
 
 class ModelMonitor:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An arm that nobody touches, whose model is wrong by less than is refused: where it is seconds later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.runtime.inputs import PayloadRequest
+from ros2_dyn.runtime.settings import Settings
+from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from ros2_dyn_tools.campaign.world import World
+from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+from tiers import FULL
+
+ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7") if FULL else ("mock_arm", "ur5", "panda")
+SEEDS = range(1, 7) if FULL else (1, 2)
+ENTERED, END = 0.4, 4.0
+"""When a mode is entered, and until when is watched, s."""
+MAX_TIP_SPEED = 0.25
+"""Of the tip, m/s, where nobody changes it."""
+
+
+class Outcome(NamedTuple):
+    """What came of it."""
+
+    mode: str
+    """In the end."""
+    travel: float
+    """Largest distance of a joint from where it was, rad or m."""
+    joint_speed: float
+    """Largest, rad/s or m/s."""
+    tip_speed: float
+    """Largest, m/s."""
+    reason: str
+    """Why the mode ended, or was refused."""
+
+
+def with_friction(model: RobotModel, share: float) -> RobotModel:
+    """Return an arm with a share of its friction."""
+    drives = {each.name: each.dynamics for each in model.joints}
+    changed = {k: replace(d, coulomb=share * d.coulomb, viscous=share * d.viscous) for k, d in drives.items()}
+    return model.with_joint_dynamics(changed)
+
+
+GOOD_GEAR = 0.25
+"""Share of the usual friction: 1 % of the effort limits."""
+
+
+def leave_alone(
+    arm: RobotModel,
+    known: RobotModel | None = None,
+    *,
+    mode: str = "gravity",
+    seed: int = 1,
+    unit: float = 1.0,
+    payload: float = 0.0,
+    **told,
+) -> Outcome:
+    """Hold an arm until a mode is entered, and let it alone then.
+
+    Args:
+        arm: the true arm.
+        known: its description; None: the arm.
+        mode: the mode.
+        seed: of the posture.
+        unit: of the efforts that its driver reports, N m.
+        payload: mass that is declared amid the mode, and is not there, kg.
+        told: parameters.
+    """
+    settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | told)
+    driver, still = DriverQuality(250.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
+    options = WorldOptions(settings, driver, ChannelQuality(), ChannelQuality(), still)
+    world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known)
+    world.at(ENTERED, lambda: world.want_mode(mode))
+    if payload:
+        request = PayloadRequest("", tuple(Payload(payload, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5)
+        world.at(1.0, lambda: world.tell_payload(request))
+    world.run(END)
+    motion = world.finish().motion
+    refused = [record[2] for record in world.records if record[1] == "refused"]
+    reason = world.node.runtime.reason or (refused[-1] if refused else "")
+    travel = float(np.max(np.abs(motion.q - motion.q[0])))
+    return Outcome(world.node.mode, travel, float(np.max(np.abs(motion.qd))), float(np.max(motion.tip_speed)), reason)
+
+
+def check_at_rest(outcome: Outcome) -> None:
+    """Check that an arm stayed where it was, in mode gravity or because that was refused."""
+    assert outcome.travel < 0.02, outcome
+    assert outcome.tip_speed < 0.05, outcome
+    assert outcome.mode == "gravity" or "than the model expects" in outcome.reason, outcome
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ARMS)
+def test_arm_on_a_base_that_leans_by_8_degrees_stays_where_it_is(name, seed):
+    """Compensation of gravity as it is told moves the tip by a metre, at 0.3 to 1 m/s."""
+    arm, tilt, heading = (
+        with_friction(nominal_arm(name), GOOD_GEAR),
+        np.deg2rad(8),
+        np.random.default_rng(seed).uniform(0, 6),
+    )
+    sideways = 9.81 * np.sin(tilt)
+    down = (sideways * np.cos(heading), sideways * np.sin(heading), -9.81 * np.cos(tilt))
+    check_at_rest(leave_alone(arm, seed=seed, **{"robot.gravity": down}))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ARMS)
+def test_arm_that_carries_what_nobody_declared_stays_where_it_is(name, seed):
+    known = with_friction(nominal_arm(name), GOOD_GEAR)
+    mass = 1.5 if np.max(known.effort_limit) > 60 else 0.5
+    check_at_rest(leave_alone(known.carrying(Payload(mass, [0.0, 0.0, 0.08])), known, seed=seed))
+
+
+@pytest.mark.parametrize("mass", [0.5, 2.0, 5.0])
+@pytest.mark.parametrize("name", ARMS)
+def test_arm_whose_payload_is_declared_and_absent_is_slow(name, mass):
+    """It rises, and is braked: by the mode, or by its stop. It went at 0.9 m/s for 1.3 m."""
+    outcome = leave_alone(with_friction(nominal_arm(name), GOOD_GEAR), payload=mass)
+    assert outcome.tip_speed < 1.3 * MAX_TIP_SPEED, outcome
+
+
+@pytest.mark.parametrize("share", [0.7, 0.6, 0.5])
+@pytest.mark.parametrize("name", ARMS)
+def test_guided_arm_whose_friction_was_told_too_large_is_slow(name, share):
+    """As of a gear that is warm. Its joints went at 3 rad/s, until that was too fast."""
+    known = nominal_arm(name)
+    if not any(joint.dynamics.coulomb for joint in known.joints):
+        pytest.skip("its description declares no friction")
+    outcome = leave_alone(with_friction(known, share), known, mode="hand_guiding")
+    assert outcome.mode == "hand_guiding", outcome
+    assert outcome.joint_speed < 0.8, outcome
+    assert outcome.tip_speed < MAX_TIP_SPEED, outcome
+
+
+@pytest.mark.parametrize("mode", ["gravity", "impedance"])
+@pytest.mark.parametrize("share", [1.0, 0.3])
+@pytest.mark.parametrize("unit", [10.0, 5.0, 3.0])
+def test_arm_whose_efforts_are_in_another_unit_is_refused_or_is_slow(mode, share, unit):
+    """As motor currents are, in A: a mode that begins with a tenth of the weight drops the arm."""
+    for seed in SEEDS:
+        outcome = leave_alone(with_friction(nominal_arm("ur5"), share), mode=mode, seed=seed, unit=unit)
+        assert outcome.tip_speed < MAX_TIP_SPEED, (seed, outcome)
+        assert outcome.travel < 0.15, (seed, outcome)
