@@ -68,8 +68,8 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
     )
     max_tip_speed: float = parameter(
         0.25,
-        "Speed of the tip above which hand_guiding, force and impedance stop, m/s. A hand is braked from 0.8 times it; "
-        "impedance approaches a desired pose with 0.4 times it, and turns as fast as on a lever of 0.2 m.",
+        "Speed of the tip above which all modes but feed_forward stop, m/s; or of a joint, on a lever of 0.2 m. "
+        "Both are braked from 0.8 times it. Impedance approaches a desired pose with 0.4 times it.",
         low=0.01,
         high=10.0,
         locked=True,

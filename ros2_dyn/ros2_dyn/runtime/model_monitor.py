@@ -66,10 +66,10 @@ class ModelDifference(NamedTuple):
 
     @property
     def in_another_unit(self) -> bool:
-        """Whether the efforts look like those of the model, but for a factor below a half: so do currents."""
+        """Whether the efforts are the model's but for a factor that makes them less than half, as of currents."""
         common = (self.share - 1) * self.weight
         rest = float(np.linalg.norm(self.difference - common))
-        return self.share < 0.5 and rest < 0.3 * float(np.linalg.norm(self.difference))
+        return abs(self.share) < 0.5 and rest < 0.3 * float(np.linalg.norm(self.difference))
 
     @property
     def is_loaded(self) -> bool:

@@ -58,8 +58,8 @@ class HandGuiding(Mode[HandGuidingSettings]):
         tau = gravity_compensation(state, damping) + held + soft_walls(arm)
         tau += speed_brake(arm)
         if arm.commands.convention == "raw":  # other robots compensate their friction themselves
-            # less for a fast joint: friction that is told too large would drive it faster and faster
-            fading = np.maximum(1 - np.abs(state.qd) / arm.max_led_speed, 0.0)
+            # nothing is left of it for a fast joint: friction that is told too large would drive it faster and faster
+            fading = np.clip(2 - 2 * np.abs(state.qd) / arm.max_led_speed, 0.0, 1.0)
             tau += parameters.friction * fading * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes

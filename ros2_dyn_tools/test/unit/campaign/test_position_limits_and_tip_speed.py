@@ -54,9 +54,9 @@ def test_the_brake_slows_the_tip_under_a_constant_push():
 
 def test_the_brake_is_the_damping_of_the_speed_in_excess():
     """Of the tip, or of the joint that is the fastest for its limit: 0.25 m/s, or that on a lever of 0.2 m."""
-    for tip, joint, excess in ((0.2, 0.2, 0.0), (0.5, 0.5, 0.6), (0.1, 2.5, 0.6)):
-        state = made_up(2.0 * np.eye(6), qd=[joint, 0, 0, 0, 0, 0], J=tip / joint * np.eye(6))
-        assert_allclose(speed_brake(arm_at(state)), [-60.0 * 2.0 * excess * joint, 0, 0, 0, 0, 0], rtol=1e-12)
+    for tip, fast, excess in ((0.2, 0.2, 0.0), (0.5, 0.5, 0.6), (0.1, 2.5, 0.6)):
+        state = made_up(2.0 * np.eye(6), qd=[fast, 0, 0, 0, 0, 0], J=tip / fast * np.eye(6))
+        assert_allclose(speed_brake(arm_at(state)), [-60.0 * 2.0 * excess * fast, 0, 0, 0, 0, 0], rtol=1e-12)
 
 
 # --- position limits
