@@ -20,16 +20,10 @@ from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime import inputs
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.runtime.inputs import (
-    CollisionReset,
-    DesiredSample,
-    EnableSignal,
-    JointSample,
-    PayloadRequest,
-    SettingsChange,
-)
+from ros2_dyn.simulation.brakes import Brakes
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, OwnGravity, gains_of_inertia
 from ros2_dyn.simulation.drives import drive_of
@@ -42,7 +36,7 @@ from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, SimulatedNode
 from ros2_dyn_tools.campaign.target_generator import Target, TargetGenerator
 from ros2_dyn_tools.campaign.world_options import WorldOptions, declared, loaded
 
-NO_PAYLOAD = PayloadRequest("", (0.0,) * 10)
+NO_PAYLOAD = inputs.PayloadRequest("", (0.0,) * 10)
 
 
 class World:
@@ -50,8 +44,8 @@ class World:
 
     The controller behaves like a forward_command_controller: it holds the last command for ever. A mode that is wanted
     is requested again whenever it ends. Where the settings declare efforts as gravity compensated, the robot subtracts
-    the gravity of the description from the efforts that it reports, or adds it to its commands. From the call of
-    the stop service on brakes hold the arm, and no controller takes commands, until the next mode is requested.
+    the gravity of the description from the efforts that it reports, or adds it to its commands. After the call of
+    the stop service brakes close, and no controller takes commands, until the arm rests and a mode is requested.
     """
 
     def __init__(
@@ -172,11 +166,9 @@ class World:
         self.recorder.event(self.queue.now_ns, kind, *details)
         if kind == "mode" and details[0] not in MODES:
             self._patient_until = self.now + self.options.patience
-        if kind == "stop_service" and self.options.attended:
-            self.advance()
+        if kind == "stop_service" and self.options.attended and not self._braked:
             self._braked = True
-            self.arm.place(self.arm.q, t=self.now)
-            self.queue.after(0.0, partial(self.node.set_link, subscribers=0))
+            self.queue.after(0.1, self._close_brakes)  # s, as holding brakes take
         if kind == "failsafe":
             self._failsafe_commands = details[0] == "takes over"
         if ((kind, *details) == ("node", "started") or kind == "failsafe") and not self._failsafe_commands:
@@ -196,13 +188,11 @@ class World:
 
     def advance(self) -> None:
         """Let the arm move up to now, in whole steps."""
-        if self._braked:
-            self.arm.place(self.arm.q, t=self.now)
         steps = self.queue.now_ns // round(1e9 * self.arm.step) - round(self.arm.t / self.arm.step)
-        if steps <= 0:
-            return
+        at_once = 1 if isinstance(self.arm.law, Brakes) else max(steps, 1)
         try:
-            self.arm.advance(steps)
+            for _ in range(0, steps, at_once):
+                self.arm.advance(at_once)
         except DivergenceError as error:
             self.record("diverged", str(error))
             self.place_home()
@@ -225,6 +215,13 @@ class World:
         self._tip = None
         self.record("placed home")
 
+    def _close_brakes(self) -> None:
+        """Let brakes that are as strong as the motors have the arm, unless it was placed elsewhere meanwhile."""
+        if self._braked:
+            self.advance()
+            self.arm.law, self.controllers.active = Brakes(self.arm, self.arm_model.effort_limit), ""
+            self.node.set_link(subscribers=0)
+
     def _hold(self) -> None:
         """Let the controller hold the arm's weight where it is, without brakes."""
         self._braked = False
@@ -241,7 +238,9 @@ class World:
         self.record("arm replaced")
 
     def switch_controller(self, active: bool) -> None:
-        """Activate the effort controller, or another one in its place."""
+        """Activate the effort controller, or another one in its place, unless brakes hold the arm."""
+        if not self.controllers.active:
+            return
         self.advance()
         self.controllers.switch(EFFORT if active else TRAJECTORY)
         self.record("controller", self.controllers.active)
@@ -259,11 +258,11 @@ class World:
         if self.options.targets.stamped:
             self._send_targets(self._stamp())
 
-    def send_state(self, sample: JointSample) -> None:
+    def send_state(self, sample: inputs.JointSample) -> None:
         """Send a message of joint states to the node."""
         self._through(self.state_channel, partial(self._deliver_state, sample))
 
-    def _deliver_state(self, sample: JointSample) -> None:
+    def _deliver_state(self, sample: inputs.JointSample) -> None:
         self._stated_at = self.now
         self.node.on_joint_state(sample, self._received)
 
@@ -276,7 +275,7 @@ class World:
 
     def _send_enable(self) -> None:
         if self.enable_connected:
-            self.node.input(EnableSignal(self.pressed))
+            self.node.input(inputs.EnableSignal(self.pressed))
 
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
@@ -289,7 +288,7 @@ class World:
 
     def deliver_target(self, message: Target) -> None:
         """Give the node a target now."""
-        if isinstance(message, DesiredSample):
+        if isinstance(message, inputs.DesiredSample):
             self.node.input(message)
         else:
             self.node.input(message._replace(received=self._received()))
@@ -336,13 +335,13 @@ class World:
 
     # ---- what the node is told
 
-    def declare_payload(self, request: PayloadRequest) -> None:
+    def declare_payload(self, request: inputs.PayloadRequest) -> None:
         """Tell robot and node what the arm carries; the node again at each of its starts."""
         self.declared_payload = request
         self._own_gravity.know(loaded(self.description, request))
         self.tell_payload(request)
 
-    def tell_payload(self, request: PayloadRequest) -> None:
+    def tell_payload(self, request: inputs.PayloadRequest) -> None:
         """Request a payload once."""
         self.record("payload", request.parameters[0], request.ramp_time)
         self.node.input(request)
@@ -350,7 +349,7 @@ class World:
     def tell_settings(self, **values: Any) -> None:
         """Set parameters, by their names with dots; the node may refuse them."""
         if self.node.runtime is not None:
-            self.node.input(SettingsChange(self.node.runtime.settings.with_values(values)))
+            self.node.input(inputs.SettingsChange(self.node.runtime.settings.with_values(values)))
 
     # ---- modes
 
@@ -368,6 +367,8 @@ class World:
         if busy or self.node.mode == mode or self.now < self._patient_until:
             return
         if self._braked:
+            if self.controllers.active or np.max(np.abs(self.arm.qd)) > 0.05:  # rad/s or m/s
+                return
             self._hold()  # until a command comes
             self.node.set_link(subscribers=1)
             self.record("brakes opened")
@@ -375,7 +376,7 @@ class World:
         if distance > 3.0 or (distance > 1.0 and not self.node.commands):  # rad or m
             self.place_home()
         if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
-            self.node.input(CollisionReset())
+            self.node.input(inputs.CollisionReset())
         self._aim(self.arm.q)
         self.node.request_mode(mode)
 
