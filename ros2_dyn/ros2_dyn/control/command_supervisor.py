@@ -58,6 +58,8 @@ class BrakeInput(NamedTuple):
     obeyed: Array
     """Which joints are known to exert what is commanded, shape (n,), bool: a push or another commander moves them in
     spite of that."""
+    pushed: bool = False
+    """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
     doubtful: bool = False
     """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
 
@@ -288,6 +290,7 @@ class CommandSupervisor:
             settling=min(settling, STOP_TIME),
             inert=seen.inert,
             obeyed=given.obeyed,
+            pushed=given.pushed,
         )
         if failure is not None:
             self._escalate(failure)

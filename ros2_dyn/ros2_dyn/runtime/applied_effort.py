@@ -47,6 +47,10 @@ class AppliedEffort:
         """
         measured = observed.state.measured
         self._motion.observe(observed.now, measured.q)
+        if self._held is not None and not self._is_there(
+            np.array(measured.q)
+        ):  # whatever moved it exerts something else from then on
+            self._held = None
         if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return
         effort = command
@@ -77,8 +81,11 @@ class AppliedEffort:
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
-        there = self._q is not None and bool(np.all(np.abs(q - self._q) <= 0.01))  # rad or m
-        return self._held if there and not self._load_changed else None
+        return self._held if self._is_there(q) and not self._load_changed else None
+
+    def _is_there(self, q: Array) -> bool:
+        """Return whether positions, rad or m, shape (n,), are those where the arm last stood still."""
+        return self._q is not None and bool(np.all(np.abs(q - self._q) <= 0.01))  # rad or m
 
     def _remember(self, now: float, q: Array, effort: Array) -> None:
         """Take positions and efforts of an arm that stands still at a time, s."""

@@ -155,11 +155,15 @@ class ArmObserver:
         return self._applied.held_at(state.q)
 
     def obeying(self, arm: Arm) -> Array:
-        """Return which joints are measured not to oppose what is commanded, shape (n,), bool."""
+        """Return which joints are measured to exert what is commanded or a part of it, shape (n,), bool."""
         _, observed = self._known()
         followed = arm.doubt is None or arm.doubt.kind != CONTROLLER_DOES_NOT_FOLLOW
-        known = arm.exerted is not None and followed
+        known = arm.exerted is not None and (followed or self._monitor.is_weakened(observed))
         return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
+
+    def is_pushed(self, arm: Arm) -> bool:
+        """Return whether an effort that the model does not explain drives a joint of a commanded arm."""
+        return self._monitor.is_driven(arm.state.qd)
 
     def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:
         """Return what the arm exerts beyond its model at a time, s, or None without a state with a measured effort."""

@@ -104,8 +104,8 @@ class ModeManager:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
             obeyed = observer.obeying(arm) | bool(self.link.other_publishers)
-            wrong_velocity = bool(arm.velocity_problem)
-            effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed, wrong_velocity))
+            wrong_velocity, pushed = bool(arm.velocity_problem), observer.is_pushed(arm)
+            effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed, pushed, wrong_velocity))
         if effort is not None:
             observer.observe_energy(supply, state)
         return self._command(effort, now)

@@ -218,6 +218,23 @@ class ModelMonitor:
         low, high = self._followed(observed)
         return (np.multiply(exerted, low) < 0) & (np.multiply(exerted, high) < 0)
 
+    def is_weakened(self, observed: Observed) -> bool:
+        """Return whether each joint exerts what was commanded lately, or a part of it.
+
+        So does a drive that is derated, or saturates. Of two that are swapped, one exerts more, or the opposite.
+        """
+        exerted = self._exerted(observed)
+        if exerted is None:
+            return False
+        low, high = self._followed(observed)
+        margin = np.array(self._following_margin)
+        return bool(np.all((exerted >= np.minimum(low, 0) - margin) & (exerted <= np.maximum(high, 0) + margin)))
+
+    def is_driven(self, qd: Array) -> bool:
+        """Return whether an external effort beyond what is allowed drives a joint at speeds, rad/s or m/s, (n,)."""
+        external = np.array(self._observer.value)
+        return len(external) == len(qd) and bool(np.any(external * np.sign(qd) > self._allowed(np.abs(qd).tolist())))
+
     def check(self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool) -> Violation | None:
         """Return what is doubted at a state while commands leave.
 

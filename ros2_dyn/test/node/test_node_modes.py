@@ -52,6 +52,10 @@ def driver(node) -> Iterator[Driver]:
     node.pressed = True
     assert node.set_mode("monitor").success
     node.play(260)  # the jump home is forgiven, and what was commanded no longer counts as exerted
+    node.arm.q = HOME + 0.1  # nor as what holds the arm
+    node.play(30)
+    node.arm.q = HOME
+    node.play(260)
     assert node.play(5) == []
 
 

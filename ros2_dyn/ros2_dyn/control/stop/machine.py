@@ -82,6 +82,7 @@ class Stop:
         self.hold = Hold()
         self._withdrawn: Array | None = None
         self._since: float | None = None
+        self._judged_from = 0.0
         self._at = 0.0
         self._reference: float | None = None
         self._rested_at: Array | None = None
@@ -143,7 +144,16 @@ class Stop:
         return self.hold.spring(arm, rate, limits, loose=loose, moves=moves, learns=learns, dt=dt)
 
     def judge(
-        self, motion: ArmMotion, arm: ArmState, *, at: float, now: float, settling: float, inert: bool, obeyed: Array
+        self,
+        motion: ArmMotion,
+        arm: ArmState,
+        *,
+        at: float,
+        now: float,
+        settling: float,
+        inert: bool,
+        obeyed: Array,
+        pushed: bool,
     ) -> StopFailure | None:
         """Return why the arm's motion since the stop is a failure, if it is; see `TRANSITIONS`.
 
@@ -155,18 +165,26 @@ class Stop:
             settling: time that an effort needs to brake the arm, s.
             inert: whether the joints exert nothing, whatever is commanded.
             obeyed: joints that are known to exert what is commanded, shape (n,), bool.
+            pushed: whether something outside drives the arm. One that obeys is judged anew when that ends: a person who
+                bumps the arm makes no stop fail, until it should rest.
         """
         if inert:  # they may obey later
             self._response = EffortResponse(PROOF_TIME)
         if self._since is None:
-            self._since, self._reference = now, None
+            self._since = self._judged_from = now
+            self._reference = None
         since, speed = at - self._since, motion.speed(WINDOW)
         if speed is None or since < 0:
             return None
+        fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
         if self._reference is None:
-            self._reference = float(np.max(np.maximum(speed, np.abs(arm.qd))))
+            self._reference = fastest
+        pushed = pushed and bool(obeyed.all())
+        if pushed and self.phase in ("braking", "leaving") and since < STOP_TIME:
+            self._judged_from, self._reference = at, max(self._reference, fastest)
+        since = at - self._judged_from
         if self.phase == "holding":
-            return self._leaves_rest(arm.q)
+            return self._leaves_rest(arm.q, pushed)
         if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
             self._rested_at = arm.q
             self.take("rests")
@@ -186,10 +204,13 @@ class Stop:
         """Leave joints without effort, shape (n,), bool."""
         self._withdrawn = joints
 
-    def _leaves_rest(self, q: Array) -> StopFailure | None:
+    def _leaves_rest(self, q: Array, pushed: bool) -> StopFailure | None:
         assert self._rested_at is not None
         travel = np.abs(q - self._rested_at)
         if np.all(travel <= MAX_TRAVEL):
+            return None
+        if pushed:
+            self.take("moves")
             return None
         text = f"a joint moved by {np.max(travel):.2g} rad or m after the arm had come to rest"
         return StopFailure(text, travel > MAX_TRAVEL)

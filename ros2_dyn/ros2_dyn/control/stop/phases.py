@@ -53,7 +53,10 @@ class Transition(NamedTuple):
 ENTERED = "a mode is requested, and all entry checks hold"
 FAILS_OR_STALE = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
-FAILS = "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 0.6 s"
+FAILS = (
+    "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s, or sooner "
+    "where efforts can be built up sooner; an arm that obeys and is pushed is judged after 1 s"
+)
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (
     Transition("silent", "entered", "active", ENTERED),
@@ -64,6 +67,7 @@ TRANSITIONS = (
     Transition("braking", "rests", "holding", "no joint has moved by 0.003 rad in 0.3 s"),
     Transition("braking", "fails", "failed", FAILS),
     Transition("holding", "fails", "failed", "a joint is 0.3 rad away from where it rested"),
+    Transition("holding", "moves", "braking", "the same, of an arm that obeys and is pushed"),
     Transition("holding", "stopped", "braking", AGAIN),
     Transition(
         "failed",

@@ -22,6 +22,12 @@ def stand(applied: AppliedEffort, *, proves: bool = True, start: float = 0.0) ->
     return applied
 
 
+def pass_by(applied: AppliedEffort, q: np.ndarray, now: float) -> None:
+    """Let one state come of an arm that nothing of ours carries."""
+    measured = SimpleNamespace(q=q.tolist(), effort=None)
+    applied.observe(None, SimpleNamespace(now=now, state=SimpleNamespace(measured=measured)), None, proves=True)
+
+
 @pytest.mark.parametrize("proves", [False, True])
 def test_effort_is_remembered_where_nobody_carries_a_part_of_the_arm(proves):
     held = stand(AppliedEffort(CommandHistory(0.24)), proves=proves).held_at(REST)
@@ -37,6 +43,14 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
     assert applied.held_at(at) is None
     stand(applied, start=1.0)
     np.testing.assert_allclose(applied.held_at(at), HELD)
+
+
+def test_effort_is_forgotten_when_the_arm_is_moved_away_and_back():
+    """Somebody else has moved it, and holds it by now."""
+    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    pass_by(applied, np.array([0.0, 0.6]), 1.0)
+    pass_by(applied, REST, 1.1)
+    assert applied.held_at(REST) is None
 
 
 def test_the_newest_command_is_applied_for_half_a_second_and_then_what_held_the_arm():

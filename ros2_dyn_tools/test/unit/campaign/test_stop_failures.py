@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which stops count as failed: not those amid a push; and what a joint keeps whose drive gives less than asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_stops import STOP_AT, events, watch, world
+
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn_tools.campaign.world import World
+
+
+def gravity_with_collisions(name: str, seed: int) -> World:
+    """Return a world in gravity whose model is right, with thresholds of a tenth of the effort limits."""
+    threshold = (0.1 * world(name).description.effort_limit).tolist()
+    settings = {"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25, "collision.threshold": threshold}
+    played = world(name, seed, error=0.0, **settings)
+    played.want_mode("gravity")
+    return played
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("name", ["mock_arm", "ur10", "panda"])
+def test_a_bump_stops_the_arm_and_calls_no_brakes(name, seed):
+    """The hand drives the arm on for a moment: that is no failure of the stop, and the arm rests afterwards."""
+    played = gravity_with_collisions(name, seed)
+    rng = np.random.default_rng(seed)
+    force = rng.normal(size=3)
+    force *= rng.uniform(30, 60) / np.linalg.norm(force)
+    played.add_contact(AppliedForce(played.description.default_tip, tuple(force), start=STOP_AT, duration=0.25))
+    played.run(STOP_AT)
+    pushed, motion = watch(played, 0.25), watch(played, 2.0)
+    assert not events(played, "stop_service")
+    assert motion.max_speed <= pushed.max_speed, (pushed, motion)
+    assert motion.moved_for < 1.0, motion
+
+
+@pytest.mark.parametrize(("name", "weight", "holds"), [("ur10", 800.0, True), ("panda", 400.0, False)])
+def test_push_that_goes_on_is_held_where_the_motors_can_and_told_after_a_second_where_not(name, weight, holds):
+    played = gravity_with_collisions(name, 1)
+    played.add_contact(AppliedForce(played.description.default_tip, (0.0, 0.0, -weight), start=STOP_AT, duration=4.0))
+    played.at(STOP_AT, lambda: setattr(played, "wanted_mode", "stopped"))
+    played.run(STOP_AT + 3.0)
+    called = events(played, "stop_service")
+    if holds:
+        assert not called
+        assert np.max(np.abs(played.arm.qd)) < 0.1
+    else:
+        assert 1.0 < called[0] - STOP_AT < 2.0
+
+
+def derated(name: str, share: float, measured: bool) -> float:
+    """Return the largest speed of an arm, rad/s, one of whose drives gives a share of its weight at most."""
+    played = world(name, 1, error=0.0, **{"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25})
+    if not measured:
+        played.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    weight, limit = gravity(played.arm_model, played.home), played.arm_model.effort_limit
+    joint, command = int(np.argmax(np.abs(weight) / limit)), played.controllers.command
+
+    def give_less() -> None:
+        most = np.array(limit)
+        most[joint] = share * abs(weight[joint])
+        played.controllers.command = lambda efforts: command(np.clip(efforts, -most, most).tolist())
+
+    played.at(STOP_AT, give_less)
+    played.want_mode("gravity")
+    played.run(STOP_AT)
+    return watch(played, 3.0).max_speed
+
+
+@pytest.mark.parametrize("share", [0.7, 0.5])
+def test_joint_whose_drive_is_derated_falls_no_faster_where_its_effort_is_measured(share):
+    """Its effort is right in sign, and too small: withdrawn, the arm falls faster."""
+    assert derated("panda", share, measured=True) < 1.1 * derated("panda", share, measured=False)
