@@ -4,6 +4,9 @@
 It has two parts. The first is seen at each state: how old the state before it is by then, whose command was in force
 until now. It holds age, period, jitter and bursts. The second is the way of the commands. Measured efforts show it:
 they repeat the commands later. Where they show nothing, it is what is declared.
+
+A stamp ahead of its arrival is one of another clock: the state is older than it says by as much at least. Measured
+efforts show that, too, for they seem to repeat the commands later by the difference of the clocks.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ class LoopDelay:
         """
         self.timeout, self.declared = timeout, declared
         self.commands = CommandDelay(commands)
-        self._states = 0.0
+        self._states = self.ahead = 0.0
+        """How far stamps were ahead of their arrival in the last time, s."""
         self._measured_at = self._now = -inf
 
     @property
@@ -46,17 +50,18 @@ class LoopDelay:
 
     @property
     def command_delay(self) -> float:
-        """The delay of the commands, s."""
-        return max(self.declared, self.commands.delay)
+        """The delay of the commands, and what the stamps hide of that of the states, s."""
+        return max(self.declared + self.ahead, self.commands.delay)
 
     def on_state(self, now: float, measured_at: float) -> None:
         """Take notice of a state that comes now, s, and when it was measured, s."""
-        late, measured_at = now - self._measured_at, min(measured_at, now)
+        late, ahead, measured_at = now - self._measured_at, max(measured_at - now, 0.0), min(measured_at, now)
         if late > self.timeout:
-            self._states, self._measured_at = 0.0, measured_at
+            self._states, self.ahead, self._measured_at = 0.0, ahead, measured_at
         else:
-            fading = (self._states - late) * exp((self._now - now) / 0.5)  # s
-            self._states = late + max(fading, 0.0)
+            keep = exp((self._now - now) / 0.5)  # s
+            self._states = late + max(keep * (self._states - late), 0.0)
+            self.ahead = ahead + max(keep * (self.ahead - ahead), 0.0)
             self._measured_at = max(self._measured_at, measured_at)
         self._now = now
 

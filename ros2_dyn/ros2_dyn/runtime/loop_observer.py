@@ -27,6 +27,8 @@ class LoopReport(NamedTuple):
     """The longest time from a measurement to the end of its effort, s."""
     command_delay: float
     """The part of the commands, s."""
+    ahead: float
+    """How far the stamps of the states are ahead of their arrival, s."""
 
 
 class LoopObserver:
@@ -61,7 +63,7 @@ class LoopObserver:
     @property
     def report(self) -> LoopReport:
         """What is told of the loop."""
-        return LoopReport(self._delay.longest, self._delay.command_delay)
+        return LoopReport(self._delay.longest, self._delay.command_delay, self._delay.ahead)
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""

@@ -138,6 +138,16 @@ def going_on(entry: Entry) -> str:
     return _refusal(find_technical_violation(entry.mode, entry.arm))
 
 
+def known_delay(entry: Entry) -> str:
+    """The delay of the commands is measured or declared, where the mode needs that."""
+    if not entry.mode.needs.known_delay or entry.difference is not None or entry.arm.commands.delay > 0:
+        return ""
+    return (
+        "the delay of the commands is not known, for efforts are not measured: set commands.delay to the time from a "
+        "command to the effort of the joints, s; and by as much more as stamps of joint_states may be of a later clock"
+    )
+
+
 def controller(entry: Entry) -> str:
     """One controller receives the commands, and no other node commands it."""
     link = entry.link
@@ -215,6 +225,7 @@ CHECKS: tuple[Callable[[Entry], str], ...] = (
     no_collision,
     joint_range,
     going_on,
+    known_delay,
     controller,
     own_conditions,
     margins,

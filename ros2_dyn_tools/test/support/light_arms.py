@@ -47,6 +47,10 @@ class Loop(NamedTuple):
     """Largest additional delay of both, s."""
     burst: float = 0.0
     """Duration over which a driver collects states before it sends them together, s."""
+    clock: float = 0.0
+    """How far the driver's clock is ahead of the node's, s."""
+    measures_efforts: bool = True
+    """Whether the states have efforts."""
 
 
 class Outcome(NamedTuple):
@@ -134,6 +138,9 @@ def play(
     desired = [*(tip - [0, 0, depth]).tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()]
     wrench, target = WrenchSample(0, "", (0, 0, -force, 0, 0, 0)), PoseSample(0, "", desired)
     world.targets.faults.append(lambda messages: [messages[0], wrench, target])
+    world.driver_clock_offset = round(1e9 * loop.clock)
+    if not loop.measures_efforts:
+        world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
     if loop.burst:
         _collect(world, loop.burst)
     samples: list[tuple[float, float, float, float]] = []

@@ -37,6 +37,8 @@ class Needs:
     """Whether a person has to hold a button, unless `commands.require_enable` is false."""
     contact: bool = False
     """Whether people or things are touched: the tip is slow, and contact is no collision."""
+    known_delay: bool = False
+    """Whether it presses by itself, stably up to a delay only, which has to be known."""
     walls: bool = False
     """Whether soft walls stand before the joint limits."""
     begins_behind_walls: bool = False

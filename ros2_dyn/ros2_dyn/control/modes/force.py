@@ -33,7 +33,7 @@ class Force(Mode[ForceSettings]):
     """Presses with the desired wrench, and slows a tip that has not met its wall yet."""
 
     name = "force"
-    needs = Needs(target="wrench", enabling_signal=True, contact=True)
+    needs = Needs(target="wrench", enabling_signal=True, contact=True, known_delay=True)
     Parameters = ForceSettings
 
     def __init__(self, parameters: ForceSettings, now: float) -> None:

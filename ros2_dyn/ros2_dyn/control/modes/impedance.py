@@ -108,7 +108,7 @@ class Impedance(Mode[ImpedanceSettings]):
     """A spring to a desired pose, or to where the mode began."""
 
     name = "impedance"
-    needs = Needs(may_follow=("pose", "wrench"), enabling_signal=True, contact=True, walls=True)
+    needs = Needs(may_follow=("pose", "wrench"), enabling_signal=True, contact=True, known_delay=True, walls=True)
     Parameters = ImpedanceSettings
 
     def __init__(self, parameters: ImpedanceSettings, now: float) -> None:

@@ -126,3 +126,33 @@ def test_the_declared_delay_of_commands_counts_until_efforts_show_more():
     loop = LoopDelay(CommandHistory(1.0), 0.1, declared=0.01)
     states(loop, 10, 0.002, 0.0)
     assert loop.longest == pytest.approx(0.012)
+
+
+def test_stamps_ahead_of_their_arrival_hide_as_much_of_the_delay_at_least():
+    """Of the declared delay; the state itself is not younger than its arrival."""
+    loop = LoopDelay(CommandHistory(1.0), 0.1, declared=0.01)
+    now = states(loop, 100, 0.002, -0.03)
+    assert loop.ahead == pytest.approx(0.03)
+    assert loop.longest == pytest.approx(0.002 + 0.01 + 0.03)
+    now = states(loop, 50, 0.002, 0.0, now)
+    assert 0.02 < loop.ahead < 0.03
+    states(loop, 5000, 0.002, 0.0, now)
+    assert loop.ahead == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("offset", [-0.02, 0.0, 0.02, 0.03, 0.05])
+def test_measured_efforts_show_the_whole_loop_whatever_the_clock_of_their_stamps(offset):
+    """States are 30 ms late and commands 40 ms, and stamps are of a clock that is `offset` ahead, s."""
+    rng, history, period = np.random.default_rng(1), CommandHistory(1.0), 0.004
+    loop, limit = LoopDelay(history, 0.1), np.full(6, 100.0)
+    walk = np.cumsum(rng.normal(scale=1.0, size=(1000, 6)), axis=0)
+    for k in range(1000):
+        now = k * period
+        history.add(now, walk[k])
+        measured = now - 0.03  # by our clock
+        applied = round((measured - 0.04) / period)
+        if applied >= 0:
+            loop.on_state(now, measured + offset)
+            loop.commands.on_effort(measured + offset, walk[applied], limit)
+    least = 0.03 + 0.04 + period
+    assert least - 0.002 <= loop.longest <= least + 2 * RESOLUTION + max(offset - 0.03, 0.0)

@@ -12,6 +12,7 @@ from control_states import HOME, arm_at
 from robots import joint, link, mock_arm, robot
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control import MODES, arm_state
+from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime import CommandLink, Settings
@@ -22,7 +23,7 @@ XML = robot(link("base"), link("body", 1.0), joint("a", "revolute", "base", "bod
 STATE = arm_state(mock_arm(), HOME, np.zeros(6))
 SINGULAR = replace(STATE, J=np.zeros((6, 6)))
 ROBOT = RobotDynamics(mock_arm(), Settings())
-FINE = {"loop": SampledLoop(0.01, 0.0), "state_timeout": 0.1, "robot": ROBOT}
+FINE = {"loop": SampledLoop(0.01, 0.0), "state_timeout": 0.1, "robot": ROBOT, "commands": CommandSettings(delay=0.004)}
 """What is usual of an arm that is ready."""
 
 
@@ -187,6 +188,13 @@ def test_what_stands_against_a_mode_is_refused_with_its_reason(mode, given, prob
 @pytest.mark.parametrize("mode", ["gravity", "hand_guiding", "feed_forward"])
 def test_a_singularity_concerns_mode_force_only(mode):
     assert refusal(mode, state=SINGULAR) == ""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_that_press_need_a_delay_that_is_measured_or_declared(mode):
+    """Nothing else tells where efforts are not measured: stamps of another clock hide how old states are."""
+    problem = refusal(mode, commands=CommandSettings())
+    assert problem.startswith("the delay of the commands is not known") == (mode in ("force", "impedance"))
 
 
 def test_joints_at_their_limits_are_not_refused():

@@ -103,6 +103,30 @@ def test_the_command_delay_that_is_declared_counts_before_efforts_show_it():
     assert "allows no force of 20 N" in outcome.refused
 
 
+@pytest.mark.parametrize("name", part(ARMS, 0, 1))
+@pytest.mark.parametrize("clock", [0.02, 0.03, 0.05])
+def test_efforts_show_a_late_loop_through_stamps_of_a_clock_that_is_ahead(name, clock):
+    """By them the states are young: 30 ms late, as the commands are."""
+    loop = Loop(250.0, states=0.03, commands=0.03, clock=clock)
+    outcome = play(*arm(name), "force", loop, force=10.0, seconds=2.0)
+    show(name, "10 N, wall", loop, outcome)
+    assert outcome.force <= 20.0 + outcome.impact
+    assert outcome.tip_speed <= TIP_SPEED_LIMIT
+
+
+@pytest.mark.parametrize("mode", ["force", "impedance"])
+def test_modes_that_press_are_refused_where_nothing_tells_the_delay(mode):
+    loop = Loop(250.0, states=0.03, commands=0.03, clock=0.03, measures_efforts=False)
+    assert "the delay of the commands is not known" in play(*light_arm("mock_arm"), mode, loop).refused
+
+
+def test_stamps_ahead_of_their_arrival_add_to_the_declared_delay():
+    loop, told = Loop(500.0, commands=0.01, measures_efforts=False), {"commands.delay": 0.01}
+    assert not play(*light_arm("mock_arm"), "force", loop, seconds=0.5, **told).refused
+    hidden = play(*light_arm("mock_arm"), "force", loop._replace(clock=0.04), **told)
+    assert "allows no force of 20 N" in hidden.refused
+
+
 def test_a_loop_without_delay_presses_as_before():
     outcome = play(*light_arm("mock_arm"), "force", Loop(500.0), seconds=2.0)
     assert outcome.last_force == pytest.approx(20.0, rel=0.01)
