@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, nan, remainder, tau
+from math import copysign, inf, nan, remainder, tau
 from typing import NamedTuple
 
 DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
 """With so many states that do not fit within this time, s, none is believed."""
+SLIP_TIME = 10.0
+"""Time over which small steps of a position add up, s."""
 
 
 class Finding(NamedTuple):
@@ -49,7 +51,8 @@ class StatePlausibility:
 
     A position has to change by as much as the velocity says, within a tolerance. A position that does not fit is
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
-    several of them is not believed at all, as with two drivers that publish the same joints.
+    several of them is not believed at all, as with two drivers that publish the same joints. Steps within the tolerance
+    add up: an encoder that slips again and again is not believed either.
 
     Positions that change smoothly, and not as the velocities say, are believed: their rates replace the velocities, so
     that an arm whose driver tells wrong velocities can be braked.
@@ -68,6 +71,7 @@ class StatePlausibility:
         n = len(self._q)
         self._stamps: list[int | None] = [None] * n
         self._error = [0.0] * n
+        self._slipped = [0.0] * n
         self._repeated_qd = [0.0] * n
         self._problems = [""] * n
         self._misfits: deque[float] = deque(maxlen=DISBELIEF_COUNT)
@@ -115,22 +119,31 @@ class StatePlausibility:
         if not 0 <= dt <= self.limits.timeout:
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, 0.0)
+            self._slipped[i] = 0.0
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
             return problem
         moved = q - self._q[i]
         if self.limits.wraps[i]:
             moved = remainder(moved, tau)
-        error = self._error[i] * 0.1 / (0.1 + dt) + moved - 0.5 * (qd + self._qd[i]) * dt  # forgotten within 0.1 s
+        step = moved - 0.5 * (qd + self._qd[i]) * dt
+        error = self._error[i] * 0.1 / (0.1 + dt) + step  # forgotten within 0.1 s
         tolerance, bend = self.limits.tolerance, 0.5 * 20.0 * dt * dt  # by an acceleration between two states
-        fits = abs(error) <= tolerance + 0.5 * dt * abs(qd - self._qd[i]) + bend
+        bent = 0.5 * dt * abs(qd - self._qd[i]) + bend
+        fits = abs(error) <= tolerance + bent
         smooth = abs(moved - self._rates[i] * dt) <= 0.2 * tolerance + bend
         if not fits:
             text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
             if not smooth:
                 return text
             self._wrong_velocity, self._wrong_velocity_at = text, now
+        slipped, unexplained = self._slipped[i] * (1 - dt / SLIP_TIME), abs(step) - bent
+        if not smooth and unexplained > 0.2 * tolerance:
+            slipped += copysign(unexplained, step)
+        if abs(slipped) > tolerance:
+            return f"'{name}' slipped by {slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
         bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
         self._keep(i, stamp, q, qd, min(max(error, -bound), bound))
+        self._slipped[i] = slipped
         if dt > 0:
             self._rates[i] += dt / (dt + 0.01) * (moved / dt - self._rates[i])
         return ""

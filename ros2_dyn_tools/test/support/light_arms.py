@@ -138,11 +138,7 @@ def play(
     desired = [*(tip - [0, 0, depth]).tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()]
     wrench, target = WrenchSample(0, "", (0, 0, -force, 0, 0, 0)), PoseSample(0, "", desired)
     world.targets.faults.append(lambda messages: [messages[0], wrench, target])
-    world.driver_clock_offset = round(1e9 * loop.clock)
-    if not loop.measures_efforts:
-        world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
-    if loop.burst:
-        _collect(world, loop.burst)
+    _spoil_states(world, loop)
     samples: list[tuple[float, float, float, float]] = []
     ended: list[str] = []
 
@@ -182,6 +178,15 @@ def play(
         float(pressed[last].mean()) if lasted else 0.0,
         tuple(float(np.ptp(half)) for half in np.array_split(pressed[t > t[-1] - 1.0], 2)) if lasted else (0.0, 0.0),
     )
+
+
+def _spoil_states(world: World, loop: Loop) -> None:
+    """Let a driver measure no efforts, stamp by another clock, or send its states in bursts."""
+    world.driver_clock_offset = round(1e9 * loop.clock)
+    if not loop.measures_efforts:
+        world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+    if loop.burst:
+        _collect(world, loop.burst)
 
 
 def _collect(world: World, duration: float) -> None:

@@ -84,6 +84,30 @@ def test_several_outliers_discredit_the_stream_for_a_second():
     assert not any(found[301:])
 
 
+def slips(steps: list[float], every: float, noise: float = 0.0) -> list[str]:
+    """Return what did not fit where an encoder slips now and then, s, amid a motion."""
+    rng, stream, slipped, found = np.random.default_rng(1), Stream(), 0.0, []
+    for k, step in enumerate(steps):
+        slipped += step
+        for i in range(round(every / PERIOD)):
+            t = k * every + i * PERIOD
+            q, qd = 0.3 * np.sin(2 * t) + noise * rng.normal(), 0.6 * np.cos(2 * t) + 10 * noise * rng.normal()
+            found.append(stream.send((slipped + q, 0.0), (qd, 0.0)))
+    return [text for text in found if text]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("step", "every"), [(0.04, 0.5), (0.015, 0.2), (0.02, 1.0)])
+def test_small_steps_of_an_encoder_add_up(step, every, sign):
+    assert "in small steps" in slips(10 * [sign * step], every)[0]
+
+
+def test_small_steps_to_and_fro_and_noise_do_not():
+    assert not slips(20 * [0.04, -0.04], 0.2)
+    assert not slips(10 * [0.0], 1.0, noise=1e-3)
+    assert not slips(4 * [0.04], 30.0)
+
+
 def test_after_a_jump_positions_fit_again_once_nothing_of_before_counts():
     stream = Stream(timeout=0.1)
     found = [bool(stream.send((1.0 * (i >= 50), 0.0))) for i in range(600)]
