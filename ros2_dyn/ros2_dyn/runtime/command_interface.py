@@ -4,13 +4,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.settings import Settings
+
+
+def command_limits(model: RobotModel, commands: CommandSettings) -> CommandLimits:
+    """Return what commands may be: fractions of the URDF's limits."""
+    effort, velocity = commands.effort_scale * model.effort_limit, commands.velocity_scale * model.velocity_limit
+    return CommandLimits(model.joint_names, effort, commands.slew_rate * effort, velocity)
+
+
+class Sent(NamedTuple):
+    """What a controller was sent."""
+
+    at: float
+    """When, s."""
+    data: Array
+    """In the model's order, shape (n,)."""
 
 
 class CommandConversion:
@@ -18,7 +36,8 @@ class CommandConversion:
 
     A position servo of stiffness k exerts ``k (q_command - q)``. So ``q_command = q + tau / k`` makes it exert tau at
     the measured q. Where it has moved on since, it is held back, as by a damper of k times the delay. Where commands
-    end, it holds its place.
+    end, it holds its place. A servo goes where it is sent, so its command moves no faster than the joint and its effort
+    may, and is of no position beyond the joint's limits: measured positions that run away take no arm with them.
     """
 
     def __init__(self, model: RobotModel, settings: Settings) -> None:
@@ -36,16 +55,29 @@ class CommandConversion:
                     needs = f"command_effort '{commands.command_effort}' needs it of each joint"
                     raise InputError("commands.effort_per_unit", f"{needs}; that of '{joint}' is {number:g}")
             self._factor = 1 / numbers
+        limits = command_limits(model, commands)
+        self._lower, self._upper = model.lower, model.upper
+        self._speed = limits.velocity + limits.slew_rate * np.abs(self._factor)
 
-    def data(self, effort: Array, q: Sequence[float] | None) -> Array | None:
+    def data(
+        self, effort: Array, q: Sequence[float] | None, before: Sent | None = None, now: float = 0.0
+    ) -> Array | None:
         """Return what the controller is sent, shape (n,).
 
         Args:
             effort: N m or N, shape (n,).
             q: newest measured positions that are believed, rad or m, shape (n,); None: there are none, and a servo
                 stays where it is.
+            before: what it was sent before; None: nothing that holds still.
+            now: time, s.
         """
         converted = effort * self._factor
         if not self._of_servos:
             return converted
-        return None if q is None else np.array(q) + converted
+        if q is None:
+            return None
+        wanted = np.clip(q, self._lower, self._upper) + converted
+        if before is None:
+            return wanted
+        reach = self._speed * (now - before.at)
+        return before.data + np.clip(wanted - before.data, -reach, reach)

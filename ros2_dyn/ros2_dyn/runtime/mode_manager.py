@@ -20,6 +20,7 @@ from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_observer import ArmObserver
+from ros2_dyn.runtime.command_interface import Sent
 from ros2_dyn.runtime.handover_protocol import ArmView
 from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, CommandLink, HandoverInput
 from ros2_dyn.runtime.mode_entry_checks import Entry, description_problem, entry_problem, limits_problem
@@ -41,6 +42,7 @@ class ModeManager:
         """The other side of the commands."""
         self._unmodelled = UnmodelledEffort(np.zeros(0), np.zeros(0))
         self._rival_at = inf
+        self._sent: Sent | None = None
         self._order: list[int] = []
         self._events: list[Event] = []
 
@@ -119,9 +121,10 @@ class ModeManager:
         if effort is None or robot is None or supervisor.carried is None:
             return None
         q = None if observer.latest is None else observer.latest.state.measured.believed_q
-        data = robot.command_conversion.data(effort, q)
+        data = robot.command_conversion.data(effort, q, self._sent, now)
         if data is None:
             return None
+        self._sent = Sent(now, data)
         observer.commands.add(now, effort)
         if mode is not None and mode.handover is not None:
             mode.handover.on_command(now, effort)
@@ -177,7 +180,7 @@ class ModeManager:
             ModeRefused: a condition does not hold.
         """
         entry = self.check_entry(name, now)
-        self._observer.begin(entry.first, now, afresh=not self.commands)
+        self._begin(entry.first, now, afresh=not self.commands)
         unmodelled = entry.unmodelled
         carried = entry.gravity + unmodelled.effort
         self._supervisor.enter(name, applied=entry.first, gravity=carried, age=entry.arm.age, now=now)
@@ -190,6 +193,12 @@ class ModeManager:
         self._entered, self._unmodelled = entry.mode, unmodelled
         joints = [entry.robot.model.joint_names[i] for i in self._order]
         return f"mode {name}, commanding {joints} on {self.link.topic}"
+
+    def _begin(self, applied: Array, now: float, *, afresh: bool) -> None:
+        """Take notice that commands begin, or go on; see `ArmObserver.begin`."""
+        if afresh:
+            self._sent = None
+        self._observer.begin(applied, now, afresh=afresh)
 
     def leave(self) -> None:
         """Return to monitor."""
@@ -224,7 +233,7 @@ class ModeManager:
             hold = robot.as_commanded(state.gravity, state.gravity) + correction
         limit = robot.limits.effort
         applied = np.clip(np.nan_to_num(last.effort), -limit, limit)
-        observer.begin(applied, now, afresh=True)
+        self._begin(applied, now, afresh=True)
         supervisor.enter(STOPPED, applied=applied, gravity=hold, age=age, now=now)
         supervisor.stop("takeover", f": {reason}")
         supervisor.go_on_stopping(last.stop)

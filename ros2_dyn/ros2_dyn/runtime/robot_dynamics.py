@@ -11,15 +11,13 @@ import numpy as np
 
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_settings import CommandSettings
-from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.position_limits import PositionLimits
 from ros2_dyn.dynamics import Presliding
 from ros2_dyn.errors import InputError, MessageError, ModelError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.runtime.command_interface import CommandConversion
+from ros2_dyn.runtime.command_interface import CommandConversion, command_limits
 from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, link_frame, robot_kernels, terms_kernel
@@ -233,12 +231,6 @@ def checked_model(description: RobotModel, settings: Settings) -> RobotModel:
         if joint.dof > 1:
             raise ModelError(f"joint '{joint.name}'", f"a {joint.type} joint does not fit a JointState message")
     return model
-
-
-def command_limits(model: RobotModel, commands: CommandSettings) -> CommandLimits:
-    """Return what commands may be: fractions of the URDF's limits."""
-    effort, velocity = commands.effort_scale * model.effort_limit, commands.velocity_scale * model.velocity_limit
-    return CommandLimits(model.joint_names, effort, commands.slew_rate * effort, velocity)
 
 
 def no_robot(field: str) -> MessageError:

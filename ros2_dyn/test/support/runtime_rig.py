@@ -31,8 +31,8 @@ from ros2_dyn.runtime import (
     Update,
     WrenchSample,
 )
+from ros2_dyn.runtime.command_interface import command_limits
 from ros2_dyn.runtime.inputs import EnableSignal, FailsafeArmed, ModeRequest, TimePassed
-from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.update import FailsafeConfig
 
 URDF = MOCK_ARM.read_text(encoding="utf-8")

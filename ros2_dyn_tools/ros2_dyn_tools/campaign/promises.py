@@ -92,17 +92,22 @@ def _within(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 
 def _slewed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    commands, rate = record.commands, record.declared.slew_rate
-    if len(commands.t) < 2:
-        return
-    same = commands.sequence[1:] == commands.sequence[:-1]
-    change = np.abs(np.diff(commands.effort, axis=0)) / rate - np.diff(commands.t)[:, None]
-    ends = [0, *(np.flatnonzero(~same) + 1).tolist(), len(commands.t)]
-    for begin, end in pairwise(ends):
-        # How far each command is ahead of the slew rate: what it has gained since it was last behind.
-        total = np.vstack([np.zeros(len(rate)), np.cumsum(change[begin : end - 1], axis=0)])
-        ahead = total - np.minimum.accumulate(total, axis=0)
-        yield from _worst(record, commands.t[begin:end], ahead, SLEW_TIME * (1 + 1e-6), "slew rate")
+    yield from _ahead(record, record.commands.effort, record.declared.slew_rate, "slew rate")
+
+
+def _servo_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    declared = record.declared
+    if declared.servo_stiffness is not None:
+        rate = declared.velocity_limit + declared.slew_rate / declared.servo_stiffness
+        yield from _ahead(record, record.commands.data, rate, "servo speed")
+
+
+def _servo_range(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    declared, commands = record.declared, record.commands
+    if declared.servo_stiffness is not None:
+        q = commands.data - commands.effort / declared.servo_stiffness
+        beyond = np.maximum(q - declared.upper, declared.lower - q)
+        yield from _worst(record, commands.t, beyond, LIMIT_MARGIN, "servo range")
 
 
 def _alive(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -269,6 +274,28 @@ def _payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 # ---- tools
 
 
+def _ahead(record: Record, values: Array, rate: Array, name: str) -> Iterator[Broken]:
+    """Yield the command that is first farther ahead of a rate of change, (n,), than `SLEW_TIME` allows.
+
+    Args:
+        record: of the world.
+        values: of the commands, shape (k, n).
+        rate: what they may change, 1/s, shape (n,).
+        name: of the promise.
+    """
+    commands = record.commands
+    if len(commands.t) < 2:
+        return
+    same = commands.sequence[1:] == commands.sequence[:-1]
+    change = np.abs(np.diff(values, axis=0)) / rate - np.diff(commands.t)[:, None]
+    ends = [0, *(np.flatnonzero(~same) + 1).tolist(), len(commands.t)]
+    for begin, end in pairwise(ends):
+        # How far each command is ahead of its rate: what it has gained since it was last behind.
+        total = np.vstack([np.zeros(len(rate)), np.cumsum(change[begin : end - 1], axis=0)])
+        ahead = total - np.minimum.accumulate(total, axis=0)
+        yield from _worst(record, commands.t[begin:end], ahead, SLEW_TIME * (1 + 1e-6), name)
+
+
 def _first(t: Array, bad: Array, name: str, value: float, allowed: float) -> Iterator[Broken]:
     """Yield the first instant that is bad."""
     if bad.any():
@@ -299,6 +326,8 @@ ALWAYS = (
     Promise("finite", "every number that is commanded or published is finite", _finite),
     Promise("effort limit", "no commanded effort exceeds `effort_scale` times its limit", _within),
     Promise("slew rate", f"efforts change no faster than declared, by what {SLEW_TIME:g} s allow at most", _slewed),
+    Promise("servo speed", "no servo is sent faster than its joint may move and its effort may change", _servo_speed),
+    Promise("servo range", f"no servo is sent {LIMIT_MARGIN:g} rad beyond its limit, but for its effort", _servo_range),
     Promise("node alive", "the node does not crash", _alive),
 )
 """What is promised of every world."""

@@ -57,6 +57,8 @@ class Declared:
     """Those of them in which people or things are touched."""
     enabled_modes: tuple[str, ...]
     """Those of them in which a person holds a button."""
+    servo_stiffness: Array | None = None
+    """Of servos that are sent positions, N m/rad or N/m, shape (n,); None: they are sent something else."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Commands:
     effort: Array
     """N m or N, shape (k, n)."""
     data: Array
-    """What was published, in the controller's order and units, shape (k, n)."""
+    """What was published, in the controller's units, shape (k, n)."""
     publisher: Array
     """Who published it, shape (k,): "node" or "failsafe"."""
     sequence: Array

@@ -297,7 +297,7 @@ class World:
 
     def _on_command(self, publisher: str, effort: Array, data: Array) -> None:
         """Write a command down and send it to the controller."""
-        self.recorder.command(self.queue.now_ns, effort[self._to_arm], data, publisher)
+        self.recorder.command(self.queue.now_ns, effort[self._to_arm], data[self._from_controller], publisher)
         self.send_command(data)
 
     def as_data(self, effort: Array) -> Array:

@@ -16,8 +16,8 @@ import numpy as np
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.runtime.command_interface import command_limits
 from ros2_dyn.runtime.inputs import PayloadRequest
-from ros2_dyn.runtime.robot_dynamics import command_limits
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.driver import DriverQuality
@@ -67,7 +67,8 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
     """Return the limits that a description and parameters declare, in the order of the arm's joints."""
     limits = command_limits(description, settings.commands)
     order = [description.joint_names.index(name) for name in arm.joint_names]
-    threshold = settings.in_order(settings.collision.threshold, arm, inf)
+    commands, threshold = settings.commands, settings.in_order(settings.collision.threshold, arm, inf)
+    of_servos = commands.command_effort == "position_offset"
     return Declared(
         arm.joint_names,
         limits.effort[order],
@@ -81,6 +82,7 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
         tuple(MODES),
         tuple(name for name, mode in MODES.items() if mode.needs.contact),
         tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
+        np.array(settings.in_order(commands.effort_per_unit, arm, 0.0)) if of_servos else None,
     )
 
 
