@@ -51,11 +51,11 @@ class StatePlausibility:
 
     A position has to change by as much as the velocity says, within a tolerance. A position that does not fit is
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
-    several of them is not believed at all, as with two drivers that publish the same joints. Steps within the tolerance
-    add up: an encoder that slips again and again is not believed either.
+    several of them is not believed at all, as with two drivers that publish the same joints.
 
     Positions that change smoothly, and not as the velocities say, are believed: their rates replace the velocities, so
-    that an arm whose driver tells wrong velocities can be braked.
+    that an arm whose driver tells wrong velocities can be braked. Steps within the tolerance add up. An encoder that
+    slips again and again tells right velocities, which brake the arm, and positions that are to hold nothing.
     """
 
     def __init__(self, limits: PlausibilityLimits) -> None:
@@ -78,6 +78,7 @@ class StatePlausibility:
         self._last_misfit = ""
         self._rates = [0.0] * n
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
+        self._slip, self._slip_at = "", -inf
 
     def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> Finding:
         """Take a state; return what does not fit.
@@ -98,13 +99,16 @@ class StatePlausibility:
         if misfit:
             self._misfits.append(now)
             self._last_misfit = misfit
-        problem = next(filter(None, self._problems), "")
-        if not problem and self._disbelieves(now):
-            count, time = DISBELIEF_COUNT, DISBELIEF_TIME
-            problem = f"{count} states of the last {time:g} s do not fit, the last: {self._last_misfit}"
-        if problem or now - self._wrong_velocity_at >= DISBELIEF_TIME:
+        if problem := next(filter(None, self._problems), ""):
             return Finding(problem)
-        return Finding("", self._wrong_velocity, tuple(self._rates))
+        if now - self._wrong_velocity_at < DISBELIEF_TIME:
+            return Finding("", self._wrong_velocity, tuple(self._rates))
+        if self._disbelieves(now):
+            text = (
+                f"{DISBELIEF_COUNT} states of the last {DISBELIEF_TIME:g} s do not fit, the last: {self._last_misfit}"
+            )
+            return Finding("", text, qd)
+        return Finding("", self._slip, qd) if now - self._slip_at < DISBELIEF_TIME else Finding()
 
     def _disbelieves(self, now: float) -> bool:
         return len(self._misfits) == DISBELIEF_COUNT and now - self._misfits[0] < DISBELIEF_TIME
@@ -139,8 +143,9 @@ class StatePlausibility:
         slipped, unexplained = self._slipped[i] * (1 - dt / SLIP_TIME), abs(step) - bent
         if not smooth and unexplained > 0.2 * tolerance:
             slipped += copysign(unexplained, step)
-        if abs(slipped) > tolerance:
-            return f"'{name}' slipped by {slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
+            if abs(slipped) > tolerance:
+                self._slip = f"'{name}' slipped by {slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
+                self._slip_at = now
         bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
         self._keep(i, stamp, q, qd, min(max(error, -bound), bound))
         self._slipped[i] = slipped

@@ -174,6 +174,23 @@ def step_positions(rng: np.random.Generator) -> DriverFault:
     return fault
 
 
+def slip(rng: np.random.Generator) -> DriverFault:
+    """Let one joint's position slip by 0.02 to 0.045 rad or m again and again, of which the velocities say nothing."""
+    joint, step = int(rng.integers(5)), float(rng.choice([-1, 1]) * rng.uniform(0.02, 0.045))
+    every = float(rng.uniform(0.2, 0.5))
+    begun: list[int] = []
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
+        slipped = [step * (1 + 1e-9 * (sample.stamp - begun[0]) // every) for sample in samples]
+        return [
+            _replace_numbers(sample, "position", lambda i, x, by=by: x + by * (i == joint))  # type: ignore[misc]
+            for sample, by in zip(samples, slipped)
+        ]
+
+    return fault
+
+
 def lose_efforts(rng: np.random.Generator) -> DriverFault:
     """Send efforts of zero, or none."""
     omitted = bool(rng.random() < 0.5)
@@ -198,6 +215,7 @@ DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
     "second publisher": publish_twice,
     "positions step": step_positions,
     "efforts vanish": lose_efforts,
+    "encoder slips": slip,
 }
 """Faults of a driver by name; each function draws the parameters of one."""
 

@@ -8,7 +8,7 @@ its own, whose only promises are those that hold always.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, get_args
 
@@ -100,6 +100,10 @@ class Family:
     """Variants of the arms, see `variant`: odd ones carry something."""
     near_limits: float = 0.0
     """Share of the worlds that begin with a joint near its position limit."""
+    clock: float = 0.0
+    """Largest difference of the driver's clock, s. Some drivers measure no efforts then, and the delay is declared."""
+    mistaken: bool = False
+    """Whether users are wrong about the arm as far as a mode may begin: mount, load, friction, unit of efforts."""
     free: bool = False
     """Whether everything else is drawn from all that users may choose, and not only what brakes the arm in time."""
 
@@ -122,7 +126,7 @@ FAMILIES: dict[str, Family] = {
     for family in (
         Family(
             "right model",
-            0.15,
+            0.1,
             (*REQUESTS, "targets stop", "joints permuted", "messages repeated"),
             (promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
             rest=1.0,
@@ -143,13 +147,26 @@ FAMILIES: dict[str, Family] = {
             "payload",
             0.05,
             PAYLOADS,
-            (promises.PAYLOAD,),
+            (promises.PAYLOAD, promises.TIP),
             Disturbances(changes=PAYLOADS),
             modes=("gravity",),
             variants=(1, 3),
             faults_per_world=5,
         ),
-        Family("wrong model", 0.1, WRONG_MODELS, (), Disturbances(changes=WRONG_MODELS), faults_per_world=6),
+        Family(
+            "wrong model", 0.1, WRONG_MODELS, (promises.TIP,), Disturbances(changes=WRONG_MODELS), faults_per_world=6
+        ),
+        Family(
+            "untouched",
+            0.05,
+            ("enable lost", "encoder slips", "messages repeated"),
+            (promises.UNTOUCHED, promises.TIP),
+            Disturbances(("encoder slips",)),
+            modes=("gravity", "gravity", "hand_guiding"),
+            gaps=(0.5, 1.5),
+            faults_per_world=6,
+            mistaken=True,
+        ),
         Family(
             "states",
             0.15,
@@ -197,13 +214,15 @@ FAMILIES: dict[str, Family] = {
             WALLS,
             (promises.TIP, promises.WALL_FORCE),
             Disturbances(WALLS),
+            delays=(0.0, 0.03),
+            clock=0.03,
             faults_per_world=10,
         ),
         Family(
             "handover",
             0.05,
             HANDOVERS,
-            (promises.HANDOVER,),
+            (promises.HANDOVER, promises.TIP),
             Disturbances(HANDOVERS),
             modes=("gravity",),
             faults_per_world=2,
@@ -260,13 +279,24 @@ def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRunti
     home = (singular_home if family.free and plan.random() < 0.15 else random_home)(real.arm, plan)
     if plan.random() < family.near_limits:
         home = _near_a_limit(real.arm, home, plan)
+    if family.mistaken:
+        real = real._replace(description=_with_friction(real.description, float(plan.uniform(0.5, 1.7))))
     options = _options(family, plan, real, home)
     world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
     world.record("world", name, [round(x, 3) for x in home.tolist()])
-    if real.payload is not None and not (family.free and plan.random() < 0.3):
+    if family.clock:
+        _set_clock(world, family.clock, plan)
+    if real.payload is not None and not ((family.free or family.mistaken) and plan.random() < 0.3):
         world.declare_payload(PayloadRequest(real.payload.link or "", tuple(real.payload.parameters.tolist())))
     _plan_faults(world, family, plan, chances, faults or family.faults_per_world)
     return world
+
+
+def _set_clock(world: World, most: float, rng: np.random.Generator) -> None:
+    """Let a driver stamp by another clock; where its delay is declared, it may measure no efforts."""
+    world.driver_clock_offset = round(1e9 * rng.uniform(-most, most))
+    if world.options.settings.commands.delay > 0 and rng.random() < 0.5:
+        world.driver.faults.append(lambda samples: [sample._replace(effort=[]) for sample in samples])
 
 
 def _near_a_limit(arm: RobotModel, home: Array, rng: np.random.Generator) -> Array:
@@ -328,6 +358,10 @@ def _options(family: Family, rng: np.random.Generator, real: Variant, home: Arra
         restart_time=float(rng.uniform(0.25, 0.4)),
     )
     settings = _settings(family, rng, real.description, home=home, period=1.0 / rate, effort_unit=unit)
+    if family.mistaken:
+        settings = _mistaken(settings, rng)
+    if family.clock and rng.random() < 0.5:
+        settings = _with(settings, {"commands.delay": delay + node.latency + family.clock})
     commands, step = ChannelQuality(0.0, delay, 0.0), min(2e-3, 1.0 / rate)
     return WorldOptions(settings, driver, states, commands, targets, node, step, _draw(rng, family.patience), True)
 
@@ -372,6 +406,27 @@ def _settings(
             **random_spring(rng),
         }
     )
+
+
+def _with(settings: Settings, changes: dict[str, Any]) -> Settings:
+    """Return parameters with some of other values."""
+    return Settings.from_values(settings.values() | changes)
+
+
+def _mistaken(settings: Settings, rng: np.random.Generator) -> Settings:
+    """Return parameters of a user who is wrong about the mount and the unit of efforts."""
+    tilt, heading = rng.uniform(0.0, 0.15), rng.uniform(0.0, 2 * np.pi)
+    unit, sideways = float(rng.choice([1.0, 1.0, 0.2, 0.1])), 9.81 * np.sin(tilt)
+    down = (sideways * np.cos(heading), sideways * np.sin(heading), -9.81 * np.cos(tilt))
+    gain = tuple(unit * each for each in settings.states.effort_gain)
+    return _with(settings, {"robot.gravity": down, "states.effort_gain": gain})
+
+
+def _with_friction(model: RobotModel, share: float) -> RobotModel:
+    """Return a robot with a multiple of its friction."""
+    drives = {each.name: each.dynamics for each in model.joints if each.mimics is None}
+    changed = {k: replace(d, coulomb=share * d.coulomb, viscous=share * d.viscous) for k, d in drives.items()}
+    return model.with_joint_dynamics(changed)
 
 
 def _commands(rng: np.random.Generator, model: RobotModel) -> tuple[str, Array]:

@@ -353,6 +353,7 @@ LASTING_FAULTS = {
     "enable lost": 1.0,
     **dict.fromkeys(WRONG_MODELS, 2.5),
     "states stop": 0.8,
+    "encoder slips": 3.0,
     "second commander": 0.6,
 }
 """Faults that last for a time of their own, s."""

@@ -176,8 +176,22 @@ def _limits(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
-    fast = motion.in_mode(record.declared.contact_modes) & (motion.tip_speed > allowed)
+    fast = motion.in_mode(record.declared.slow_modes) & (motion.tip_speed > allowed)
     yield from _lasting(motion, fast, TIP_TIME, name="tip speed", values=motion.tip_speed, allowed=allowed)
+
+
+def _untouched(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    motion = record.motion
+    alone = motion.in_mode(("gravity",)) & (motion.contact_force == 0)
+    for t in record.times("placed home"):
+        alone &= np.abs(motion.t - t) > 0.011
+    rests = np.max(np.abs(motion.qd), axis=1) < REST_SPEED
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], alone, [False]]).astype(int)))
+    for begin, end in edges.reshape(-1, 2):
+        first = begin + int(np.argmax(rests[begin:end]))
+        if rests[first] and begin > 0 and motion.mode[begin - 1] in ("monitor", "stopped"):
+            way = np.abs(motion.q[first:end] - motion.q[first])
+            yield from _worst(record, motion.t[first:end], way, MAX_TRAVEL, "untouched")
 
 
 def _enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -344,8 +358,13 @@ UNBRAKED = Promise("brakes", "the stop service is not called", _unbraked)
 LIMITS = Promise("position limit", f"no joint goes {LIMIT_MARGIN:g} rad beyond its limit", _limits)
 TIP = Promise(
     "tip speed",
-    f"in modes of contact the tip is faster than {TIP_FACTOR:g} times its limit for {TIP_TIME:g} s at most",
+    f"in all modes but `feed_forward` the tip is faster than {TIP_FACTOR:g} times its limit for {TIP_TIME:g} s at most",
     _tip,
+)
+UNTOUCHED = Promise(
+    "untouched",
+    f"an arm that rests and goes into `gravity`, and that nobody touches, stays within {MAX_TRAVEL:g} rad",
+    _untouched,
 )
 ENABLE = Promise("enable", f"without the enabling signal a mode that needs it ends within {ENABLE_TIME:g} s", _enable)
 SILENCE = Promise("silence", f"a mode ends within {SILENCE_TIME:g} s after `state_timeout` without states", _silence)

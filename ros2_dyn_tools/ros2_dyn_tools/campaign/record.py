@@ -53,8 +53,8 @@ class Declared:
     """m/s."""
     modes: tuple[str, ...]
     """Modes in which a law commands."""
-    contact_modes: tuple[str, ...]
-    """Those of them in which people or things are touched."""
+    slow_modes: tuple[str, ...]
+    """Those of them whose tip is slow."""
     enabled_modes: tuple[str, ...]
     """Those of them in which a person holds a button."""
     servo_stiffness: Array | None = None

@@ -80,7 +80,7 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
         settings.states.timeout,
         settings.commands.max_tip_speed,
         tuple(MODES),
-        tuple(name for name, mode in MODES.items() if mode.needs.contact),
+        tuple(name for name, mode in MODES.items() if mode.needs.target != "joints"),
         tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
         np.array(settings.in_order(commands.effort_per_unit, arm, 0.0)) if of_servos else None,
     )

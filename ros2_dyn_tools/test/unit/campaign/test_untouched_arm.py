@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.runtime.inputs import PayloadRequest
+from ros2_dyn.runtime.inputs import JointSample, PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
 from ros2_dyn_tools.campaign.driver import DriverQuality
@@ -61,6 +61,7 @@ def leave_alone(
     seed: int = 1,
     unit: float = 1.0,
     payload: float = 0.0,
+    slip: tuple[int, float] | None = None,
     **told,
 ) -> Outcome:
     """Hold an arm until a mode is entered, and let it alone then.
@@ -72,6 +73,7 @@ def leave_alone(
         seed: of the posture.
         unit: of the efforts that its driver reports, N m.
         payload: mass that is declared amid the mode, and is not there, kg.
+        slip: a joint whose position slips each 0.5 s from 1 s on, and by how much, rad.
         told: parameters.
     """
     settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | told)
@@ -82,6 +84,15 @@ def leave_alone(
     if payload:
         request = PayloadRequest("", tuple(Payload(payload, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5)
         world.at(1.0, lambda: world.tell_payload(request))
+    if slip is not None:
+        joint, step = slip
+        slipping = np.arange(arm.n) == joint
+
+        def slipped(samples: list[JointSample]) -> list[JointSample]:
+            by = step * slipping * max(int((world.now - 1.0) / 0.5), 0)
+            return [each._replace(position=(np.array(each.position) + by).tolist()) for each in samples]
+
+        world.driver.faults.append(slipped)
     world.run(END)
     motion = world.finish().motion
     refused = [record[2] for record in world.records if record[1] == "refused"]
@@ -149,3 +160,14 @@ def test_arm_whose_efforts_are_in_another_unit_is_refused_or_is_slow(mode, share
         outcome = leave_alone(with_friction(nominal_arm("ur5"), share), mode=mode, seed=seed, unit=unit)
         assert outcome.tip_speed < MAX_TIP_SPEED, (seed, outcome)
         assert outcome.travel < 0.15, (seed, outcome)
+
+
+@pytest.mark.parametrize("step", [0.04, -0.04])
+@pytest.mark.parametrize("name", ARMS)
+def test_arm_whose_encoder_slips_by_less_than_the_tolerance_is_stopped_before_it_goes_far(name, step):
+    """What carries it would be that of another posture, and it went on and on: by 1.4 rad, as a UR5."""
+    arm = with_friction(nominal_arm(name), GOOD_GEAR)
+    outcome = leave_alone(arm, slip=(1, step))
+    assert outcome.mode == "stopped", outcome
+    assert outcome.travel < 0.25, outcome
+    assert outcome.tip_speed < MAX_TIP_SPEED, outcome
