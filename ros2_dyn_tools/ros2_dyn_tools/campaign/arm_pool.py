@@ -22,6 +22,7 @@ from ros2_dyn.model import BASE, JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.parameter_files import Arm, read_arm
 from ros2_dyn.simulation.perturbed import perturbed
 
 OWN_ARM = "mock_arm"
@@ -45,6 +46,14 @@ VARIANTS = 4
 """Number of variants of each arm."""
 MAX_GRAVITY_FRACTION = 0.5
 """At home no joint needs more than this fraction of its effort limit against gravity."""
+
+
+class UserArm(NamedTuple):
+    """A user's own arm, by its files."""
+
+    urdf: str
+    parameters: str = ""
+    """Parameter file of the node; empty: none."""
 
 
 class Variant(NamedTuple):
@@ -77,13 +86,34 @@ def arm_names() -> tuple[str, ...]:
     return (OWN_ARM, *others)
 
 
-@lru_cache(maxsize=32)
-def nominal_arm(name: str) -> RobotModel:
-    """Return an arm with typical friction and rotors.
+@lru_cache(maxsize=4)
+def read_user_arm(user: UserArm) -> Arm:
+    """Return a user's own arm, with typical friction and rotors where its files have none.
 
     Raises:
-        InputError: the arm is not installed.
+        ModelError: the URDF is wrong.
+        InputError: the parameter file is wrong, or does not fit the URDF, or a joint lacks a limit.
     """
+    model, settings = read_arm(user.urdf, user.parameters or None)
+    for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):
+        if not (np.isfinite(effort) and np.isfinite(velocity) and min(effort, velocity) > 0):
+            raise InputError(
+                "arm", f"joint '{name}' needs an effort limit and a velocity limit: add <limit> in the URDF"
+            )
+    known = any(joint.dynamics != JointDynamics() for joint in model.joints)
+    return Arm(model if known else _with_typical_drives(model), settings)
+
+
+@lru_cache(maxsize=32)
+def nominal_arm(name: str | UserArm) -> RobotModel:
+    """Return an arm with typical friction and rotors, or a user's own one.
+
+    Raises:
+        ModelError: a URDF is wrong.
+        InputError: the arm is not installed, or as `read_user_arm`.
+    """
+    if isinstance(name, UserArm):
+        return read_user_arm(name).model
     if name == OWN_ARM:
         model = RobotModel.from_urdf_file(_own_urdf())
     else:
@@ -93,6 +123,10 @@ def nominal_arm(name: str) -> RobotModel:
         file, joints = ARMS[name]
         whole = RobotModel.from_urdf_file(folder / file)
         model = _without_fixed_links(whole.reduced(_joints_of_arm(whole, joints)))
+    return _with_typical_drives(model)
+
+
+def _with_typical_drives(model: RobotModel) -> RobotModel:
     limit = model.effort_limit.tolist()
     typical = {
         joint: JointDynamics(viscous=0.03 * x, coulomb=0.04 * x, armature=2e-3 * x)
@@ -119,7 +153,7 @@ def _without_fixed_links(model: RobotModel) -> RobotModel:
 
 
 @lru_cache(maxsize=256)
-def variant(name: str, number: int) -> Variant:
+def variant(name: str | UserArm, number: int) -> Variant:
     """Return one of the `VARIANTS` of an arm; equal numbers give equal variants.
 
     The first is the nominal arm itself. Inertias of the others differ by up to 10 %, friction by up to 50 %. Some carry
@@ -128,7 +162,8 @@ def variant(name: str, number: int) -> Variant:
     nominal = nominal_arm(name)
     if number == 0:
         return Variant(nominal, nominal, None, nominal)
-    rng = np.random.default_rng([number, *name.encode()])
+    own = nominal.name if isinstance(name, UserArm) else name
+    rng = np.random.default_rng([number, *own.encode()])
     arm = perturbed(nominal, rng, float(rng.uniform(0, 0.1)), float(rng.uniform(0, 0.5)))
     bare, payload = arm, None
     if number % 2:

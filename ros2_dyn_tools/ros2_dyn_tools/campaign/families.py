@@ -24,7 +24,17 @@ from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.campaign import promises
-from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, VARIANTS, Variant, arm_names, random_home, singular_home, variant
+from ros2_dyn_tools.campaign.arm_pool import (
+    OWN_ARM,
+    VARIANTS,
+    UserArm,
+    Variant,
+    arm_names,
+    random_home,
+    read_user_arm,
+    singular_home,
+    variant,
+)
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.faults import FAULTS, LASTING_FAULTS, WRONG_MODELS, random_spring, start_fault
@@ -128,7 +138,7 @@ FAMILIES: dict[str, Family] = {
             "right model",
             0.1,
             (*REQUESTS, "targets stop", "joints permuted", "messages repeated"),
-            (promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.ENABLE),
+            (promises.TRAVEL, promises.UNBRAKED, promises.LIMITS, promises.TIP, promises.JOINTS, promises.ENABLE),
             rest=1.0,
             near_limits=0.3,
             quiet=0.1,
@@ -137,7 +147,7 @@ FAMILIES: dict[str, Family] = {
             "targets",
             0.1,
             tuple(TARGET_FAULTS),
-            (promises.TRAVEL, promises.LIMITS, promises.TIP),
+            (promises.TRAVEL, promises.LIMITS, promises.TIP, promises.JOINTS),
             slew_rates=(5.0, 40.0),
             near_limits=0.5,
             modes=("feed_forward", "feed_forward", "force", "impedance"),
@@ -147,20 +157,25 @@ FAMILIES: dict[str, Family] = {
             "payload",
             0.05,
             PAYLOADS,
-            (promises.PAYLOAD, promises.TIP),
+            (promises.PAYLOAD, promises.TIP, promises.JOINTS),
             Disturbances(changes=PAYLOADS),
             modes=("gravity",),
             variants=(1, 3),
             faults_per_world=5,
         ),
         Family(
-            "wrong model", 0.1, WRONG_MODELS, (promises.TIP,), Disturbances(changes=WRONG_MODELS), faults_per_world=6
+            "wrong model",
+            0.1,
+            WRONG_MODELS,
+            (promises.TIP, promises.JOINTS),
+            Disturbances(changes=WRONG_MODELS),
+            faults_per_world=6,
         ),
         Family(
             "untouched",
             0.05,
             ("enable lost", "encoder slips", "messages repeated"),
-            (promises.UNTOUCHED, promises.TIP),
+            (promises.UNTOUCHED, promises.TIP, promises.JOINTS),
             Disturbances(("encoder slips",)),
             modes=("gravity", "gravity", "hand_guiding"),
             gaps=(0.5, 1.5),
@@ -190,7 +205,7 @@ FAMILIES: dict[str, Family] = {
             "hand",
             0.05,
             HANDS,
-            (promises.TIP,),
+            (promises.TIP, promises.JOINTS),
             Disturbances(HANDS),
             velocity_scales=(0.6, 1.0),
             gaps=(0.5, 1.5),
@@ -212,7 +227,7 @@ FAMILIES: dict[str, Family] = {
             "wall",
             0.05,
             WALLS,
-            (promises.TIP, promises.WALL_FORCE),
+            (promises.TIP, promises.JOINTS, promises.WALL_FORCE),
             Disturbances(WALLS),
             delays=(0.0, 0.03),
             clock=0.03,
@@ -222,7 +237,7 @@ FAMILIES: dict[str, Family] = {
             "handover",
             0.05,
             HANDOVERS,
-            (promises.HANDOVER, promises.TIP),
+            (promises.HANDOVER, promises.TIP, promises.JOINTS),
             Disturbances(HANDOVERS),
             modes=("gravity",),
             faults_per_world=2,
@@ -263,7 +278,9 @@ def family_named(name: str) -> Family:
     return FAMILIES[name]
 
 
-def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRuntime = ArmRuntime) -> World:
+def world_of(
+    family: Family, seed: int, faults: int = 0, make_runtime: MakeRuntime = ArmRuntime, user: UserArm | None = None
+) -> World:
     """Return a world of a family with its faults planned, which all have ended at its time `end`.
 
     Args:
@@ -271,19 +288,20 @@ def world_of(family: Family, seed: int, faults: int = 0, make_runtime: MakeRunti
         seed: seed of everything.
         faults: number of faults; those of a smaller number are the first of a larger one; 0: those of the family.
         make_runtime: makes the runtime at each start of the node.
+        user: the arm, and parameters that are not drawn; None: an arm of the pool.
     """
     plan, chances = (np.random.default_rng(each) for each in np.random.SeedSequence([seed, 1]).spawn(2))
     names = arm_names()
     name = OWN_ARM if plan.random() < 0.2 else names[int(plan.integers(len(names)))]
-    real = variant(name, _draw(plan, family.variants))
+    real = variant(user or name, _draw(plan, family.variants))
     home = (singular_home if family.free and plan.random() < 0.15 else random_home)(real.arm, plan)
     if plan.random() < family.near_limits:
         home = _near_a_limit(real.arm, home, plan)
     if family.mistaken:
         real = real._replace(description=_with_friction(real.description, float(plan.uniform(0.5, 1.7))))
-    options = _options(family, plan, real, home)
+    options = _options(family, plan, real, home, user)
     world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
-    world.record("world", name, [round(x, 3) for x in home.tolist()])
+    world.record("world", real.arm.name if user else name, [round(x, 3) for x in home.tolist()])
     if family.clock:
         _set_clock(world, family.clock, plan)
     if real.payload is not None and not ((family.free or family.mistaken) and plan.random() < 0.3):
@@ -331,7 +349,9 @@ def _draw(rng: np.random.Generator, choices: Sequence[Any]) -> Any:
     return choices[int(rng.integers(len(choices)))]
 
 
-def _options(family: Family, rng: np.random.Generator, real: Variant, home: Array) -> WorldOptions:
+def _options(
+    family: Family, rng: np.random.Generator, real: Variant, home: Array, user: UserArm | None
+) -> WorldOptions:
     rate, unit = float(_draw(rng, family.rates)), float(rng.choice([1.0, 1.0, 0.1]))
     limit = float(np.max(real.arm.effort_limit))
     driver = DriverQuality(
@@ -358,6 +378,8 @@ def _options(family: Family, rng: np.random.Generator, real: Variant, home: Arra
         restart_time=float(rng.uniform(0.25, 0.4)),
     )
     settings = _settings(family, rng, real.description, home=home, period=1.0 / rate, effort_unit=unit)
+    if user is not None:
+        settings = _with(settings, _chosen(user, settings.robot.joints))
     if family.mistaken:
         settings = _mistaken(settings, rng)
     if family.clock and rng.random() < 0.5:
@@ -411,6 +433,25 @@ def _settings(
 def _with(settings: Settings, changes: dict[str, Any]) -> Settings:
     """Return parameters with some of other values."""
     return Settings.from_values(settings.values() | changes)
+
+
+def _chosen(user: UserArm, joints: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that a user has chosen, for joints in this order.
+
+    Drivers here tell N m or N, so that the unit of efforts is not among them.
+    """
+    usual, settings = Settings().values(), read_user_arm(user).settings
+    chosen = {k: v for k, v in settings.values().items() if v != usual[k]}
+    for name in ("robot.joints", "states.effort_gain"):
+        chosen.pop(name, None)
+    theirs = settings.robot.joints
+    order = [theirs.index(joint) for joint in joints] if theirs else []
+    for name, numbers in chosen.items():
+        if (
+            usual[name] == () and theirs and name != "states.estimate" and len(numbers) % len(theirs) == 0
+        ):  # so many of each joint
+            chosen[name] = np.reshape(numbers, (len(theirs), -1))[order].ravel().tolist()
+    return chosen
 
 
 def _mistaken(settings: Settings, rng: np.random.Generator) -> Settings:

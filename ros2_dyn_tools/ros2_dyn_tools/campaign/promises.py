@@ -26,6 +26,8 @@ LIMIT_MARGIN = 0.05
 """Longest way of a joint beyond its position limit, rad or m."""
 TIP_FACTOR, TIP_TIME = 1.2, 0.1
 """The tip is faster than this many times its limit for no longer than this time, s."""
+LEVER = 0.2
+"""A joint is as slow as the tip has to be at this distance, m."""
 ENABLE_TIME = 0.5
 """Time after the enabling signal has ended within which a mode that needs it ends, s."""
 SILENCE_TIME = 0.1
@@ -178,6 +180,13 @@ def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
     fast = motion.in_mode(record.declared.slow_modes) & (motion.tip_speed > allowed)
     yield from _lasting(motion, fast, TIP_TIME, name="tip speed", values=motion.tip_speed, allowed=allowed)
+
+
+def _joints(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed / LEVER
+    speed = np.max(np.abs(motion.qd), axis=1)
+    fast = motion.in_mode(record.declared.slow_modes) & (speed > allowed)
+    yield from _lasting(motion, fast, TIP_TIME, name="joint speed", values=speed, allowed=allowed)
 
 
 def _untouched(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -360,6 +369,11 @@ TIP = Promise(
     "tip speed",
     f"in all modes but `feed_forward` the tip is faster than {TIP_FACTOR:g} times its limit for {TIP_TIME:g} s at most",
     _tip,
+)
+JOINTS = Promise(
+    "joint speed",
+    f"nor is a joint on a lever of {LEVER:g} m",
+    _joints,
 )
 UNTOUCHED = Promise(
     "untouched",

@@ -18,6 +18,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn_tools.campaign.arm_pool import UserArm
 from ros2_dyn_tools.campaign.families import FAMILIES, UNPREMISED, Family, family_named, family_of, world_of
 from ros2_dyn_tools.campaign.promises import Broken, broken_promises, judged_rests
 from ros2_dyn_tools.campaign.record import MOTIONS, Record, worst_motion
@@ -88,6 +89,8 @@ class CampaignResult:
     families: dict[str, FamilyResult] = field(default_factory=dict)
     failing_worlds: list[tuple[int, str]] = field(default_factory=list)
     """Seeds and families of the worlds that break a promise."""
+    fastest_worlds: list[tuple[int, str, float]] = field(default_factory=list)
+    """Seeds and families of the three worlds whose tip was fastest, and its speed, m/s."""
     wall_seconds: float = 0.0
 
     @property
@@ -119,11 +122,18 @@ class CampaignResult:
             "unpremised_share": round(self.unpremised_share, 3),
             "families": {name: asdict(part) for name, part in self.families.items()},
             "failing_worlds": self.failing_worlds,
+            "fastest_worlds": self.fastest_worlds,
             "wall_seconds": round(self.wall_seconds, 1),
         }
 
 
-def play_world(seed: int, faults: int = 0, make_runtime: MakeRuntime = ArmRuntime, family: str = "") -> Played:
+def play_world(
+    seed: int,
+    faults: int = 0,
+    make_runtime: MakeRuntime = ArmRuntime,
+    family: str = "",
+    user: UserArm | None = None,
+) -> Played:
     """Play a random world with all of its faults.
 
     Args:
@@ -131,27 +141,31 @@ def play_world(seed: int, faults: int = 0, make_runtime: MakeRuntime = ArmRuntim
         faults: number of faults; 0: those of the family.
         make_runtime: makes the runtime at each start of the node.
         family: name of its family; empty: that of the seed.
+        user: the arm; None: one of the pool.
 
     Raises:
         InputError: there is no such family.
     """
     chosen = family_named(family) if family else family_of(seed)
-    world = world_of(chosen, seed, faults, make_runtime)
+    world = world_of(chosen, seed, faults, make_runtime, user)
     world.run(world.end)
     record = world.finish()
     return Played(chosen, world, record, broken_promises(chosen.kept_promises(), record, chosen.disturbing))
 
 
-def play_worlds(worlds: Sequence[tuple[int, int]], family: str = "", compiled: bool = False) -> list[WorldResult]:
+def play_worlds(
+    worlds: Sequence[tuple[int, int]], family: str = "", compiled: bool = False, user: UserArm | None = None
+) -> list[WorldResult]:
     """Play worlds given by seed and number of faults; the task of an executor.
 
     Args:
         worlds: seeds, and numbers of faults.
         family: name of their family; empty: that of each seed.
         compiled: whether kernels are compiled to C, where that can be done.
+        user: the arm; None: those of the pool.
     """
     with without_collector(), compiling_aside() if compiled and not why_no_c() else nullcontext():
-        return [_result(play_world(seed, faults, family=family), seed, faults) for seed, faults in worlds]
+        return [_result(play_world(seed, faults, family=family, user=user), seed, faults) for seed, faults in worlds]
 
 
 def _result(played: Played, seed: int, faults: int) -> WorldResult:
@@ -205,7 +219,9 @@ def run_campaign(
     seed: int,
     executor: Executor,
     progress: Callable[[int], None] = lambda faults: None,
+    *,
     family: str = "",
+    user: UserArm | None = None,
 ) -> CampaignResult:
     """Play random faults on an executor.
 
@@ -215,6 +231,7 @@ def run_campaign(
         executor: where the worlds are played.
         progress: called with the number of faults of each task that is done.
         family: name of the family to play; empty: all.
+        user: the arm; None: those of the pool.
 
     Raises:
         InputError: the number of faults is not positive, the seed is negative, or there is no such family.
@@ -224,14 +241,17 @@ def run_campaign(
     worlds = world_seeds(seed, faults, family)
     tasks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
     compiled = faults >= COMPILED_FROM
-    futures = {executor.submit(play_worlds, task, family, compiled): i for i, task in enumerate(tasks)}
+    futures = {executor.submit(play_worlds, task, family, compiled, user): i for i, task in enumerate(tasks)}
     parts: list[list[WorldResult]] = [[] for _ in tasks]
     for future in as_completed(futures):
         part = future.result()
         parts[futures[future]] = part
         progress(sum(result.faults for result in part))
     result = CampaignResult(seed, {name: FamilyResult() for name in names})
-    for played in (played for part in parts for played in part):
+    everything = [played for part in parts for played in part]
+    fastest = sorted(everything, key=lambda each: -each.worst["tip speed"])[:3]
+    result.fastest_worlds = [(each.seed, each.family, each.worst["tip speed"]) for each in fastest]
+    for played in everything:
         result.families[played.family].add(played)
         if played.broken:
             result.failing_worlds.append((played.seed, played.family))

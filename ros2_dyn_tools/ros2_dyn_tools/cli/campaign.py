@@ -6,19 +6,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import black_box_file
+from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.black_box import RecordingRuntime
-from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, arm_names
+from ros2_dyn.runtime.parameter_files import PARAMETERS
+from ros2_dyn_tools.campaign.arm_pool import OWN_ARM, UserArm, arm_names, read_user_arm
 from ros2_dyn_tools.campaign.drawing import draw
 from ros2_dyn_tools.campaign.families import FAMILIES
 from ros2_dyn_tools.campaign.record import MOTIONS, worst_motion
@@ -42,9 +46,17 @@ def describe_violations(played: Played) -> Iterator[str]:
         )
 
 
-def replay(seed: int, output: Path, console: Console, box: Path | None = None, family: str = "") -> None:
+def replay(
+    seed: int,
+    output: Path,
+    console: Console,
+    *,
+    box: Path | None = None,
+    family: str = "",
+    user: UserArm | None = None,
+) -> None:
     """Play one world again; print what happened without the motion, and draw it; write what its black box holds."""
-    played = play_world(seed, 0, RecordingRuntime, family) if box else play_world(seed, family=family)
+    played = play_world(seed, 0, RecordingRuntime if box else ArmRuntime, family, user)
     if box:
         _write_box(played.world, box)
     console.print(f"family '{played.family.name}': {played.family.premise}", markup=False, soft_wrap=True)
@@ -81,8 +93,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of the campaign; default: %(default)s")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes; default: %(default)s")
     parser.add_argument("--family", default="", choices=("", *FAMILIES), help="play worlds of this family only")
+    parser.add_argument(
+        "--arm", type=Path, metavar="ARM.urdf", help="your own arm, in place of those that are installed"
+    )
+    parser.add_argument("--parameters", type=Path, metavar="ARM.yaml", help=f"with --arm: {PARAMETERS}")
     parser.add_argument("--replay", type=int, metavar="SEED", help="play the world of this seed, print and draw it")
-    parser.add_argument("--output", type=Path, default=Path("world.png"), help="drawing of --replay")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("world.png"),
+        help="drawing of --replay, or of the three fastest of your arm",
+    )
     parser.add_argument("--box", type=Path, metavar="FILE", help="with --replay: write the node's black box, as MCAP")
 
 
@@ -90,16 +111,17 @@ def run(arguments: argparse.Namespace) -> None:
     """Play the campaign, with its progress on stderr; print its result as JSON in the last line.
 
     Raises:
-        InputError: an argument is out of range.
+        ModelError: the URDF of the arm is wrong.
+        InputError: an argument is out of range, or the arm cannot be used.
     """
     if arguments.workers < 1:
         raise InputError("workers", f"expected a positive number, got {arguments.workers}")
     console = Console(stderr=True)
-    arms = arm_names()
-    if arms == (OWN_ARM,):
+    user = _user_arm(arguments)
+    if user is None and arm_names() == (OWN_ARM,):
         console.print("example-robot-data is not installed: all worlds have the arm of this package")
     if arguments.replay is not None:
-        replay(arguments.replay, arguments.output, Console(), arguments.box, arguments.family)
+        replay(arguments.replay, arguments.output, Console(), box=arguments.box, family=arguments.family, user=user)
         return
     columns = TextColumn("faults"), BarColumn(), TextColumn(DONE), TimeElapsedColumn(), TimeRemainingColumn()
     progress = Progress(*columns, console=console, refresh_per_second=2)  # each time takes 5 ms, also into a file
@@ -111,26 +133,57 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.seed,
             executor,
             lambda faults: bar.update(task, advance=faults),
-            arguments.family,
+            family=arguments.family,
+            user=user,
         )
     show(result, console)
+    again = "python -m ros2_dyn campaign" + ("" if user is None else f" --arm {shlex.quote(user.urdf)}")
+    again += f" --parameters {shlex.quote(user.parameters)}" if user is not None and user.parameters else ""
     for seed, family in result.failing_worlds[:5]:
-        console.print(f"a promise was broken: python -m ros2_dyn campaign --replay {seed} --family '{family}'")
+        console.print(f"a promise was broken: {again} --replay {seed} --family '{family}'", soft_wrap=True)
+    if user is not None:
+        _draw_fastest(result, user, arguments.output, console)
     print(json.dumps(result.as_dict()))
 
 
+def _user_arm(arguments: argparse.Namespace) -> UserArm | None:
+    """Return the user's own arm, which can be used; None: there is none.
+
+    Raises:
+        ModelError: its URDF is wrong.
+        InputError: it cannot be used, or parameters are given without it.
+    """
+    if arguments.arm is None:
+        if arguments.parameters is not None:
+            raise InputError("parameters", "they belong to an arm: give --arm ARM.urdf, too")
+        return None
+    user = UserArm(str(arguments.arm), "" if arguments.parameters is None else str(arguments.parameters))
+    read_user_arm(user)
+    return user
+
+
+def _draw_fastest(result: CampaignResult, user: UserArm, output: Path, console: Console) -> None:
+    """Draw the three worlds whose tip was fastest, each into a file of its own."""
+    for number, (seed, family, speed) in enumerate(result.fastest_worlds, 1):
+        path = output.with_stem(f"{output.stem}_{number}")
+        draw(play_world(seed, family=family, user=user), path)
+        console.print(f"tip {speed:.2g} m/s: world {seed} of '{family}', drawn: {path}", soft_wrap=True)
+
+
 def show(result: CampaignResult, console: Console) -> None:
-    """Print the families as a table: premise, violations, and the worst motions with their seeds."""
-    for name in result.families:
-        console.print(f"{name}: {FAMILIES[name].premise}", markup=False, highlight=False)
-    table = Table("family", "worlds", "faults", "hours", "rests", "violations", title="worst motion: figure (seed)")
-    for motion, unit in MOTIONS.items():
-        table.add_column(f"{motion}, {unit}")
+    """Print the families as a table: worlds, broken promises, and the worst motions, which nothing excuses."""
+    table = Table(title="worst motion of each family", box=SIMPLE, pad_edge=False)
+    table.add_column("family", no_wrap=True)
+    for head in ("faults", "broken", *(f"{motion.split()[0]}\n{unit.split()[0]}" for motion, unit in MOTIONS.items())):
+        table.add_column(head, justify="right", no_wrap=head != "broken")
     for name, part in result.families.items():
         broken = ", ".join(f"{count} {promise}" for promise, count in part.violations.items()) or "0"
-        worst = [f"{value:.3g} ({seed})" for value, seed in part.worst.values()]
-        table.add_row(
-            name, str(part.worlds), str(part.faults), f"{part.commanded_hours:.2f}", str(part.rests), broken, *worst
-        )
+        worst = [f"{value:.2f}" for value, _ in part.worst.values()]
+        if part.worlds:
+            table.add_row(name, str(part.faults), broken, *worst)
     console.print(table)
-    console.print(f"{100 * result.unpremised_share:.1f} % of the worlds have no premise")
+    total = result.total
+    console.print(
+        f"{total.commanded_hours:.2f} hours commanded, {total.rests} times rest was looked for, "
+        f"{100 * result.unpremised_share:.1f} % of the worlds have no premise"
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twelve deliberate faults in the code, by name: each replaces one decision while it is active.
+"""Nineteen deliberate faults in the code, by name: each replaces one decision while it is active.
 
 All that is patched is named here, so that a change of the runtime is followed in this file alone.
 """
@@ -14,14 +14,22 @@ from unittest.mock import patch
 import numpy as np
 
 from ros2_dyn.control import conditions
+from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
+from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.modes import Mode, feed_forward
 from ros2_dyn.control.state_freshness import StateFreshness
+from ros2_dyn.control.state_plausibility import StatePlausibility
+from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
+from ros2_dyn.runtime import mode_entry_checks
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
+from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime
 from ros2_dyn.runtime.inputs import CommandLink
+from ros2_dyn.runtime.model_monitor import ModelDifference
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
+from ros2_dyn.runtime.state_pipeline import StatePipeline
 from ros2_dyn_tools.campaign.runner import play_world, world_seeds
 
 
@@ -141,6 +149,75 @@ def payload_without_ramp() -> AbstractContextManager[None]:
     return _wrapped(PayloadRamp, "change", wrap)
 
 
+# ---- what undoes the answers to findings
+
+
+@contextmanager
+def servos_sent_anywhere() -> Iterator[None]:
+    """Let servos be sent what is measured, believed or not, at once."""
+
+    def data(self: CommandConversion, effort: Any, q: Any, before: Any = None, now: float = 0.0) -> Any:
+        converted = effort * self._factor
+        if not self._of_servos:
+            return converted
+        return None if q is None else np.array(q) + converted
+
+    def judged(self: StatePipeline, state: Any, now: float, commanded: bool) -> Any:
+        return judge(self, state, now, commanded)._replace(believed_q=state.q)
+
+    judge = StatePipeline._judged
+    with patch.object(CommandConversion, "data", data), patch.object(StatePipeline, "_judged", judged):
+        yield
+
+
+def what_held_the_arm_forgotten() -> AbstractContextManager[None]:
+    """Let modes begin with the model alone."""
+    return patch.object(UnmodelledEffort, "at", lambda self, q, now: np.zeros_like(self.effort))
+
+
+def joints_as_fast_as_they_may() -> AbstractContextManager[None]:
+    """Let no joint be slow in modes that a hand leads, and its friction be compensated at any speed."""
+    return patch.object(Arm, "max_led_speed", property(lambda self: np.full_like(self.state.qd, np.inf)))
+
+
+@contextmanager
+def stamps_believed() -> Iterator[None]:
+    """Let a stamp ahead of its arrival hide a delay, and modes that press begin with a delay that is not known."""
+
+    def wrap(on_state: Any) -> Callable[..., Any]:
+        return lambda self, now, measured_at: on_state(self, now, min(measured_at, now))
+
+    def known_delay(entry: Any) -> str:
+        return ""
+
+    checks = tuple(known_delay if each is mode_entry_checks.known_delay else each for each in mode_entry_checks.CHECKS)
+    with _wrapped(LoopDelay, "on_state", wrap), patch.object(mode_entry_checks, "CHECKS", checks):
+        yield
+
+
+def units_believed() -> AbstractContextManager[None]:
+    """Let measured efforts be in another unit."""
+    return patch.object(ModelDifference, "in_another_unit", property(lambda self: False))
+
+
+def pushes_not_seen() -> AbstractContextManager[None]:
+    """Let a stop fail amid a push."""
+    return _braking(lambda given: given._replace(pushed=False))
+
+
+def slips_forgotten() -> AbstractContextManager[None]:
+    """Let no small step of an encoder add to the one before."""
+
+    def wrap(compare: Any) -> Callable[..., Any]:
+        def forget(self: StatePlausibility, i: int, *state: Any) -> str:
+            self._slipped[i] = 0.0
+            return compare(self, i, *state)
+
+        return forget
+
+    return _wrapped(StatePlausibility, "_compare", wrap)
+
+
 class Mutation(NamedTuple):
     """A deliberate fault, and where it is found."""
 
@@ -163,6 +240,13 @@ MUTATIONS = {
     "joint limits ignored": Mutation(joint_limits_ignored, "targets", ("position limit",)),
     "thresholds ignored": Mutation(thresholds_ignored, "collision", ("collision",)),
     "payload without ramp": Mutation(payload_without_ramp, "payload", ("payload",)),
+    "servos sent anywhere": Mutation(servos_sent_anywhere, "states", ("servo speed", "servo range")),
+    "what held forgotten": Mutation(what_held_the_arm_forgotten, "untouched", ("untouched", "tip speed")),
+    "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "untouched", ("joint speed",)),
+    "stamps believed": Mutation(stamps_believed, "wall", ("wall force", "tip speed", "joint speed")),
+    "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "joint speed")),
+    "pushes not seen": Mutation(pushes_not_seen, "collision", ("brakes",)),
+    "slips forgotten": Mutation(slips_forgotten, "untouched", ("untouched",)),
 }
 """All deliberate faults by name."""
 
