@@ -111,7 +111,8 @@ class Family:
     near_limits: float = 0.0
     """Share of the worlds that begin with a joint near its position limit."""
     clock: float = 0.0
-    """Largest difference of the driver's clock, s. Some drivers measure no efforts then, and the delay is declared."""
+    """Largest difference of the driver's clock, s. Half of the drivers measure no efforts then; half of the users declare
+    a delay."""
     mistaken: bool = False
     """Whether users are wrong about the arm as far as a mode may begin: mount, load, friction, unit of efforts."""
     free: bool = False
@@ -311,9 +312,9 @@ def world_of(
 
 
 def _set_clock(world: World, most: float, rng: np.random.Generator) -> None:
-    """Let a driver stamp by another clock; where its delay is declared, it may measure no efforts."""
+    """Let a driver stamp by another clock, and perhaps measure no efforts."""
     world.driver_clock_offset = round(1e9 * rng.uniform(-most, most))
-    if world.options.settings.commands.delay > 0 and rng.random() < 0.5:
+    if rng.random() < 0.5:
         world.driver.faults.append(lambda samples: [sample._replace(effort=[]) for sample in samples])
 
 

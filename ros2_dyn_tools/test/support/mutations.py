@@ -242,7 +242,7 @@ MUTATIONS = {
     "payload without ramp": Mutation(payload_without_ramp, "payload", ("payload",)),
     "servos sent anywhere": Mutation(servos_sent_anywhere, "states", ("servo speed", "servo range")),
     "what held forgotten": Mutation(what_held_the_arm_forgotten, "untouched", ("untouched", "tip speed")),
-    "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "untouched", ("joint speed",)),
+    "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "hand", ("joint speed",)),
     "stamps believed": Mutation(stamps_believed, "wall", ("wall force", "tip speed", "joint speed")),
     "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "joint speed")),
     "pushes not seen": Mutation(pushes_not_seen, "collision", ("brakes",)),
