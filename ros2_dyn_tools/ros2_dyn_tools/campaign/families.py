@@ -111,8 +111,7 @@ class Family:
     near_limits: float = 0.0
     """Share of the worlds that begin with a joint near its position limit."""
     clock: float = 0.0
-    """Largest difference of the driver's clock, s. Half of the drivers measure no efforts then; half of the users declare
-    a delay."""
+    """Largest difference of the driver's clock, s; half of the drivers measure no efforts then."""
     mistaken: bool = False
     """Whether users are wrong about the arm as far as a mode may begin: mount, load, friction, unit of efforts."""
     free: bool = False

@@ -148,6 +148,24 @@ def worst_motion(record: Record) -> dict[str, float]:
     return {name: float(np.max(values, initial=0.0)) for name, values in zip(MOTIONS, worst)}
 
 
+def stops(record: Record) -> list[bool]:
+    """Return of each end of a mode whether the arm rests afterwards, whatever moves it.
+
+    It rests if no joint goes farther than 0.3 rad or m within 3 s, nor is faster than 0.05 rad/s or m/s from 1 s on.
+    Nothing is told of an arm that is commanded by a mode again, or put at its place, within a second.
+    """
+    motion, active, placed, found = record.motion, record.active, record.times("placed home"), []
+    for i in np.flatnonzero(active[:-1] & ~active[1:]) + 1:
+        begins = np.flatnonzero(active[i:])
+        until = min([motion.t[i] + 3.0, *motion.t[i + begins[:1]], *(t for t in placed if t > motion.t[i])])
+        during = (motion.t >= motion.t[i]) & (motion.t < until)
+        later = during & (motion.t > motion.t[i] + 1.0)
+        if later.any():
+            far = np.abs(motion.q[during] - motion.q[i]).max() > 0.3
+            found.append(not far and bool(np.abs(motion.qd[later]).max() < 0.05))
+    return found
+
+
 class Recorder:
     """Writes down what happens, while it happens."""
 

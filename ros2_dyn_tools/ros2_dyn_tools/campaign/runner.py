@@ -21,7 +21,7 @@ from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn_tools.campaign.arm_pool import UserArm
 from ros2_dyn_tools.campaign.families import FAMILIES, UNPREMISED, Family, family_named, family_of, world_of
 from ros2_dyn_tools.campaign.promises import Broken, broken_promises, judged_rests
-from ros2_dyn_tools.campaign.record import MOTIONS, Record, worst_motion
+from ros2_dyn_tools.campaign.record import MOTIONS, Record, stops, worst_motion
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime
 from ros2_dyn_tools.campaign.world import World
 
@@ -51,6 +51,8 @@ class WorldResult(NamedTuple):
     """Number of stops and disturbances after which rest was looked for."""
     broken: tuple[str, ...]
     """Names of the promises that were broken."""
+    stops: tuple[int, int]
+    """Number of stops, and of those after which the arm did not rest, whatever moved it."""
     worst: dict[str, float]
     """Of `MOTIONS`."""
 
@@ -64,6 +66,9 @@ class FamilyResult:
     commanded_hours: float = 0.0
     rests: int = 0
     """Number of stops and disturbances after which rest was looked for."""
+    stops: int = 0
+    restless: int = 0
+    """Number of stops after which the arm did not rest, whatever moved it; see `stops`."""
     violations: dict[str, int] = field(default_factory=dict)
     """Number of worlds that break a promise, by its name."""
     worst: dict[str, tuple[float, int]] = field(default_factory=lambda: dict.fromkeys(MOTIONS, (0.0, 0)))
@@ -75,6 +80,8 @@ class FamilyResult:
         self.faults += result.faults
         self.commanded_hours += result.commanded_seconds / 3600
         self.rests += result.rests
+        self.stops += result.stops[0]
+        self.restless += result.stops[1]
         self.violations = dict(Counter(self.violations) + Counter(result.broken))
         for name, value in result.worst.items():
             if value > self.worst[name][0]:
@@ -102,7 +109,8 @@ class CampaignResult:
             violations.update(part.violations)
         worlds, faults = sum(part.worlds for part in parts), sum(part.faults for part in parts)
         hours, rests = sum(part.commanded_hours for part in parts), sum(part.rests for part in parts)
-        return FamilyResult(worlds, faults, hours, rests, dict(violations))
+        ended, restless = sum(part.stops for part in parts), sum(part.restless for part in parts)
+        return FamilyResult(worlds, faults, hours, rests, ended, restless, dict(violations))
 
     @property
     def unpremised_share(self) -> float:
@@ -118,6 +126,8 @@ class CampaignResult:
             "faults": total.faults,
             "commanded_hours": round(total.commanded_hours, 4),
             "rests": total.rests,
+            "stops": total.stops,
+            "restless": total.restless,
             "violations": total.violations,
             "unpremised_share": round(self.unpremised_share, 3),
             "families": {name: asdict(part) for name, part in self.families.items()},
@@ -173,7 +183,9 @@ def _result(played: Played, seed: int, faults: int) -> WorldResult:
     commanded = float(np.sum(motion.commander == "node")) * 0.01
     broken = tuple(each.promise for each in played.broken)
     rests = judged_rests(played.record, played.family.disturbing, played.family.rest)
-    return WorldResult(seed, played.family.name, faults, commanded, rests, broken, worst_motion(played.record))
+    rested, worst = stops(played.record), worst_motion(played.record)
+    ended = len(rested), rested.count(False)
+    return WorldResult(seed, played.family.name, faults, commanded, rests, broken, ended, worst)
 
 
 @contextmanager

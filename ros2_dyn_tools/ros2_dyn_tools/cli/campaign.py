@@ -174,13 +174,19 @@ def show(result: CampaignResult, console: Console) -> None:
     """Print the families as a table: worlds, broken promises, and the worst motions, which nothing excuses."""
     table = Table(title="worst motion of each family", box=SIMPLE, pad_edge=False)
     table.add_column("family", no_wrap=True)
-    for head in ("faults", "broken", *(f"{motion.split()[0]}\n{unit.split()[0]}" for motion, unit in MOTIONS.items())):
+    for head in (
+        "faults",
+        "stops",
+        "restless",
+        "broken",
+        *(f"{motion.split()[0]}\n{unit.split()[0]}" for motion, unit in MOTIONS.items()),
+    ):
         table.add_column(head, justify="right", no_wrap=head != "broken")
     for name, part in result.families.items():
         broken = ", ".join(f"{count} {promise}" for promise, count in part.violations.items()) or "0"
         worst = [f"{value:.2f}" for value, _ in part.worst.values()]
         if part.worlds:
-            table.add_row(name, str(part.faults), broken, *worst)
+            table.add_row(name, str(part.faults), str(part.stops), str(part.restless), broken, *worst)
     console.print(table)
     total = result.total
     console.print(

@@ -8,7 +8,9 @@ import pytest
 from test_stops import STOP_AT, events, watch, world
 
 from ros2_dyn.dynamics import gravity
+from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn_tools.campaign.record import stops
 from ros2_dyn_tools.campaign.world import World
 
 
@@ -49,6 +51,15 @@ def test_push_that_goes_on_is_held_where_the_motors_can_and_told_after_a_second_
         assert np.max(np.abs(played.arm.qd)) < 0.1
     else:
         assert 1.0 < called[0] - STOP_AT < 2.0
+        assert stops(played.finish()) == [False]  # whatever moves it
+
+
+def test_stop_of_an_arm_that_nobody_touches_counts_as_one_that_rests():
+    played = gravity_with_collisions("ur10", 1)
+    played.at(STOP_AT, lambda: setattr(played, "wanted_mode", "stopped"))
+    played.at(STOP_AT, lambda: played.node.input(ClockJump("test")))
+    played.run(STOP_AT + 3.0)
+    assert stops(played.finish()) == [True]
 
 
 def derated(name: str, share: float, measured: bool) -> float:
