@@ -60,6 +60,8 @@ class BrakeInput(NamedTuple):
     spite of that."""
     pushed: bool = False
     """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
+    misplaced: bool = False
+    """Whether positions are in doubt: the arm is carried by what carried it until then."""
     doubtful: bool = False
     """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
 
@@ -272,7 +274,8 @@ class CommandSupervisor:
             self.carried = np.zeros_like(given.gravity)
             return self._approach(self.carried, seen.now)
         stop, at = self._stop, seen.now - max(seen.age, 0.0)
-        carrying = stop.hold.carrying(given.gravity)
+        assert self.carried is not None
+        carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)
         damped = stop.without(given.damped + (carrying - given.gravity))
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
@@ -296,7 +299,8 @@ class CommandSupervisor:
             self._escalate(failure)
         if self.phase == "ending":
             return self._end_at_rest(stop.without(carrying + spring), seen.now)
-        self.carried = stop.without(carrying + spring if stop.phase == "holding" else carrying)
+        if not given.misplaced:
+            self.carried = stop.without(carrying + spring if stop.phase == "holding" else carrying)
         command = self._limiter.slew(braking, seen.now)
         self._lag = self._slewing(braking)
         return command

@@ -21,9 +21,11 @@ class Finding(NamedTuple):
     problem: str = ""
     """Why the state is not believed; empty where it is."""
     velocity_problem: str = ""
-    """Why its velocities are not believed though its positions are; empty where they are."""
+    """Why no mode may go on with it, though its velocities, or `rates`, brake the arm; empty where one may."""
     rates: Sequence[float] = ()
-    """What replaces these velocities: filtered differences of the positions, rad/s or m/s, shape (n,)."""
+    """What brakes the arm: filtered differences of the positions where these fit, rad/s or m/s, shape (n,)."""
+    misplaced: bool = False
+    """Whether its positions are in doubt, so that nothing is held or carried there."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,8 @@ class StatePlausibility:
             text = (
                 f"{DISBELIEF_COUNT} states of the last {DISBELIEF_TIME:g} s do not fit, the last: {self._last_misfit}"
             )
-            return Finding("", text, qd)
-        return Finding("", self._slip, qd) if now - self._slip_at < DISBELIEF_TIME else Finding()
+            return Finding("", text, qd, misplaced=True)
+        return Finding("", self._slip, qd, misplaced=True) if now - self._slip_at < DISBELIEF_TIME else Finding()
 
     def _disbelieves(self, now: float) -> bool:
         return len(self._misfits) == DISBELIEF_COUNT and now - self._misfits[0] < DISBELIEF_TIME

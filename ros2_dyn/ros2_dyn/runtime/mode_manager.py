@@ -106,8 +106,17 @@ class ModeManager:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
             obeyed = observer.obeying(arm) | bool(self.link.other_publishers)
-            wrong_velocity, pushed = bool(arm.velocity_problem), observer.is_pushed(arm)
-            effort = supervisor.brake(seen, BrakeInput(state, rate, gravity, damped, obeyed, pushed, wrong_velocity))
+            given = BrakeInput(
+                state,
+                rate,
+                gravity,
+                damped,
+                obeyed,
+                pushed=observer.is_pushed(arm),
+                misplaced=observed.state.measured.misplaced,
+                doubtful=bool(arm.velocity_problem),
+            )
+            effort = supervisor.brake(seen, given)
         if effort is not None:
             observer.observe_energy(supply, state)
         return self._command(effort, now)
@@ -227,7 +236,8 @@ class ModeManager:
         observer, supervisor, robot = self._observer, self._supervisor, self._observer.robot
         assert robot is not None
         latest, age, hold = observer.latest, last.age, last.hold
-        if latest is not None and not latest.state.measured.problem and abs(observer.age(now)) <= abs(age):
+        fits = latest is not None and not (latest.state.measured.problem or latest.state.measured.misplaced)
+        if fits and abs(observer.age(now)) <= abs(age):
             state, age = observer.before(None, now).state, observer.age(now)
             correction = 0.0 if last.stop.correction is None else last.stop.correction
             hold = robot.as_commanded(state.gravity, state.gravity) + correction

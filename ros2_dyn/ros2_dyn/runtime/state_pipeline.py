@@ -161,7 +161,8 @@ class StatePipeline:
 
     def _judged(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
-        problem, velocity_problem, rates = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        found = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        problem, velocity_problem = found.problem, found.velocity_problem
         believed = None if self.state is None else self.state.believed_q
         if problem:
             text = f"no command is based on joint_states: {problem}"
@@ -170,8 +171,10 @@ class StatePipeline:
         if velocity_problem:
             text = f"velocities of joint_states are wrong: {velocity_problem}"
             self._events.append(Event("velocity implausible", text, topic="joint_states"))
-            qd = list(rates) if commanded else state.qd
-            return state._replace(qd=qd, velocity_problem=velocity_problem, believed_q=believed)
+            qd = list(found.rates) if commanded else state.qd
+            return state._replace(
+                qd=qd, velocity_problem=velocity_problem, misplaced=found.misplaced, believed_q=believed
+            )
         return state._replace(believed_q=state.q)
 
     def on_desired(self, sample: DesiredSample, now: float, *, contact_intended: bool = False) -> Passed:

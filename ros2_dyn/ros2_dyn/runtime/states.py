@@ -27,6 +27,8 @@ class MeasuredState(NamedTuple):
     """Why no command may be based on it; empty where it fits the states before."""
     velocity_problem: str = ""
     """Why its velocities do not fit, so that a mode has to stop; while one commands, they are rates of positions."""
+    misplaced: bool = False
+    """Whether its positions are in doubt, too, so that nothing is held or carried there."""
     believed_q: list[float] | None = None
     """Positions of the newest state that fits the states before it, rad or m, shape (n,); None: none did."""
 

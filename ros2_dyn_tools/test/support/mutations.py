@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nineteen deliberate faults in the code, by name: each replaces one decision while it is active.
+"""Seventeen deliberate faults in the code, by name: each replaces one decision while it is active.
 
 All that is patched is named here, so that a change of the runtime is followed in this file alone.
 """
@@ -17,12 +17,10 @@ from ros2_dyn.control import conditions
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
-from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.modes import Mode, feed_forward
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.state_plausibility import StatePlausibility
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
-from ros2_dyn.runtime import mode_entry_checks
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.failsafe_runtime import FailsafeRuntime
@@ -180,29 +178,9 @@ def joints_as_fast_as_they_may() -> AbstractContextManager[None]:
     return patch.object(Arm, "max_led_speed", property(lambda self: np.full_like(self.state.qd, np.inf)))
 
 
-@contextmanager
-def stamps_believed() -> Iterator[None]:
-    """Let a stamp ahead of its arrival hide a delay, and modes that press begin with a delay that is not known."""
-
-    def wrap(on_state: Any) -> Callable[..., Any]:
-        return lambda self, now, measured_at: on_state(self, now, min(measured_at, now))
-
-    def known_delay(entry: Any) -> str:
-        return ""
-
-    checks = tuple(known_delay if each is mode_entry_checks.known_delay else each for each in mode_entry_checks.CHECKS)
-    with _wrapped(LoopDelay, "on_state", wrap), patch.object(mode_entry_checks, "CHECKS", checks):
-        yield
-
-
 def units_believed() -> AbstractContextManager[None]:
     """Let measured efforts be in another unit."""
     return patch.object(ModelDifference, "in_another_unit", property(lambda self: False))
-
-
-def pushes_not_seen() -> AbstractContextManager[None]:
-    """Let a stop fail amid a push."""
-    return _braking(lambda given: given._replace(pushed=False))
 
 
 def slips_forgotten() -> AbstractContextManager[None]:
@@ -243,9 +221,7 @@ MUTATIONS = {
     "servos sent anywhere": Mutation(servos_sent_anywhere, "states", ("servo speed", "servo range")),
     "what held forgotten": Mutation(what_held_the_arm_forgotten, "untouched", ("untouched", "tip speed")),
     "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "hand", ("joint speed",)),
-    "stamps believed": Mutation(stamps_believed, "wall", ("wall force", "tip speed", "joint speed")),
     "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "joint speed")),
-    "pushes not seen": Mutation(pushes_not_seen, "collision", ("brakes",)),
     "slips forgotten": Mutation(slips_forgotten, "untouched", ("untouched",)),
 }
 """All deliberate faults by name."""
