@@ -12,7 +12,13 @@ from tiers import FULL
 ROOM = TOP / "ros2_dyn_tools" / "ros2_dyn_tools" / "campaign"
 FAULTS = 2000
 """Number of faults within which each mutation is found; a campaign plays far more."""
-QUICK = ("gravity's sign after a stop", "failsafe does nothing", "thresholds ignored", "payload without ramp")
+QUICK = (
+    "slips forgotten",
+    "gravity's sign after a stop",
+    "failsafe does nothing",
+    "thresholds ignored",
+    "payload without ramp",
+)
 """Mutations that the first two worlds show; `make mutations` plays all, and FULL=1."""
 
 
