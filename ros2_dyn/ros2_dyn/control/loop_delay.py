@@ -39,7 +39,8 @@ class LoopDelay:
         """
         self.timeout, self.declared = timeout, declared
         self.commands = CommandDelay(commands)
-        self._states = self.ahead = 0.0
+        self._states = 0.0
+        self.ahead = 0.0
         """How far stamps were ahead of their arrival in the last time, s."""
         self._measured_at = self._now = -inf
 

@@ -106,9 +106,8 @@ class StatePlausibility:
         if now - self._wrong_velocity_at < DISBELIEF_TIME:
             return Finding("", self._wrong_velocity, tuple(self._rates))
         if self._disbelieves(now):
-            text = (
-                f"{DISBELIEF_COUNT} states of the last {DISBELIEF_TIME:g} s do not fit, the last: {self._last_misfit}"
-            )
+            count, time = DISBELIEF_COUNT, DISBELIEF_TIME
+            text = f"{count} states of the last {time:g} s do not fit, the last: {self._last_misfit}"
             return Finding("", text, qd, misplaced=True)
         return Finding("", self._slip, qd, misplaced=True) if now - self._slip_at < DISBELIEF_TIME else Finding()
 
@@ -124,8 +123,7 @@ class StatePlausibility:
         dt = inf if before is None else 1e-9 * (stamp - before)
         if not 0 <= dt <= self.limits.timeout:
             problem = self._problems[i] if before is not None and dt > 0 else ""
-            self._keep(i, stamp, q, qd, 0.0)
-            self._slipped[i] = 0.0
+            self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
             return problem
         moved = q - self._q[i]
@@ -149,16 +147,16 @@ class StatePlausibility:
                 self._slip = f"'{name}' slipped by {slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
                 self._slip_at = now
         bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
-        self._keep(i, stamp, q, qd, min(max(error, -bound), bound))
-        self._slipped[i] = slipped
+        self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)
         if dt > 0:
             self._rates[i] += dt / (dt + 0.01) * (moved / dt - self._rates[i])
         return ""
 
-    def _keep(self, i: int, stamp: int, q: float, qd: float, error: float) -> None:
+    def _keep(self, i: int, stamp: int, q: float, qd: float, *, error: float, slipped: float) -> None:
         if q != self._q[i]:
             self._repeated_qd[i] = qd
-        self._stamps[i], self._q[i], self._qd[i], self._error[i] = stamp, q, qd, error
+        self._stamps[i], self._q[i], self._qd[i] = stamp, q, qd
+        self._error[i], self._slipped[i] = error, slipped
 
     def _frozen(self, joints: Sequence[int], q: Sequence[float], qd: Sequence[float]) -> str:
         """Return why the numbers of the joints cannot be new; empty where one of them changes or none moves."""

@@ -184,12 +184,11 @@ def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> Diagno
 
 def loop_status(runtime: ArmRuntime) -> DiagnosticStatus:
     """Return how late the loop is."""
-    delay, command_delay, ahead = runtime.loop
-    values = {"delay (ms)": 1e3 * delay, "of it, way of the commands (ms)": 1e3 * command_delay}
-    if ahead <= 0.002:  # s
-        return status("loop", OK, "fine", values)
-    text = f"stamps of joint_states are {1e3 * ahead:.3g} ms ahead of this node's clock, which hides how old states are"
-    return status("loop", WARN, text, values)
+    loop = runtime.loop
+    values = {"delay (ms)": 1e3 * loop.delay, "of it, way of the commands (ms)": 1e3 * loop.command_delay}
+    if problem := loop.clock_problem:
+        return status("loop", WARN, f"{problem}, which hides how old states are", values)
+    return status("loop", OK, "fine", values)
 
 
 class Diagnostics:

@@ -46,18 +46,17 @@ class AppliedEffort:
             proves: whether an arm that rests proves that the effort holds it: nobody else carries a part of it.
         """
         measured = observed.state.measured
-        self._motion.observe(observed.now, measured.q)
-        if self._held is not None and not self._is_there(
-            np.array(measured.q)
-        ):  # whatever moved it exerts something else from then on
-            self._held = None
+        q = np.array(measured.q)
+        self._motion.observe(observed.now, q)
+        if self._held is not None and not self._is_there(q):
+            self._held = None  # whatever moved it exerts something else from then on
         if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return
         effort = command
         if effort is None and measured.effort is not None and any(measured.effort):
             effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
         if effort is not None and np.isfinite(effort).all():
-            self._remember(observed.now, np.array(measured.q), effort)
+            self._remember(observed.now, q, effort)
 
     def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, now: float) -> Array:
         """Return what the joints exert at the newest state, as it would be commanded, N m or N, shape (n,).

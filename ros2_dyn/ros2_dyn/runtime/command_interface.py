@@ -57,7 +57,7 @@ class CommandConversion:
             self._factor = 1 / numbers
         limits = command_limits(model, commands)
         self._lower, self._upper = model.lower, model.upper
-        self._speed = limits.velocity + limits.slew_rate * np.abs(self._factor)
+        self._speed = limits.velocity + limits.slew_rate * np.abs(self._factor)  # of what servos are sent
 
     def data(
         self, effort: Array, q: Sequence[float] | None, before: Sent | None = None, now: float = 0.0

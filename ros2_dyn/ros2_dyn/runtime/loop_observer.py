@@ -30,6 +30,13 @@ class LoopReport(NamedTuple):
     ahead: float
     """How far the stamps of the states are ahead of their arrival, s."""
 
+    @property
+    def clock_problem(self) -> str:
+        """What is wrong with the stamps, in words; empty: nothing that matters."""
+        if self.ahead <= 0.002:  # s
+            return ""
+        return f"stamps of joint_states are {1e3 * self.ahead:.3g} ms ahead of this node's clock"
+
 
 class LoopObserver:
     """Watches states, commands and measured efforts."""

@@ -23,6 +23,7 @@ from ros2_dyn.control.soft_limits import WALL_WIDTH
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import CommandLink
 from ros2_dyn.runtime.model_monitor import ModelDifference
@@ -80,14 +81,30 @@ def description_problem(robot: RobotDynamics) -> str:
     return f"the robot description is wrong: {errors[0]}{more}" if errors else ""
 
 
-def limits_problem(robot: RobotDynamics) -> str:
-    """Return which limit the robot lacks."""
-    model = robot.model
+class MissingLimit(NamedTuple):
+    """A limit that a joint lacks."""
+
+    joint: str
+    kind: str
+    value: float
+    """In its place."""
+
+
+def missing_limit(model: RobotModel) -> MissingLimit | None:
+    """Return the first limit that the joints of a robot lack; None: they have all that commands need."""
     for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):
         for kind, limit in (("effort", effort), ("velocity", velocity)):
             if not (isfinite(limit) and limit > 0):
-                return f"joint '{name}' has no {kind} limit in the robot description (its value is {limit:g})"
-    return ""
+                return MissingLimit(name, kind, limit)
+    return None
+
+
+def limits_problem(robot: RobotDynamics) -> str:
+    """Return which limit the robot lacks."""
+    found = missing_limit(robot.model)
+    if found is None:
+        return ""
+    return f"joint '{found.joint}' has no {found.kind} limit in the robot description (its value is {found.value:g})"
 
 
 # ---- of a mode, in the order of `CHECKS`

@@ -196,9 +196,9 @@ class ModeManager:
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))
-        if (ahead := self._observer.loop.report.ahead) > 0.002:  # s
-            text = f"stamps of joint_states are {1e3 * ahead:.3g} ms ahead of this node's clock: do the clocks agree?"
-            self._events.append(Event("stamps ahead", f"{text} The loop counts as later by that"))
+        if problem := self._observer.loop.report.clock_problem:
+            text = f"{problem}: do the clocks agree? The loop counts as later by that"
+            self._events.append(Event("stamps ahead", text))
         self._entered, self._unmodelled = entry.mode, unmodelled
         joints = [entry.robot.model.joint_names[i] for i in self._order]
         return f"mode {name}, commanding {joints} on {self.link.topic}"
