@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -22,6 +23,7 @@ from ros2_dyn.model import BASE, JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.link_spec import LinkSpec
 from ros2_dyn.model.spatial import Array
+from ros2_dyn.runtime.mode_entry_checks import missing_limit
 from ros2_dyn.runtime.parameter_files import Arm, read_arm
 from ros2_dyn.simulation.perturbed import perturbed
 
@@ -95,11 +97,9 @@ def read_user_arm(user: UserArm) -> Arm:
         InputError: the parameter file is wrong, or does not fit the URDF, or a joint lacks a limit.
     """
     model, settings = read_arm(user.urdf, user.parameters or None)
-    for name, effort, velocity in zip(model.joint_names, model.effort_limit, model.velocity_limit):
-        if not (np.isfinite(effort) and np.isfinite(velocity) and min(effort, velocity) > 0):
-            raise InputError(
-                "arm", f"joint '{name}' needs an effort limit and a velocity limit: add <limit> in the URDF"
-            )
+    if (missing := missing_limit(model)) is not None:
+        needed = "needs an effort limit and a velocity limit: add <limit> in the URDF"
+        raise InputError("arm", f"joint '{missing.joint}' {needed}")
     known = any(joint.dynamics != JointDynamics() for joint in model.joints)
     return Arm(model if known else _with_typical_drives(model), settings)
 
@@ -133,6 +133,13 @@ def _with_typical_drives(model: RobotModel) -> RobotModel:
         for joint, x in zip(model.joint_names, limit)
     }
     return model.with_joint_dynamics(typical)
+
+
+def with_friction(model: RobotModel, share: float) -> RobotModel:
+    """Return a robot with a multiple of its friction."""
+    drives = {each.name: each.dynamics for each in model.joints if each.mimics is None}
+    changed = {k: replace(d, coulomb=share * d.coulomb, viscous=share * d.viscous) for k, d in drives.items()}
+    return model.with_joint_dynamics(changed)
 
 
 def _joints_of_arm(whole: RobotModel, joints: int | str) -> tuple[str, ...]:

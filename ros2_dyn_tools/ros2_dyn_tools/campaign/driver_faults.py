@@ -160,15 +160,10 @@ def step_positions(rng: np.random.Generator) -> DriverFault:
     joint, step = int(rng.integers(5)), float(rng.choice([-1, 1]) * 10 ** rng.uniform(-2, 0))
     rate = float(rng.choice([0.0, 10.0]))
     resting = bool(rng.random() < 0.5)
-    begun: list[int] = []
+    shift = _shift(joint, lambda since: step + rate * since)
 
     def fault(samples: list[JointSample]) -> list[JointSample]:
-        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
-        offsets = [step + 1e-9 * rate * (sample.stamp - begun[0]) for sample in samples]
-        moved = [
-            _replace_numbers(sample, "position", lambda i, x, by=by: x + by if i == joint else x)  # type: ignore[misc]
-            for sample, by in zip(samples, offsets)
-        ]
+        moved = shift(samples)
         return [_replace_numbers(sample, "velocity", lambda i, x: 0.0) for sample in moved] if resting else moved
 
     return fault
@@ -178,25 +173,19 @@ def slip(rng: np.random.Generator) -> DriverFault:
     """Let one joint's position slip by 0.02 to 0.045 rad or m again and again, of which the velocities say nothing."""
     joint, step = int(rng.integers(5)), float(rng.choice([-1, 1]) * rng.uniform(0.02, 0.045))
     every = float(rng.uniform(0.2, 0.5))
-    begun: list[int] = []
+    return _shift(joint, lambda since: step * (1 + since // every))
 
-    def fault(samples: list[JointSample]) -> list[JointSample]:
-        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
-        slipped = [step * (1 + 1e-9 * (sample.stamp - begun[0]) // every) for sample in samples]
-        return [
-            _replace_numbers(sample, "position", lambda i, x, by=by: x + by * (i == joint))  # type: ignore[misc]
-            for sample, by in zip(samples, slipped)
-        ]
 
-    return fault
+def without_efforts(samples: list[JointSample]) -> list[JointSample]:
+    """Send no efforts; a fault without parameters."""
+    return [_replace_list(sample, "effort", []) for sample in samples]
 
 
 def lose_efforts(rng: np.random.Generator) -> DriverFault:
     """Send efforts of zero, or none."""
-    omitted = bool(rng.random() < 0.5)
-    return lambda samples: [
-        _replace_list(sample, "effort", [] if omitted else [0.0] * len(sample.names)) for sample in samples
-    ]
+    if rng.random() < 0.5:
+        return without_efforts
+    return lambda samples: [_replace_list(sample, "effort", [0.0] * len(sample.names)) for sample in samples]
 
 
 DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
@@ -218,6 +207,21 @@ DRIVER_FAULTS: dict[str, Callable[[np.random.Generator], DriverFault]] = {
     "encoder slips": slip,
 }
 """Faults of a driver by name; each function draws the parameters of one."""
+
+
+def _shift(joint: int, offset: Callable[[float], float]) -> DriverFault:
+    """Return a fault that adds to one joint's position what depends on the time since its first message, s."""
+    begun: list[int] = []
+
+    def fault(samples: list[JointSample]) -> list[JointSample]:
+        begun.extend(sample.stamp for sample in samples[: 1 - len(begun)])
+        offsets = [offset(1e-9 * (sample.stamp - begun[0])) for sample in samples]
+        return [
+            _replace_numbers(sample, "position", lambda i, x, by=by: x + by if i == joint else x)  # type: ignore[misc]
+            for sample, by in zip(samples, offsets)
+        ]
+
+    return fault
 
 
 def _replace_numbers(sample: JointSample, field: str, change: Callable[[int, float], float]) -> JointSample:

@@ -177,16 +177,18 @@ def _limits(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 
 def _tip(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed
-    fast = motion.in_mode(record.declared.slow_modes) & (motion.tip_speed > allowed)
-    yield from _lasting(motion, fast, TIP_TIME, name="tip speed", values=motion.tip_speed, allowed=allowed)
+    yield from _slow(record, record.motion.tip_speed, record.declared.max_tip_speed, "tip speed")
 
 
 def _joints(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    motion, allowed = record.motion, TIP_FACTOR * record.declared.max_tip_speed / LEVER
-    speed = np.max(np.abs(motion.qd), axis=1)
+    speed = np.max(np.abs(record.motion.qd), axis=1)
+    yield from _slow(record, speed, record.declared.max_tip_speed / LEVER, "joint speed")
+
+
+def _slow(record: Record, speed: Array, limit: float, name: str) -> Iterator[Broken]:
+    motion, allowed = record.motion, TIP_FACTOR * limit
     fast = motion.in_mode(record.declared.slow_modes) & (speed > allowed)
-    yield from _lasting(motion, fast, TIP_TIME, name="joint speed", values=speed, allowed=allowed)
+    yield from _lasting(motion, fast, TIP_TIME, name=name, values=speed, allowed=allowed)
 
 
 def _untouched(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
@@ -195,8 +197,7 @@ def _untouched(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     for t in record.times("placed home"):
         alone &= np.abs(motion.t - t) > 0.011
     rests = np.max(np.abs(motion.qd), axis=1) < REST_SPEED
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], alone, [False]]).astype(int)))
-    for begin, end in edges.reshape(-1, 2):
+    for begin, end in _spans(alone):
         first = begin + int(np.argmax(rests[begin:end]))
         if rests[first] and begin > 0 and motion.mode[begin - 1] in ("monitor", "stopped"):
             way = np.abs(motion.q[first:end] - motion.q[first])
@@ -220,8 +221,7 @@ def _silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def _one_way(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     motion, commands = record.motion, record.commands
     blind = motion.silence > record.declared.state_timeout + 0.02
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], blind, [False]]).astype(int)))
-    for begin, end in edges.reshape(-1, 2):
+    for begin, end in _spans(blind):
         during = (commands.t >= motion.t[begin]) & (commands.t <= motion.t[end - 1])
         change = np.diff(commands.effort[during], axis=0) / record.declared.effort_limit
         back = np.minimum(np.maximum(change, 0.0).sum(axis=0), np.maximum(-change, 0.0).sum(axis=0))
@@ -321,6 +321,11 @@ def _ahead(record: Record, values: Array, rate: Array, name: str) -> Iterator[Br
         yield from _worst(record, commands.t[begin:end], ahead, SLEW_TIME * (1 + 1e-6), name)
 
 
+def _spans(chosen: Array) -> Array:
+    """Return where instants are chosen: first, and one beyond the last, shape (k, 2)."""
+    return np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int))).reshape(-1, 2)
+
+
 def _first(t: Array, bad: Array, name: str, value: float, allowed: float) -> Iterator[Broken]:
     """Yield the first instant that is bad."""
     if bad.any():
@@ -372,11 +377,7 @@ TIP = Promise(
     f"in all modes but `feed_forward` the tip is faster than {TIP_FACTOR:g} times its limit for {TIP_TIME:g} s at most",
     _tip,
 )
-JOINTS = Promise(
-    "joint speed",
-    f"nor is a joint on a lever of {LEVER:g} m",
-    _joints,
-)
+JOINTS = Promise("joint speed", f"nor is a joint on a lever of {LEVER:g} m", _joints)
 UNTOUCHED = Promise(
     "untouched",
     f"an arm that rests and goes into `gravity`, and that nobody touches, stays within {MAX_TRAVEL:g} rad",

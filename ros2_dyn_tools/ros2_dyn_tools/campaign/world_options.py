@@ -67,8 +67,8 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
     """Return the limits that a description and parameters declare, in the order of the arm's joints."""
     limits = command_limits(description, settings.commands)
     order = [description.joint_names.index(name) for name in arm.joint_names]
-    commands, threshold = settings.commands, settings.in_order(settings.collision.threshold, arm, inf)
-    of_servos = commands.command_effort == "position_offset"
+    threshold = settings.in_order(settings.collision.threshold, arm, inf)
+    stiffness = np.array(settings.in_order(settings.commands.effort_per_unit, arm, 0.0))
     return Declared(
         arm.joint_names,
         limits.effort[order],
@@ -82,7 +82,7 @@ def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> De
         tuple(MODES),
         tuple(name for name, mode in MODES.items() if mode.needs.target != "joints"),
         tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
-        np.array(settings.in_order(commands.effort_per_unit, arm, 0.0)) if of_servos else None,
+        stiffness if settings.commands.command_effort == "position_offset" else None,
     )
 
 

@@ -137,8 +137,8 @@ def run(arguments: argparse.Namespace) -> None:
             user=user,
         )
     show(result, console)
-    again = "python -m ros2_dyn campaign" + ("" if user is None else f" --arm {shlex.quote(user.urdf)}")
-    again += f" --parameters {shlex.quote(user.parameters)}" if user is not None and user.parameters else ""
+    own = [] if user is None else ["--arm", user.urdf, *(["--parameters", user.parameters] if user.parameters else [])]
+    again = shlex.join(["python", "-m", "ros2_dyn", "campaign", *own])
     for seed, family in result.failing_worlds[:5]:
         console.print(f"a promise was broken: {again} --replay {seed} --family '{family}'", soft_wrap=True)
     if user is not None:
@@ -173,14 +173,9 @@ def _draw_fastest(result: CampaignResult, user: UserArm, output: Path, console: 
 def show(result: CampaignResult, console: Console) -> None:
     """Print the families as a table: worlds, broken promises, and the worst motions, which nothing excuses."""
     table = Table(title="worst motion of each family", box=SIMPLE, pad_edge=False)
+    motions = [f"{motion.split()[0]}\n{unit.split()[0]}" for motion, unit in MOTIONS.items()]
     table.add_column("family", no_wrap=True)
-    for head in (
-        "faults",
-        "stops",
-        "restless",
-        "broken",
-        *(f"{motion.split()[0]}\n{unit.split()[0]}" for motion, unit in MOTIONS.items()),
-    ):
+    for head in ("faults", "stops", "restless", "broken", *motions):
         table.add_column(head, justify="right", no_wrap=head != "broken")
     for name, part in result.families.items():
         broken = ", ".join(f"{count} {promise}" for promise, count in part.violations.items()) or "0"

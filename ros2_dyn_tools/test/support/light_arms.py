@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,8 +19,9 @@ from ros2_dyn.runtime import HybridSample, JointSample, PoseSample, Settings, Wr
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.wall import Wall
-from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
@@ -77,14 +77,7 @@ class Outcome(NamedTuple):
 @lru_cache(maxsize=8)
 def light_arm(name: str, friction: float = 0.0) -> tuple[RobotModel, tuple[float, ...]]:
     """Return an arm of the pool with its rotors and a fraction of its friction, and where it begins."""
-    nominal = nominal_arm(name)
-    drives = {
-        joint.name: replace(
-            joint.dynamics, viscous=friction * joint.dynamics.viscous, coulomb=friction * joint.dynamics.coulomb
-        )
-        for joint in nominal.joints
-    }
-    arm = nominal.with_joint_dynamics(drives)
+    arm = with_friction(nominal_arm(name), friction)
     return arm, tuple(random_home(arm, np.random.default_rng(1)).tolist())
 
 
@@ -184,7 +177,7 @@ def _spoil_states(world: World, loop: Loop) -> None:
     """Let a driver measure no efforts, stamp by another clock, or send its states in bursts."""
     world.driver_clock_offset = round(1e9 * loop.clock)
     if not loop.measures_efforts:
-        world.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+        world.driver.faults.append(without_efforts)
     if loop.burst:
         _collect(world, loop.burst)
 

@@ -22,8 +22,9 @@ from ros2_dyn_tools.campaign.arm_pool import (
     singular_home,
     variant,
 )
-from ros2_dyn_tools.campaign.families import AFTERMATH, FAMILIES, family_of, world_of
+from ros2_dyn_tools.campaign.families import FAMILIES, family_of
 from ros2_dyn_tools.campaign.faults import FAULTS
+from ros2_dyn_tools.campaign.random_world import AFTERMATH, world_of
 from ros2_dyn_tools.campaign.runner import play_world, run_campaign, world_seeds
 
 FAULTS_PLAYED = 25

@@ -10,6 +10,7 @@ from test_stops import STOP_AT, events, watch, world
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.record import stops
 from ros2_dyn_tools.campaign.world import World
 
@@ -66,7 +67,7 @@ def derated(name: str, share: float, measured: bool) -> float:
     """Return the largest speed of an arm, rad/s, one of whose drives gives a share of its weight at most."""
     played = world(name, 1, error=0.0, **{"commands.model_tolerance": 0.1, "commands.max_tip_speed": 0.25})
     if not measured:
-        played.driver.faults.append(lambda samples: [each._replace(effort=[]) for each in samples])
+        played.driver.faults.append(without_efforts)
     weight, limit = gravity(played.arm_model, played.home), played.arm_model.effort_limit
     joint, command = int(np.argmax(np.abs(weight) / limit)), played.controllers.command
 

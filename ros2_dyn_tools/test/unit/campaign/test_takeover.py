@@ -12,6 +12,7 @@ from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
 from ros2_dyn.runtime.inputs import ClockJump, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.world import World
 
 REST = 0.05
@@ -38,12 +39,6 @@ def in_gravity(until: float = 1.0) -> World:
     assert played.node.mode == "gravity", played.node.runtime.reason
     leave_alone(played)
     return played
-
-
-def measure_no_effort(played: World) -> None:
-    """Let the arm report positions and velocities only."""
-    measure = played.driver.measure
-    played.driver.measure = lambda *state: [each._replace(effort=()) for each in measure(*state)]
 
 
 def enter_gravity(played: World) -> None:
@@ -116,7 +111,7 @@ def wrong_about_its_payload(mass: float, measured: bool = True) -> World:
     """
     played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
     if not measured:
-        measure_no_effort(played)
+        played.driver.faults.append(without_efforts)
     told = PayloadRequest("", tuple(Payload(mass, (0.0, 0.0, 0.05)).parameters.tolist()), 0.5)
     played.want_mode("gravity")
     played.at(1.0, lambda: played.tell_payload(told))
@@ -154,7 +149,7 @@ def test_failsafe_goes_on_with_the_effort_that_held_the_arm_when_the_model_could
 def test_what_failed_is_told_to_the_stop_service_again():
     """The node may have died before its call left."""
     played = in_gravity()
-    measure_no_effort(played)  # where it is measured, the push excuses the motion
+    played.driver.faults.append(without_efforts)  # where it is measured, the push excuses the motion
     played.node.input(ClockJump("test"))
     played.run(2.0)
     played.add_contact(AppliedForce("tool0", (0.0, 0.0, -400.0), start=played.now, duration=0.4))

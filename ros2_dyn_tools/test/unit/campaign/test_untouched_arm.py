@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import JointSample, PayloadRequest
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
@@ -40,13 +39,6 @@ class Outcome(NamedTuple):
     """Largest, m/s."""
     reason: str
     """Why the mode ended, or was refused."""
-
-
-def with_friction(model: RobotModel, share: float) -> RobotModel:
-    """Return an arm with a share of its friction."""
-    drives = {each.name: each.dynamics for each in model.joints}
-    changed = {k: replace(d, coulomb=share * d.coulomb, viscous=share * d.viscous) for k, d in drives.items()}
-    return model.with_joint_dynamics(changed)
 
 
 GOOD_GEAR = 0.25
