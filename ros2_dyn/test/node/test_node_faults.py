@@ -133,6 +133,7 @@ def burst(driver: Driver) -> None:
         driver.time += driver.period // 100
         driver.elapsed += driver.period // 100
         driver.send()
+    driver.catch_up()
 
 
 def restarted_driver(driver: Driver) -> None:

@@ -342,6 +342,15 @@ class Driver:
         for _ in range(2):
             self.listener.call(GetParameters, "dynamics/get_parameters", names=["use_sim_time"])
 
+    def catch_up(self) -> None:
+        """Take all commands that the node has published, however many wait."""
+        self.barrier()
+        taken = -1
+        while taken < len(self.commands):
+            taken = len(self.commands)
+            for _ in range(50):  # each brings one message of one topic
+                self.listener.spin_once()
+
     # ---- requests, at one instant of the simulated time
 
     def set_mode(self, mode: str) -> SetMode.Response:
