@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The supervisor of all commands: conditions of the mode, freshness of the state, limits of the effort."""
+"""The supervisor of all commands: freshness of the state, limits of the effort, and what is commanded after a stop."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SeenState(NamedTuple):
 class BrakeInput(NamedTuple):
     """What brakes and holds the arm at a state."""
 
-    arm: ArmState
+    state: ArmState
     """State of the arm."""
     rate: float
     """Rate of the damping, 1/s."""
@@ -79,7 +79,7 @@ class SupervisorPolicy:
 
 
 class CommandSupervisor:
-    """Limits and ramps the output of the active control law, and ends the mode when a condition fails.
+    """Limits and ramps the output of the active control law, and brakes and holds the arm after it.
 
     At each state `accept` comes first. Then `follow` is called where a mode is active, and `brake` where one was
     stopped or is left. `control/stop/phases.py` has what is commanded, and what leads on. Without usable states,
@@ -247,14 +247,14 @@ class CommandSupervisor:
         """Return the command of an active mode at a state, N m or N, shape (n,); None if it has to stop.
 
         Args:
-            effort: of its control law, N m or N, shape (n,).
+            effort: wanted, N m or N, shape (n,).
             gravity: effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,).
             now: time, s.
-            unmodelled: what carries the arm beyond that, N m or N, shape (n,); a stop begins with it. None: nothing.
+            unmodelled: what carries the arm beyond that, N m or N, shape (n,), a part of the effort; a stop begins with
+                it. None: nothing.
         """
         self._stop.hold.correction = unmodelled
-        carrying = self._stop.hold.carrying
-        wanted, self.carried = carrying(np.asarray(effort, dtype=float)), carrying(gravity)
+        wanted, self.carried = np.asarray(effort, dtype=float), self._stop.hold.carrying(gravity)
         if not np.isfinite(wanted).all():
             self.stop("effort not finite")
             return None
@@ -281,13 +281,14 @@ class CommandSupervisor:
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         late = (lag > WINDOW) | seen.inert | given.doubtful
-        assert self._limiter.last is not None
-        spring = stop.spring(given.arm, given.rate, self.limits, late=late, speed=speed, at=at, last=self._limiter.last)
+        last = self._limiter.last
+        assert last is not None
+        spring = stop.spring(given.state, given.rate, self.limits, late=late, speed=speed, at=at, last=last)
         braking = self._limiter.saturate(damped + stop.without(spring))
         settling = float(np.max(2 * self.limits.effort / self.limits.slew_rate)) + 6 / max(given.rate, 6.0)
         failure = stop.judge(
             self._motion,
-            given.arm,
+            given.state,
             at=at,
             now=seen.now,
             settling=min(settling, STOP_TIME),
@@ -315,7 +316,7 @@ class CommandSupervisor:
         if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
             return None
         assert self.carried is not None  # since the mode was entered
-        # A mode that is left ends after 2 s without states: in 0.3 s, twice, the arm might rest.
+        # A mode that is left ends after 2 s without states: by then its ramp is over.
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
@@ -354,7 +355,7 @@ class CommandSupervisor:
             self.reason = f"{STOP_FAILED}: {failure.text}"
         self._take("fails")
         if self.phase == "released":
-            self._stop.withdraw(failure.joints)
+            self._stop.release(failure.joints)
 
     def _end_at_rest(self, holding: Array, now: float) -> Array:
         """Return the next command of a mode that ends: a constant effort, which has to hold the arm for a while."""

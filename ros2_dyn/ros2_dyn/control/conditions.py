@@ -15,11 +15,11 @@ import numpy as np
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.events import Violation
-from ros2_dyn.control.modes.base import AnyMode, Target
+from ros2_dyn.control.modes.base import AnyMode, TargetKind
 from ros2_dyn.control.passivity_observer import ENERGY_BUDGET
 from ros2_dyn.control.position_limits import limit_ahead
 
-TARGET_TOPICS: dict[Target, str] = {
+TARGET_TOPICS: dict[TargetKind, str] = {
     "joints": "~/desired",
     "wrench": "~/desired_wrench",
     "pose": "~/desired_pose",
@@ -149,4 +149,4 @@ def find_technical_violation(mode: AnyMode, arm: Arm) -> Violation | None:
     for condition in CONDITIONS:
         if (violation := condition(mode, arm)) is not None:
             return violation
-    return mode.may_go_on(arm)
+    return mode.why_not_go_on(arm)

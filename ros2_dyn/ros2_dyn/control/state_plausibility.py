@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plausibility of measured states: positions against velocities, ranges, and numbers that repeat amid a motion."""
+"""The stage "believe": positions against velocities, ranges, and numbers that repeat amid a motion."""
 
 from __future__ import annotations
 
@@ -146,7 +146,8 @@ class StatePlausibility:
             if abs(slipped) > tolerance:
                 self._slip = f"'{name}' slipped by {slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
                 self._slip_at = now
-        bound = tolerance if fits else 2 * tolerance  # a lie goes on until velocities fit for a while
+        # velocities that did not fit are doubted until they have fitted for a while
+        bound = tolerance if fits else 2 * tolerance
         self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)
         if dt > 0:
             self._rates[i] += dt / (dt + 0.01) * (moved / dt - self._rates[i])

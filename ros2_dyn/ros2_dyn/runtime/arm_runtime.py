@@ -3,7 +3,7 @@
 
 A measured state passes through a pipeline, one file a stage:
 
-    JointSample -> assemble -> synchronise -> compute -> observe -> decide -> limit -> Update
+    JointSample -> assemble -> believe -> synchronise -> compute -> observe -> decide -> limit -> Update
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 4, observe: the external efforts at each measured state, and whether they are a collision."""
+"""The stage "observe": the external efforts at each measured state, and whether they are a collision."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 1, assemble: from messages of joint states to whole states in the model's order, or a rejection that says why.
+"""The stage "assemble": from messages of joint states to whole states in the model's order, or why one is rejected.
 
 See docs/node.md for what becomes of each kind of message.
 """

@@ -139,7 +139,7 @@ def no_collision(entry: Entry) -> str:
     return "a collision is latched: ~/reset_collision ends it" if entry.arm.collision else ""
 
 
-def joint_range(entry: Entry) -> str:
+def within_limits(entry: Entry) -> str:
     """No joint is beyond its limits, or as far as the walls of a mode are wide that can bring it back."""
     arm, allowed = entry.arm, WALL_WIDTH if entry.mode.needs.begins_behind_walls else 0.0
     if not (beyond := positions_beyond(arm.positions, arm.state.q, allowed)):
@@ -181,7 +181,7 @@ def controller(entry: Entry) -> str:
 
 def own_conditions(entry: Entry) -> str:
     """What the mode itself asks for."""
-    return entry.mode.may_begin(entry.arm)
+    return entry.mode.why_not_begin(entry.arm)
 
 
 def margins(entry: Entry) -> str:
@@ -240,7 +240,7 @@ CHECKS: tuple[Callable[[Entry], str], ...] = (
     state_stream,
     plausible_state,
     no_collision,
-    joint_range,
+    within_limits,
     going_on,
     known_delay,
     controller,

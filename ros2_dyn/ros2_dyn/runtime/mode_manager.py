@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages 5 and 6, decide and limit: what is commanded at each state, and how modes are entered and left."""
+"""The stages "decide" and "limit": what is commanded at each state, and how modes are entered and left."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ class ModeManager:
         if mode is not None and supervisor.is_active:
             law = mode.step(arm)
             unmodelled = self._unmodelled.at(state.q, now)
-            effort = supervisor.follow(robot.as_commanded(law.effort, state.gravity), gravity, now, unmodelled)
+            wanted = robot.as_commanded(law.effort, state.gravity) + unmodelled
+            effort = supervisor.follow(wanted, gravity, now, unmodelled)
             supply = None if supervisor.ramps or law.supply is None else law.supply + unmodelled
         if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)

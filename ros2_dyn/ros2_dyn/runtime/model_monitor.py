@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between observe and decide: whether the arm does what the model expects, before a mode and while it commands."""
+"""Of the stage "decide": whether the arm does what the model expects, before a mode and while it commands."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class ModelMonitor:
         """
         robot = self._known
         try:
-            states = list(self._states) or [latest._replace(terms=robot.compute(latest.state, now))]
+            states = list(self._states) or [latest._replace(terms=robot.terms_at(latest.state.measured, now))]
         except MessageError:
             return None
         measured = [(each, self._measured(robot, each)) for each in states]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 3, compute: the terms of the equation of motion at a measured state, and inverse dynamics where desired."""
+"""The stage "compute": the terms of the equation of motion at a measured state, and inverse dynamics where desired."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, link_frame, robot_kernels, terms_kernel
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn.runtime.states import MeasuredState, SynchronizedState
+from ros2_dyn.runtime.states import DesiredState, MeasuredState, SynchronizedState
 
 MAX_JOINTS = 64
 """Joints of an arm: compiling the kernels of 64 takes a second, and more with the square of their number."""
@@ -98,16 +98,18 @@ class RobotDynamics:
         Raises:
             MessageError: the numbers are so large that an effort is not finite.
         """
-        q, qd, desired = state.measured.q, state.measured.qd, state.desired
         qdd, source = self._acceleration(state)
+        terms = self._evaluate(state.measured, state.desired, qdd, now)
+        self.presliding.update(state.measured.q)
+        return self._with_presliding(terms._replace(acceleration_source=source))
+
+    def _evaluate(self, state: MeasuredState, desired: DesiredState | None, qdd: list[float], now: float) -> Terms:
+        q, qd = state.q, state.qd
         try:
-            values = self.kernels.state(q, qd, qdd, self.settings.robot.gravity, self.payload.at(now))
-            terms = Terms._make((*values, source))
+            terms = Terms(*self.kernels.state(q, qd, qdd, self.settings.robot.gravity, self.payload.at(now)))
             if desired is not None and not (desired.q is None and desired.qd is None):
                 tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
                 terms = terms._replace(inverse_dynamics=tau)
-            self.presliding.update(q)
-            terms = self._with_presliding(terms)
             finite = all(isfinite(sum(term)) for term in terms[:4])
         except (OverflowError, ValueError):
             finite = False
@@ -130,9 +132,12 @@ class RobotDynamics:
         return tau
 
     def terms_at(self, state: MeasuredState, now: float) -> Terms:
-        """Return the terms at the last measured state without acceleration."""
-        values = self.kernels.state(state.q, state.qd, self._zero, self.settings.robot.gravity, self.payload.at(now))
-        return self._with_presliding(Terms(*values))
+        """Return the terms at the last measured state without acceleration; nothing is remembered of it.
+
+        Raises:
+            MessageError: as in `compute`.
+        """
+        return self._with_presliding(self._evaluate(state, None, self._zero, now))
 
     def _with_presliding(self, terms: Terms) -> Terms:
         """Return the terms with the friction of the last measured state."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stages 1 to 4 of one robot, assemble, synchronise, compute and observe: from messages to observed states."""
+"""From messages to observed states: the stages "assemble", "believe", "synchronise", "compute" and "observe"."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 2, synchronise: which desired state belongs to which measured state.
+"""The stage "synchronise": which desired state belongs to which measured state.
 
 It is the one of the same stamp, or else the newest while it is young enough.
 """

@@ -22,7 +22,8 @@ import rclpy
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from driver import HOME, MODEL, STEP, Driver, StandingArm, force
+from driven_arms import HOME, MODEL, StandingArm
+from driver import STEP, Driver, force
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import FailsafeError
 from ros2_dyn.ros.failsafe import FailsafeProcess, FailsafeTask

@@ -13,7 +13,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from diagnostic_msgs.msg import DiagnosticArray
 from ros2_dyn_interfaces.srv import SetMode
 
-from driver import HOME, MODEL, Driver, StandingArm, force
+from driven_arms import HOME, MODEL, StandingArm
+from driver import Driver, force
 from ros2_dyn.dynamics import gravity
 from ros_harness import PATIENCE, Listener
 

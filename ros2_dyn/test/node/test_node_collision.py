@@ -22,7 +22,8 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from driver import MODEL, NAMES, Driver, SwingingArm
+from driven_arms import MODEL, SwingingArm
+from driver import NAMES, Driver
 from ros2_dyn.dynamics import forward_kinematics, jacobian, rnea
 from ros2_dyn.ros.messages import nanoseconds
 from ros2_dyn.ros.node_base import LATCHED

@@ -12,7 +12,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from ros2_dyn_interfaces.srv import GetDynamics
 from sensor_msgs.msg import JointState
 
-from driver import HOME, MODEL, NAMES, URDF, Driver
+from driven_arms import HOME, MODEL
+from driver import NAMES, URDF, Driver
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import RobotModel
 from ros_harness import words

@@ -14,7 +14,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
-from driver import HOME, MODEL, Driver
+from driven_arms import HOME, MODEL
+from driver import Driver
 from ros2_dyn.ros.diagnostics import Window, states_status
 from ros_harness import Listener, Process, words
 

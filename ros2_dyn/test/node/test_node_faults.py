@@ -16,18 +16,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from ros2_dyn_interfaces.srv import SetMode
 from sensor_msgs.msg import JointState
 
-from driver import (
-    COMMANDED_NODE,
-    HOME,
-    LIMIT,
-    MODEL,
-    STEP,
-    URDF,
-    Driver,
-    ObedientArm,
-    force,
-    resting_at_home,
-)
+from driven_arms import HOME, MODEL, ObedientArm
+from driver import COMMANDED_NODE, LIMIT, STEP, URDF, Driver, force, resting_at_home
 from robots import joint, link, robot
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea

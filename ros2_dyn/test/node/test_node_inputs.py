@@ -14,7 +14,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros2_dyn_interfaces.msg import HybridTarget
 from sensor_msgs.msg import JointState
 
-from driver import MODEL, Driver, StandingArm, point
+from driven_arms import MODEL, StandingArm
+from driver import Driver, point
 from ros2_dyn.dynamics import rnea
 from ros_harness import words
 

@@ -15,7 +15,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from driver import HOME, MODEL, STEP, Driver, StandingArm, force, point
+from driven_arms import HOME, MODEL, StandingArm
+from driver import STEP, Driver, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener

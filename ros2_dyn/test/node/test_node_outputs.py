@@ -16,7 +16,8 @@ from geometry_msgs.msg import WrenchStamped
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
-from driver import HOME, MODEL, NAMES, Driver, StandingArm, point
+from driven_arms import HOME, MODEL, StandingArm
+from driver import NAMES, Driver, point
 from ros2_dyn.dynamics import coriolis, friction, gravity, joint_wrenches, rnea
 from ros2_dyn.model import JointDynamics
 from ros2_dyn.ros.messages import time_message

@@ -12,7 +12,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
-from driver import HOME, NAMES, force, resting_at_home
+from driven_arms import HOME
+from driver import NAMES, force, resting_at_home
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import Listener, Process, words

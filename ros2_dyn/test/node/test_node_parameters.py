@@ -17,7 +17,8 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
 from rclpy.parameter import parameter_value_to_python
 from ros2_dyn_interfaces.srv import GetDynamics
 
-from driver import COMMANDED_NODE, HOME, MODEL, NAMES, URDF, Driver, StandingArm
+from driven_arms import HOME, MODEL, StandingArm
+from driver import COMMANDED_NODE, NAMES, URDF, Driver
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.settings import declared
 from ros_harness import Listener, words

@@ -18,7 +18,8 @@ from geometry_msgs.msg import Inertia
 from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import EstimatePayload, SetPayload
 
-from driver import MODEL, Driver, SwingingArm
+from driven_arms import MODEL, SwingingArm
+from driver import Driver
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.model import Payload
 from ros2_dyn.ros.node_base import LATCHED

@@ -18,7 +18,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from driver import HOME, MODEL, NAMES, Driver
+from driven_arms import HOME, MODEL
+from driver import NAMES, Driver
 from ros2_dyn.dynamics import (
     coriolis,
     gravity,

@@ -11,7 +11,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from ros2_dyn_interfaces.srv import SetMode
 
-from driver import HOME, MODEL, Driver, StandingArm
+from driven_arms import HOME, MODEL, StandingArm
+from driver import Driver
 from ros2_dyn.dynamics import gravity
 
 TIMEOUT = 1.0

@@ -31,7 +31,7 @@ def last(value: float, stop: StopHandover = NOTHING_FOUND) -> LastCommand:
 
 
 @pytest.mark.parametrize(
-    "stop", [NOTHING_FOUND, FAILED, FAILED._replace(withdrawn=None), StopHandover("holding", np.zeros(3))]
+    "stop", [NOTHING_FOUND, FAILED, FAILED._replace(released=None), StopHandover("holding", np.zeros(3))]
 )
 def test_failsafe_process_reads_the_newest_command_of_the_node(both, stop):
     node, failsafe = both

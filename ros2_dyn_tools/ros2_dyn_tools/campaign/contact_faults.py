@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.control.modes import MODES
-from ros2_dyn.control.modes.base import Target
+from ros2_dyn.control.modes.base import TargetKind
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -57,7 +57,7 @@ def led(world: World, rng: np.random.Generator) -> Fault:
 
 
 def _wall(
-    world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: Target | None = None
+    world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: TargetKind | None = None
 ) -> Fault:
     """Return a wall before the tip, towards a way in base axes, (3,), while a mode of a target is wanted."""
     walls: list[Wall] = []

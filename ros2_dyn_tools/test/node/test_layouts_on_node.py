@@ -15,7 +15,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
-from driver import MODEL, Driver, StandingArm
+from driven_arms import MODEL, StandingArm
+from driver import Driver
 from ros_harness import Listener, Process, words
 
 

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 pytest.importorskip("mcap", reason="mcap is not installed")
 
-from driver import COMMANDED_NODE, Driver, ObedientArm, StandingArm
+from driven_arms import ObedientArm, StandingArm
+from driver import COMMANDED_NODE, Driver
 from robots import MOCK_ARM
 from ros2_dyn.ros import black_box_writer
 from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_name

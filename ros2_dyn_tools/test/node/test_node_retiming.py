@@ -19,7 +19,8 @@ from rclpy.parameter import Parameter
 from ros2_dyn_interfaces.srv import RetimeTrajectory, SetPayload
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from driver import MODEL, NAMES, Driver
+from driven_arms import MODEL
+from driver import NAMES, Driver
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.model import Payload
 from ros_harness import Listener, Process, words

@@ -129,7 +129,7 @@ def failsafe_that_does_nothing() -> Iterator[None]:
 @contextmanager
 def joint_limits_ignored() -> Iterator[None]:
     """Let joints go beyond their limits, and desired positions be there."""
-    with _without("joint_range"), patch.object(feed_forward.FeedForward, "may_go_on", Mode.may_go_on):
+    with _without("joint_range"), patch.object(feed_forward.FeedForward, "why_not_go_on", Mode.why_not_go_on):
         yield
 
 

@@ -20,7 +20,7 @@ from ros2_dyn.model.spatial import Array
 
 HandoverStep = Literal["hold", "probe", "release"]
 """Hold the arm where it is, probe whether its controller obeys, let it go."""
-Target = Literal["joints", "wrench", "pose"]
+TargetKind = Literal["joints", "wrench", "pose"]
 """What a mode may follow: a motion of the joints, a wrench of the tip, a pose of the tip."""
 P = TypeVar("P", bound=Group)
 
@@ -29,9 +29,9 @@ P = TypeVar("P", bound=Group)
 class Needs:
     """What a mode needs of its surroundings, and what they have to expect of it."""
 
-    target: Target | None = None
+    target: TargetKind | None = None
     """What it follows, and without which it stops; None: nothing."""
-    may_follow: tuple[Target, ...] = ()
+    may_follow: tuple[TargetKind, ...] = ()
     """What it follows besides, where it is given."""
     enabling_signal: bool = False
     """Whether a person has to hold a button, unless `commands.require_enable` is false."""
@@ -47,7 +47,7 @@ class Needs:
     """Whether it holds the arm during a handover to or from another controller."""
 
     @property
-    def follows(self) -> tuple[Target, ...]:
+    def follows(self) -> tuple[TargetKind, ...]:
         """All that it may follow."""
         return self.may_follow if self.target is None else (self.target, *self.may_follow)
 
@@ -112,11 +112,11 @@ class Mode(ABC, Generic[P]):
     def law(self, arm: Arm, parameters: P, dt: float) -> Law:
         """Return the efforts at a state, with the parameters of that time, and the time since the state before, s."""
 
-    def may_begin(self, arm: Arm) -> str:
+    def why_not_begin(self, arm: Arm) -> str:
         """Return why it may not begin where it may go on; empty: it may."""
         return ""
 
-    def may_go_on(self, arm: Arm) -> Violation | None:
+    def why_not_go_on(self, arm: Arm) -> Violation | None:
         """Return why it may not go on, beyond what holds for all modes; None: it may."""
         return None
 

@@ -53,7 +53,7 @@ class FeedForward(Mode[FeedForwardSettings]):
     needs = Needs(target="joints")
     Parameters = FeedForwardSettings
 
-    def may_go_on(self, arm: Arm) -> Violation | None:
+    def why_not_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the desired motion is far away, or one that the joints cannot make; see `Mode`."""
         desired = arm.desired
         if desired is None:

@@ -47,7 +47,7 @@ class Force(Mode[ForceSettings]):
         """What the tip is to exert now; see `Mode`."""
         return self._approach.wrench
 
-    def may_begin(self, arm: Arm) -> str:
+    def why_not_begin(self, arm: Arm) -> str:
         """Return whether a tip without contact would be too fast; see `Mode`."""
         assert arm.wrench is not None  # the mode needs a target
         wrench = arm.wrench.in_base_axes(arm.state.q.tolist())
@@ -60,7 +60,7 @@ class Force(Mode[ForceSettings]):
             f"{force * MAX_FREE_SPEED / speed:.2g} N, or let joint_states come more often and younger"
         )
 
-    def may_go_on(self, arm: Arm) -> Violation | None:
+    def why_not_go_on(self, arm: Arm) -> Violation | None:
         """Return whether contact is lost, or the arm is near a singularity, or its loop too late; see `Mode`."""
         if self._contact.lost:
             return Violation("contact lost")

@@ -67,6 +67,7 @@ class HandGuiding(Mode[HandGuidingSettings]):
         before, self._anchor = self._anchor, anchor
         sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < 1e-9
         damping += sticking_rate(state, friction) if sticks else 0.0
+        # the damping is no part of the supply: it feeds energy where it is late
         return Law(tau, supply=tau + damping * state.momentum)
 
 

@@ -138,7 +138,7 @@ class Impedance(Mode[ImpedanceSettings]):
             warning = f"{100 * share:.0f} % of the desired stiffness: the loop is late, or the energy tank is empty"
         return ModeReport({"share of the desired stiffness": share}, warning)
 
-    def may_go_on(self, arm: Arm) -> Violation | None:
+    def why_not_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the tip has gone too far along axes without stiffness; see `Mode`."""
         return travel_violation(self._travel, arm)
 

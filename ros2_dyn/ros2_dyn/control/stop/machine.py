@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stop: in which phase it is, and whether the arm's motion leads to another one."""
+"""The phase of the commands, and whether the motion of a stopped arm leads to another one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ REST_DISTANCE = 0.003
 """Range of a joint at rest, rad or m: in `WINDOW` at 0.05 rad/s, and twice the step of a coarse encoder."""
 REST_SPEED = REST_DISTANCE / WINDOW
 GROWTH, MARGIN = 1.2, 0.2
-"""A stopped joint may be as fast as the first times the speed at the stop plus the second, rad/s or m/s: what an
-effort adds that drove the arm, and needs 0.2 s to be turned over at the default slew rate. It has to fall then."""
+"""A joint may be as fast after a stop as `GROWTH` times its speed at the stop plus `MARGIN`, rad/s or m/s: the effort
+that drove it goes on for 0.2 s at the default slew rate. What is allowed falls to `MARGIN`."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 
@@ -47,7 +47,7 @@ class StopHandover(NamedTuple):
     """See `Hold`."""
     correction: Array | None = None
     """See `Hold`: the model may have proved wrong, and who goes on must not begin with it again."""
-    withdrawn: Array | None = None
+    released: Array | None = None
     """Which joints are left without effort, shape (n,), bool; None: none."""
 
     @property
@@ -65,9 +65,9 @@ class StopHandover(NamedTuple):
     def of(cls, numbers: Array) -> StopHandover:
         """Return what `numbers` has made of it."""
         parts = [None if np.isnan(each[0]) else each for each in np.reshape(numbers[1:], (3, -1))]
-        anchor, correction, withdrawn = parts
-        withdrawn = None if withdrawn is None else withdrawn != 0
-        return cls(get_args(Phase)[int(numbers[0])], anchor, correction, withdrawn)
+        anchor, correction, released = parts
+        released = None if released is None else released != 0
+        return cls(get_args(Phase)[int(numbers[0])], anchor, correction, released)
 
 
 NOTHING_FOUND = StopHandover()
@@ -80,7 +80,7 @@ class Stop:
     def __init__(self) -> None:
         self.phase: Phase = "silent"
         self.hold = Hold()
-        self._withdrawn: Array | None = None
+        self._released: Array | None = None
         self._since: float | None = None
         self._judged_from = 0.0
         self._at = 0.0
@@ -88,18 +88,17 @@ class Stop:
         self._rested_at: Array | None = None
         self._response = EffortResponse(PROOF_TIME)
 
-    def take(self, signal: Signal) -> bool:
-        """Go where a signal leads; return whether the phase has changed. The arm is judged anew from then on."""
+    def take(self, signal: Signal) -> None:
+        """Go where a signal leads; the arm is judged anew from then on."""
         before, self.phase = self.phase, "silent" if signal == "aborted" else NEXT.get((self.phase, signal), self.phase)
         if signal == "entered":
-            self.hold, self._withdrawn = Hold(), None
+            self.hold, self._released = Hold(), None
         if signal in ("stopped", "unseen"):  # nobody may see where the arm goes now
             self.hold.forget(rested=before in ("holding", "ending"))
         if signal not in ("rests", "ends"):
             self._since = None
         if signal in ("stopped", "left"):
             self._response = EffortResponse(PROOF_TIME)
-        return self.phase != before
 
     @property
     def escalated(self) -> bool:
@@ -109,17 +108,17 @@ class Stop:
     @property
     def found(self) -> StopHandover:
         """Where it stands."""
-        return StopHandover(self.phase, self.hold.anchor, self.hold.correction, self._withdrawn)
+        return StopHandover(self.phase, self.hold.anchor, self.hold.correction, self._released)
 
     def go_on(self, found: StopHandover) -> None:
         """Go on where the stop of another process was."""
-        self.hold.anchor, self.hold.correction, self._withdrawn = found.anchor, found.correction, found.withdrawn
+        self.hold.anchor, self.hold.correction, self._released = found.anchor, found.correction, found.released
         if self.phase == "braking" and found.escalated:
             self.phase = found.phase
 
     def without(self, effort: Array) -> Array:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
-        return effort if self._withdrawn is None else np.where(self._withdrawn, 0.0, effort)
+        return effort if self._released is None else np.where(self._released, 0.0, effort)
 
     def spring(
         self, arm: ArmState, rate: float, limits: CommandLimits, *, late: Array, speed: Array, at: float, last: Array
@@ -200,9 +199,9 @@ class Stop:
         text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {self._reference:.2g} before"
         return StopFailure(text, fails)
 
-    def withdraw(self, joints: Array) -> None:
+    def release(self, joints: Array) -> None:
         """Leave joints without effort, shape (n,), bool."""
-        self._withdrawn = joints
+        self._released = joints
 
     def _leaves_rest(self, q: Array, pushed: bool) -> StopFailure | None:
         assert self._rested_at is not None

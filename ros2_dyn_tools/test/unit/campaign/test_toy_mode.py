@@ -40,11 +40,11 @@ class Brake(Mode[BrakeSettings]):
     needs = Needs(enabling_signal=True)
     Parameters = BrakeSettings
 
-    def may_begin(self, arm: Arm) -> str:
+    def why_not_begin(self, arm: Arm) -> str:
         """Return whether the joint moves, though not too fast."""
         return "the elbow moves" if abs(arm.state.qd[2]) > MAX_SPEED / 2 else ""
 
-    def may_go_on(self, arm: Arm) -> Violation | None:
+    def why_not_go_on(self, arm: Arm) -> Violation | None:
         """Return whether the joint is too fast."""
         return Violation("elbow too fast") if abs(arm.state.qd[2]) > MAX_SPEED else None
 

@@ -11,8 +11,8 @@ from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.campaign.arm_pool import UserArm
+from ros2_dyn_tools.campaign.broken import Broken
 from ros2_dyn_tools.campaign.families import FAMILIES
-from ros2_dyn_tools.campaign.promises import Broken
 from ros2_dyn_tools.campaign.record import MOTIONS
 from ros2_dyn_tools.campaign.runner import CampaignResult, FamilyResult, play_world
 from ros2_dyn_tools.cli.campaign import describe_violations, show
@@ -89,7 +89,7 @@ def test_table_of_worst_motions_fits_a_terminal(capsys):
 def test_violations_are_described_with_figures_mode_and_faults():
     played = play_world(5, 1, family="states")
     (fault,) = [record[2] for record in played.world.records if record[1] == "fault begins"]
-    found = played._replace(broken=[Broken("travel", 0.5, "elbow", 0.31234, 0.3)])
+    found = played._replace(broken=[Broken(0.5, "elbow", 0.31234, 0.3, "travel")])
     (line,) = describe_violations(found)
     assert line.startswith("   0.5000 broken: travel: 'elbow' 0.312, 0.3 promised; mode '")
     assert line.endswith(f"; faults: {fault}")

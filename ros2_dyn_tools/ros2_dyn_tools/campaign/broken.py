@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a record goes beyond what is allowed: the joint, the time, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.campaign.record import Motion, Record
+
+
+class Broken(NamedTuple):
+    """A promise that was broken."""
+
+    t: float
+    """When, s."""
+    joint: str
+    """The joint; "tip", or empty where it is the whole arm."""
+    value: float
+    """What was seen, in SI units."""
+    allowed: float
+    """What is promised."""
+    promise: str = ""
+    """Its name."""
+
+
+def ahead(record: Record, values: Array, rate: Array, seconds: float) -> Iterator[Broken]:
+    """Yield the command that is first farther ahead of a rate of change, (n,), than a time allows.
+
+    Args:
+        record: of the world.
+        values: of the commands, shape (k, n).
+        rate: what they may change, 1/s, shape (n,).
+        seconds: the time, s.
+    """
+    commands = record.commands
+    if len(commands.t) < 2:
+        return
+    same = commands.sequence[1:] == commands.sequence[:-1]
+    change = np.abs(np.diff(values, axis=0)) / rate - np.diff(commands.t)[:, None]
+    ends = [0, *(np.flatnonzero(~same) + 1).tolist(), len(commands.t)]
+    for begin, end in pairwise(ends):
+        # How far each command is ahead of its rate: what it has gained since it was last behind.
+        total = np.vstack([np.zeros(len(rate)), np.cumsum(change[begin : end - 1], axis=0)])
+        gained = total - np.minimum.accumulate(total, axis=0)
+        yield from worst(record, commands.t[begin:end], gained, seconds * (1 + 1e-6))
+
+
+def spans(chosen: Array) -> Array:
+    """Return where instants are chosen: first, and one beyond the last, shape (k, 2)."""
+    return np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int))).reshape(-1, 2)
+
+
+def first(t: Array, bad: Array, value: float, allowed: float) -> Iterator[Broken]:
+    """Yield the first instant that is bad."""
+    if bad.any():
+        yield Broken(float(t[int(np.argmax(bad))]), "", value, allowed)
+
+
+def worst(record: Record, t: Array, values: Array, allowed: float) -> Iterator[Broken]:
+    """Yield the joint whose value is first above what is allowed, with its largest value; values (m, n)."""
+    above = values > allowed
+    if above.any():
+        i, joint = np.unravel_index(int(np.argmax(above)), above.shape)
+        yield Broken(float(t[i]), record.declared.joint_names[joint], float(values[:, joint].max()), allowed)
+
+
+def lasting(motion: Motion, bad: Array, seconds: float, *, values: Array, allowed: float) -> Iterator[Broken]:
+    """Yield the first instant at which what is bad has lasted for longer than a time, s."""
+    begun = np.maximum.accumulate(np.where(bad, -1, np.arange(len(bad))))
+    lasts = bad & (motion.t - motion.t[np.maximum(begun, 0)] > seconds + 0.005)
+    if lasts.any():
+        yield Broken(float(motion.t[int(np.argmax(lasts))]), "tip", float(values[bad].max()), allowed)
