@@ -29,6 +29,10 @@ class UnmodelledEffort(NamedTuple):
     end: Ramp = Ramp(np.inf)
     """When it fades, because the model is another one from then on."""
 
+    def fading(self, ramp: Ramp) -> UnmodelledEffort:
+        """Return what is left of it when a ramp begins, and fades over that."""
+        return self._replace(effort=(1 - self.end.share(ramp.start)) * self.effort, end=ramp)
+
     def at(self, q: Array, now: float) -> Array:
         """Return what is kept of it at positions, rad or m, shape (n,), and a time, s."""
         near = max(1 - float(np.max(np.abs(q - self.q))) / REACH, 0.0)

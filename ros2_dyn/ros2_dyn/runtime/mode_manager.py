@@ -270,7 +270,7 @@ class ModeManager:
     def on_payload_changed(self) -> None:
         """Take notice that the model changes, by the ramp of the payload: what it lacked may be a part of it now."""
         if self._observer.robot is not None:
-            self._unmodelled = self._unmodelled._replace(end=self._observer.robot.payload.ramp)
+            self._unmodelled = self._unmodelled.fading(self._observer.robot.payload.ramp)
 
     def on_command_expired(self, _: CommandExpired, now: float) -> None:
         """Take notice that the newest command was not published in time, s."""
