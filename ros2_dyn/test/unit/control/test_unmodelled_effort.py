@@ -15,7 +15,7 @@ HELD = UnmodelledEffort(np.array([0.1, -0.4]), np.array([3.0, -2.0]))
 
 @pytest.mark.parametrize(("away", "share"), [(0.0, 1.0), (0.25, 0.5), (-0.25, 0.5), (0.5, 0.0), (2.0, 0.0)])
 def test_less_is_kept_the_farther_a_joint_goes(away, share):
-    assert_allclose(HELD.at(HELD.q + [0.0, away], now=1.0), share * HELD.effort)
+    assert_allclose(HELD.at(HELD.q + np.array([0.0, away]), now=1.0), share * HELD.effort)
 
 
 def test_it_fades_over_the_ramp_to_another_model():
