@@ -10,6 +10,9 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from ros2_dyn_interfaces.srv import GiveBack, ListControllers, SwitchController, TakeOver
 
+from robots import mock_arm
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.simulation.controllers import gains_of_inertia
 from ros_harness import words
 
 HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
@@ -19,12 +22,18 @@ MOCK_ARM = [word for each in SERVICES for word in ("-r", f"controller_manager/{e
 """What makes the mock arm the manager of its controllers."""
 TRAJECTORY = SwitchController.Request.TRAJECTORY
 SMALL = 0.02
-"""Largest motion in a handover, rad, however late a busy machine is; `test_handover.py` measures it in virtual time."""
+"""Largest motion in a handover, rad, however late a busy machine is; `test_handover.py` measures it in virtual time.
+
+Until the trajectory comes that holds the arm, the trajectory controller lets it sag, by its weight over the springs.
+"""
+STIFF, DAMPED = gains_of_inertia(mock_arm(), HOME, bandwidth=80.0)
 
 
 def test_arm_passes_to_the_node_and_back(listener, start):
     lockstep = words(publish_clock=True, lockstep=True, lockstep_timeout=60.0)
-    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY), *lockstep)
+    assert np.max(np.abs(gravity(mock_arm(), HOME)) / STIFF) < SMALL
+    springs = words(trajectory_p=STIFF.tolist(), trajectory_d=DAMPED.tolist())
+    start("ros2_dyn.ros.mock_arm_node", *words(home=HOME, controller=TRAJECTORY), *lockstep, *springs)
     parameters = words(use_sim_time=True, **{"states.timeout": 1.0})
     start("ros2_dyn.ros.dynamics_node", *parameters, *REMAP, *MOCK_ARM)
     states, efforts = listener.listen("joint_states"), listener.listen("dynamics/gravity")

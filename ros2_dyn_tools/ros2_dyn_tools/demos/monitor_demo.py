@@ -58,7 +58,7 @@ class MonitorDemo(Demo):
             return
 
     def _clear(self) -> None:
-        self._messages, self._max_difference = 0, 0.0
+        self._messages, self._differing, self._max_difference = 0, 0, 0.0
         self._first = self._last = time.monotonic()
 
     def _count(self, instant: dict[str, JointState]) -> None:
@@ -69,7 +69,9 @@ class MonitorDemo(Demo):
         self._differences = [measured - effort[name] for name, measured in zip(state.name, state.effort)]
         self._first = self._last if self._messages == 0 else self._first
         self._messages += 1
-        self._max_difference = max(self._max_difference, *map(abs, self._differences))
+        largest = max(map(abs, self._differences))
+        self._differing += largest > 1e-6  # N m: a desired acceleration came too late to the node, and it took the last
+        self._max_difference = max(self._max_difference, largest)
 
     def _rate(self) -> float:
         """Return complete instants a second since the first one counted, Hz."""
@@ -102,3 +104,4 @@ class MonitorDemo(Demo):
         yield Metric(key="rate_hz", value=round(self._rate(), 2))
         yield Metric(key="joints", value=list(self._latest[MEASURED].name) if self._latest else [])
         yield Metric(key="max_abs_difference", value=self._max_difference)
+        yield Metric(key="differing", value=self._differing)

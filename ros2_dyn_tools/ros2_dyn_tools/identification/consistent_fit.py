@@ -29,6 +29,9 @@ BARRIER = 1e-3
 What a motion does not tell becomes 3 % of its typical size, not zero.
 """
 
+ROUNDING = 1e-6
+"""A body that is as flat as this, beside those of the description, cannot be told from one that cannot exist."""
+
 
 class Divergence:
     """The log-det divergence of bodies from others, ``tr(P0^-1 P) - log det(P0^-1 P) - 4`` each.
@@ -42,18 +45,19 @@ class Divergence:
     def __init__(self, reference: Array) -> None:
         """Make the divergence from bodies with parameters that can exist, shape (..., 10)."""
         P = pseudo_inertia(reference)
-        self._inverse = np.linalg.inv(P)
-        self._log_det = np.linalg.slogdet(P)[1]
-        self._slope = np.einsum("...ab,kba->...k", self._inverse, BASIS)
+        self._whitening = np.linalg.inv(np.linalg.cholesky(P))
+        self._slope = np.einsum("...ab,kba->...k", np.linalg.inv(P), BASIS)
 
     def value(self, parameters: Array) -> float:
         """Return the sum over bodies with parameters, shape (..., 10); inf where one of them cannot exist."""
+        P = self._whitening @ pseudo_inertia(parameters) @ np.swapaxes(self._whitening, -1, -2)
         try:
-            L = np.linalg.cholesky(pseudo_inertia(parameters))
+            pivots = np.diagonal(np.linalg.cholesky(P), axis1=-2, axis2=-1)
         except np.linalg.LinAlgError:
             return np.inf
-        log_det = 2 * np.log(np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
-        return float(np.sum(np.sum(self._slope * parameters, axis=-1) - log_det + self._log_det - 4.0))
+        if np.any(pivots.min(axis=-1) < ROUNDING * pivots.max(axis=-1)):
+            return np.inf
+        return float(np.sum(np.sum(self._slope * parameters, axis=-1) - 2 * np.log(pivots).sum(axis=-1) - 4.0))
 
     def derivatives(self, parameters: Array) -> tuple[Array, Array]:
         """Return the gradients, shape (..., 10), and the Hessians, shape (..., 10, 10), where it is finite."""
@@ -108,15 +112,20 @@ def fit(normal: Array, right: Array, prior: Prior, start: Array | None = None, a
         decrease = float(-gradient @ step)
         if decrease < accuracy * (1.0 + abs(cost)):
             break
+        before = cost
         x, cost = _line_search(problem, x, cost, step, decrease)
+        if cost == before:  # as far as numbers of this precision tell, it is the lowest
+            break
     return x
 
 
 def _line_search(problem: _Problem, x: Array, cost: float, step: Array, decrease: float) -> tuple[Array, float]:
-    """Return the next parameters and their cost: as far along a step as pays."""
+    """Return the next parameters and their cost: as far along a step as pays, or those that are, where none does."""
     length = problem.longest(x, step)
-    while (new := problem.cost(x + length * step)) > cost - SUFFICIENT * length * decrease and length > 1e-12:
+    while (new := problem.cost(x + length * step)) > cost - SUFFICIENT * length * decrease:
         length /= 2
+        if length < 1e-12:
+            return x, cost
     return x + length * step, new
 
 

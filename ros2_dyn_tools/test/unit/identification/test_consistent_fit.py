@@ -125,6 +125,20 @@ def test_efforts_that_no_body_has_give_one_that_can_exist():
     assert all(is_consistent(body) for body in found.reshape(-1, 10))
 
 
+@pytest.mark.parametrize("weight", [1e12, 1e15, 1e18, 1e21])
+@pytest.mark.parametrize("points", [1, 2, 3])
+def test_exact_efforts_of_a_body_that_is_flat_give_one_that_can_exist(points, weight):
+    """Points, lines and planes are at the border of what can exist, and rounding takes the fit beyond it."""
+    for seed in range(2, 12):
+        rng = np.random.default_rng(seed)
+        flat = parameters(rng.normal(size=(points, 3)), rng.uniform(0.1, 1.0, points))
+        A = rng.normal(size=(30, 10))
+        prior = Prior(some_body(1)[None], np.ones(0), np.zeros(0, dtype=bool))
+        x = fit(weight * A.T @ A, weight * A.T @ (A @ flat), prior)
+        assert is_consistent(x)
+        assert_allclose(x, flat, rtol=0, atol=1e-3)
+
+
 def test_other_parameters_are_found_and_positive_ones_stay_positive():
     """One is 3, one is -2, and one that has to be positive is -1."""
     rng = np.random.default_rng(3)
