@@ -112,6 +112,7 @@ def test_hand_guiding_needs_5_newtons_drifts_1_mm_at_most_and_keeps_joints_off_t
     assert 0 < report["min_distance_to_a_stop"] < 0.2  # in the soft limit
 
 
+@whole
 def test_a_collision_stops_the_mode_within_40_ms_names_the_link_and_the_mode_is_entered_again():
     report = run_mode("collision", 3)
     assert report["false_alarms"] == 0

@@ -22,6 +22,7 @@ from ros2_dyn.runtime.inputs import ClockJump, SettingsChange
 from ros2_dyn_tools.campaign.runner import play_world
 from ros2_dyn_tools.recording.replay import replay
 from runtime_rig import NAMES, SETTINGS, RuntimeRig, description
+from tiers import FULL
 
 
 class Arm(RuntimeRig):
@@ -56,7 +57,7 @@ def recording() -> Recording:
     return found
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 9 if FULL else 3))
 def test_replay_of_a_world_with_faults_decides_the_same_to_the_last_bit(seed, tmp_path):
     """In all modes, with node restarts, other parameters and robots."""
     runtimes = []
@@ -65,7 +66,7 @@ def test_replay_of_a_world_with_faults_decides_the_same_to_the_last_bit(seed, tm
         runtimes.append(RecordingRuntime(model, settings))
         return runtimes[-1]
 
-    world = play_world(seed, make_runtime=make).world
+    world = play_world(seed, 20 if FULL else 8, make_runtime=make, family="unpremised").world
     for number, runtime in enumerate(runtimes):
         taken = runtime.box.take("the world ends", world.now)
         assert taken is not None, runtime.box.problem
@@ -96,7 +97,7 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
 
 
 def test_runtime_that_is_recorded_decides_what_another_does():
-    assert timeline(play_world(3, 6, RecordingRuntime).record) == timeline(play_world(3, 6).record)
+    assert timeline(play_world(3, 3, RecordingRuntime).record) == timeline(play_world(3, 3).record)
 
 
 def test_mode_that_is_left_on_request_is_no_stop():

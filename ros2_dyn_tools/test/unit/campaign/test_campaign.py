@@ -73,11 +73,11 @@ def test_campaign_with_a_broken_limiter_names_the_worlds_that_show_it(monkeypatc
 
     monkeypatch.setattr(EffortLimiter, "limit", limit)
     with ThreadPoolExecutor(1) as executor:
-        result = run_campaign(20, 3, executor, family=RIGHT)
-    (world, _) = world_seeds(3, 20, RIGHT)[0]
+        result = run_campaign(6, 3, executor, family=RIGHT)
+    (world, _) = world_seeds(3, 6, RIGHT)[0]
     assert result.families[RIGHT].violations["slew rate"] == 1
     assert result.failing_worlds == [(world, RIGHT)]
-    assert "slew rate" in [each.promise for each in play_world(world, family=RIGHT).broken]
+    assert "slew rate" in [each.promise for each in play_world(world, 6, family=RIGHT).broken]
 
 
 def test_worlds_of_a_campaign_are_those_of_a_longer_one():

@@ -39,7 +39,7 @@ def test_families_share_all_worlds_and_name_faults_once():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_worlds_of_each_family_keep_their_promises(family):
-    for seed, faults in world_seeds(1, 5, family):
+    for seed, faults in world_seeds(1, 20 if FULL else 3, family):
         assert play_world(seed, faults, family=family).broken == []
 
 

@@ -17,7 +17,7 @@ from ros2_dyn_tools.campaign.record import MOTIONS
 from ros2_dyn_tools.campaign.runner import CampaignResult, FamilyResult, play_world
 from ros2_dyn_tools.cli.campaign import describe_violations, show
 
-COMMAND = ["campaign", "--faults", "24", "--seed", "9", "--family", "right model"]
+COMMAND = ["campaign", "--faults", "6", "--seed", "9", "--family", "payload"]
 
 
 def last_line(capsys) -> dict:
@@ -29,7 +29,7 @@ def last_line(capsys) -> dict:
 def test_campaign_prints_json_last_and_the_same_for_any_number_of_workers(capsys):
     assert main([*COMMAND, "--workers", "1"]) == 0
     result = last_line(capsys)
-    assert (result["faults"], list(result["families"])) == (24, ["right model"])
+    assert (result["faults"], list(result["families"])) == (6, ["payload"])
     assert main([*COMMAND, "--workers", "2"]) == 0
     assert last_line(capsys) == result
 
@@ -60,7 +60,7 @@ def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(
     parameters.write_text(json.dumps({"dynamics": {"ros__parameters": CHOSEN}}))
     own = ["--arm", str(MOCK_ARM), "--parameters", str(parameters), "--family", "payload"]
     picture = tmp_path / "fast.png"
-    assert main(["campaign", "--faults", "10", "--workers", "1", *own, "--output", str(picture)]) == 0
+    assert main(["campaign", "--faults", "6", "--workers", "1", *own, "--output", str(picture)]) == 0
     captured = capsys.readouterr()
     fastest = json.loads(captured.out.splitlines()[-1])["fastest_worlds"]
     assert len(fastest) == 2
