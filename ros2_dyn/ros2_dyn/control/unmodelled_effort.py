@@ -15,9 +15,6 @@ import numpy as np
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.model.spatial import Array
 
-REACH = 0.5
-"""Distance of a joint, rad or m, at which nothing of the effort is left: elsewhere the model errs in another way."""
-
 
 class UnmodelledEffort(NamedTuple):
     """An effort, and where it was needed."""
@@ -34,6 +31,7 @@ class UnmodelledEffort(NamedTuple):
         return self._replace(effort=(1 - self.end.share(ramp.start)) * self.effort, end=ramp)
 
     def at(self, q: Array, now: float) -> Array:
-        """Return what is kept of it at positions, rad or m, shape (n,), and a time, s."""
-        near = max(1 - float(np.max(np.abs(q - self.q))) / REACH, 0.0)
-        return near * (1 - self.end.share(now)) * self.effort
+        """Return what is kept of it at positions, rad or m, shape (n,), and a time, s; nothing a quarter turn away."""
+        # What a load or a tilt adds goes like the cosine of a joint's angle; to fade faster would push the joint away.
+        away = min(float(np.max(np.abs(q - self.q))), np.pi / 2)
+        return np.cos(away) * (1 - self.end.share(now)) * self.effort

@@ -13,9 +13,18 @@ from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 HELD = UnmodelledEffort(np.array([0.1, -0.4]), np.array([3.0, -2.0]))
 
 
-@pytest.mark.parametrize(("away", "share"), [(0.0, 1.0), (0.25, 0.5), (-0.25, 0.5), (0.5, 0.0), (2.0, 0.0)])
+@pytest.mark.parametrize(
+    ("away", "share"), [(0.0, 1.0), (np.pi / 3, 0.5), (-np.pi / 3, 0.5), (np.pi / 2, 0.0), (3.0, 0.0)]
+)
 def test_less_is_kept_the_farther_a_joint_goes(away, share):
-    assert_allclose(HELD.at(HELD.q + np.array([0.0, away]), now=1.0), share * HELD.effort)
+    assert_allclose(HELD.at(HELD.q + np.array([0.0, away]), now=1.0), share * HELD.effort, atol=1e-12)
+
+
+def test_it_is_what_a_load_on_a_horizontal_link_that_turns_adds():
+    """A weight of 3 N at 1 m: ``m g l cos q``; the second joint bears nothing."""
+    held = UnmodelledEffort(np.zeros(2), np.array([3.0, 0.0]))
+    for q in np.linspace(-np.pi / 2, np.pi / 2, 9):
+        assert_allclose(held.at(np.array([q, 0.0]), now=0.0), [3.0 * np.cos(q), 0.0], atol=1e-12)
 
 
 def test_it_fades_over_the_ramp_to_another_model():
