@@ -54,7 +54,7 @@ def refusal(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_arm_that_lacks_nothing_why_not_begin_every_mode(mode):
+def test_an_arm_that_lacks_nothing_may_begin_every_mode(mode):
     assert refusal(mode) == ""
 
 
