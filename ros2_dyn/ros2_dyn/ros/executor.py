@@ -18,19 +18,29 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.timer import Timer
 
 VARIABLE = "ROS2_DYN_EVENTS_EXECUTOR"
 """Environment variable; with 0 the ordinary executor serves, for example to compare."""
+LONGEST_TURN = 0.02
+"""A node for which something else waits longer, s, lets messages wait, too."""
 
 
 class ServedNode(Node):
-    """A node of which an error in a callback ends nothing: it is logged, unless the context has gone down meanwhile."""
+    """A node of which an error in a callback ends nothing, and that answers while more messages come than it can read.
+
+    An error is logged, unless the context has gone down meanwhile. The EventsExecutor queues an event for each message,
+    and each finds a message where they come faster than they are read: what else the node has to do would wait behind
+    a queue that grows. So the node has itself called from time to time; where that takes long, messages wait in queues
+    of their topics' depth, beside the executor's.
+    """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._soon: deque[Callable[[], None]] = deque()
+        self._turn_is_due, self._turn = False, 0.0
         super().__init__(*arguments, **keywords)
 
     def create_timer(self, period: float, callback: Callable[[], object], *arguments: Any, **keywords: Any) -> Timer:
@@ -38,11 +48,36 @@ class ServedNode(Node):
         return super().create_timer(period, lambda: self._guard(callback), *arguments, **keywords)
 
     def create_subscription(
-        self, kind: Any, topic: str, callback: Callable[[Any], object], *arguments: Any, **keywords: Any
+        self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int, **keywords: Any
     ) -> Subscription:
         """See `Node`; the callback takes the message alone."""
-        guarded = lambda message: self._guard(callback, message)  # noqa: E731
-        return super().create_subscription(kind, topic, guarded, *arguments, **keywords)
+        waiting: deque[Any] = deque(maxlen=qos.depth if isinstance(qos, QoSProfile) else qos)
+
+        def read_oldest() -> None:
+            if waiting:  # newer ones may have taken its place
+                callback(waiting.popleft())
+
+        def on_message(message: Any) -> None:
+            if self._is_behind() or self._soon:
+                waiting.append(message)
+                self.call_soon(read_oldest)
+            else:
+                self._guard(callback, message)
+
+        return super().create_subscription(kind, topic, on_message, qos, **keywords)
+
+    def _is_behind(self) -> bool:
+        """Return whether the executor has not come to what it was given `LONGEST_TURN` ago."""
+        now = time.monotonic()
+        late = now - self._turn > LONGEST_TURN
+        if late and not self._turn_is_due and self.executor is not None:
+            self._turn_is_due, self._turn = True, now
+            self.executor.create_task(self._take_turn)
+            return False
+        return late and self._turn_is_due
+
+    def _take_turn(self) -> None:
+        self._turn_is_due = False
 
     def call_soon(self, callback: Callable[[], None]) -> None:
         """Have something called by the thread that serves the node, in turn. May be called in any thread."""

@@ -40,6 +40,7 @@ class Echo(ServedNode):
         self._out = self.create_publisher(JointState, "out", 50)
         self.beside = self.create_subscription(Float64, "beside", self._on_beside, 50, raw=True)
         self.create_subscription(JointState, "in", self._on_state, 50, raw=True)
+        self.create_subscription(Float64, "slow", self._on_slow, 10)
         self.clock = Ticks(self, PERIOD, self._tick)
         self.clock.run(False)
         self.create_service(Trigger, "start", self._start)
@@ -54,6 +55,10 @@ class Echo(ServedNode):
         message = deserialize_message(raw, JointState)
         self.log.append((message.header.stamp.sec, self.get_clock().now().nanoseconds))
         self._out.publish(message)
+
+    def _on_slow(self, message: Float64) -> None:
+        time.sleep(0.004)
+        self.log.append(message.data)
 
     def _tick(self) -> None:
         self.ticks += 1
@@ -123,6 +128,28 @@ def test_a_burst_of_messages_is_answered_in_its_order_and_a_service_meanwhile(ru
     assert listener.call(Trigger, "start").success
     listener.until(lambda: len(listener.received["out"]) == 30, "no answers")
     assert [message.header.stamp.sec for message in listener.received["out"]] == list(range(30))
+
+
+@KINDS
+def test_a_service_is_answered_while_more_messages_come_than_can_be_read(run, listener, kind):
+    node, publisher, ends = run(kind), listener.publisher(Float64, "slow"), threading.Event()
+
+    def publish():
+        while not ends.wait(0.001):
+            publisher.publish(Float64(data=time.monotonic()))
+
+    thread = threading.Thread(target=publish)
+    thread.start()
+    try:
+        listener.until(lambda: len(node.log) > 300, "no messages are read")
+        before = len(node.log)
+        assert listener.call(Trigger, "start").success
+        meanwhile = len(node.log) - before
+    finally:
+        ends.set()
+        thread.join()
+    assert meanwhile < 60  # 900 wait by then where each message is an event
+    assert node.log == sorted(node.log)
 
 
 @KINDS
