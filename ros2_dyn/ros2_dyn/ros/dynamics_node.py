@@ -92,10 +92,12 @@ class DynamicsNode(ServedNode):
             (WrenchStamped, "~/desired_wrench", wrenches, 1),
             (PoseStamped, "~/desired_pose", poses, 1),
             (JointTrajectory, "~/desired", desired, depth),
-            (JointState, "joint_states", states, QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)),
             (JointTrajectory, TRAJECTORIES, self._on_trajectory, 10),
         ):
             self.create_subscription(kind, topic, callback, qos, raw=True)
+        best_effort = QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+        newest = lambda: self._runtime.commands  # noqa: E731  # a command that is computed from an older one is late
+        self.create_subscription(JointState, "joint_states", states, best_effort, newest=newest, raw=True)
         if self._runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)

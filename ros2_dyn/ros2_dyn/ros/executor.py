@@ -25,22 +25,17 @@ from rclpy.timer import Timer
 
 VARIABLE = "ROS2_DYN_EVENTS_EXECUTOR"
 """Environment variable; with 0 the ordinary executor serves, for example to compare."""
-LONGEST_TURN = 0.02
-"""A node for which something else waits longer, s, lets messages wait, too."""
 
 
 class ServedNode(Node):
-    """A node of which an error in a callback ends nothing, and that answers while more messages come than it can read.
+    """A node of which an error in a callback ends nothing: it is logged, unless the context has gone down meanwhile.
 
-    An error is logged, unless the context has gone down meanwhile. The EventsExecutor queues an event for each message,
-    and each finds a message where they come faster than they are read: what else the node has to do would wait behind
-    a queue that grows. So the node has itself called from time to time; where that takes long, messages wait in queues
-    of their topics' depth, beside the executor's.
+    Messages wait in queues of the node's own. The EventsExecutor has one queue for all, and an event in it for each
+    message: where messages come faster than they are read, services and timers would wait ever longer.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._soon: deque[Callable[[], None]] = deque()
-        self._turn_is_due, self._turn = False, 0.0
         super().__init__(*arguments, **keywords)
 
     def create_timer(self, period: float, callback: Callable[[], object], *arguments: Any, **keywords: Any) -> Timer:
@@ -48,36 +43,45 @@ class ServedNode(Node):
         return super().create_timer(period, lambda: self._guard(callback), *arguments, **keywords)
 
     def create_subscription(
-        self, kind: Any, topic: str, callback: Callable[[Any], object], qos: QoSProfile | int, **keywords: Any
+        self,
+        kind: Any,
+        topic: str,
+        callback: Callable[[Any], object],
+        qos: QoSProfile | int,
+        *,
+        newest: Callable[[], bool] = lambda: False,
+        **keywords: Any,
     ) -> Subscription:
-        """See `Node`; the callback takes the message alone."""
+        """See `Node`; the callback takes the message alone.
+
+        Args:
+            kind: type of the message.
+            topic: name of the topic.
+            callback: takes a message.
+            qos: quality of service, or the depth of the queue.
+            newest: whether the newest message of those that wait is all that matters now.
+            **keywords: see `Node`.
+        """
         waiting: deque[Any] = deque(maxlen=qos.depth if isinstance(qos, QoSProfile) else qos)
 
-        def read_oldest() -> None:
-            if waiting:  # newer ones may have taken its place
-                callback(waiting.popleft())
+        def read() -> None:
+            message = waiting.popleft()
+            if newest():
+                while waiting:
+                    message = waiting.popleft()
+            if waiting:
+                self.call_soon(read)
+            callback(message)
 
         def on_message(message: Any) -> None:
-            if self._is_behind() or self._soon:
-                waiting.append(message)
-                self.call_soon(read_oldest)
-            else:
+            if isinstance(self.executor, SingleThreadedExecutor):  # it turns to one message of each topic at a time
                 self._guard(callback, message)
+                return
+            if not waiting:
+                self.call_soon(read)
+            waiting.append(message)
 
         return super().create_subscription(kind, topic, on_message, qos, **keywords)
-
-    def _is_behind(self) -> bool:
-        """Return whether the executor has not come to what it was given `LONGEST_TURN` ago."""
-        now = time.monotonic()
-        late = now - self._turn > LONGEST_TURN
-        if late and not self._turn_is_due and self.executor is not None:
-            self._turn_is_due, self._turn = True, now
-            self.executor.create_task(self._take_turn)
-            return False
-        return late and self._turn_is_due
-
-    def _take_turn(self) -> None:
-        self._turn_is_due = False
 
     def call_soon(self, callback: Callable[[], None]) -> None:
         """Have something called by the thread that serves the node, in turn. May be called in any thread."""

@@ -56,7 +56,8 @@ class FailsafeNode(ServedNode):
         self._publisher, self.gid = identified_publisher(self, Float64MultiArray, task.topic, 1)
         self._time = RuntimeClock(task.config.settings.states.clock_timeout, time.monotonic())
         self._reader, self._log = JointStateReader(), EventLog(self.get_logger())
-        self.create_subscription(JointState, task.states_topic, self._on_states, qos_profile_sensor_data, raw=True)
+        qos, newest = qos_profile_sensor_data, lambda: True
+        self.create_subscription(JointState, task.states_topic, self._on_states, qos, newest=newest, raw=True)
         self.create_service(Trigger, "~/release", self._release)
         self._stop_service = TriggerService(self, "stop_service")
         self._stop_service.use(task.config.settings.commands.stop_service)

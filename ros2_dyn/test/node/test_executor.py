@@ -37,10 +37,11 @@ class Echo(ServedNode):
         super().__init__("echo")
         self.log: list[object] = []
         self.ticks, self.answers = 0, list[Answer[str]]()
+        self.wants_newest, self.goes_on = False, threading.Event()
         self._out = self.create_publisher(JointState, "out", 50)
         self.beside = self.create_subscription(Float64, "beside", self._on_beside, 50, raw=True)
         self.create_subscription(JointState, "in", self._on_state, 50, raw=True)
-        self.create_subscription(Float64, "slow", self._on_slow, 10)
+        self.create_subscription(Float64, "slow", self._on_slow, 10, newest=lambda: self.wants_newest)
         self.clock = Ticks(self, PERIOD, self._tick)
         self.clock.run(False)
         self.create_service(Trigger, "start", self._start)
@@ -57,8 +58,8 @@ class Echo(ServedNode):
         self._out.publish(message)
 
     def _on_slow(self, message: Float64) -> None:
-        time.sleep(0.004)
         self.log.append(message.data)
+        self.goes_on.wait(0.004 if message.data else PATIENCE)
 
     def _tick(self) -> None:
         self.ticks += 1
@@ -150,6 +151,21 @@ def test_a_service_is_answered_while_more_messages_come_than_can_be_read(run, li
         thread.join()
     assert meanwhile < 60  # 900 wait by then where each message is an event
     assert node.log == sorted(node.log)
+
+
+@pytest.mark.parametrize(("newest", "read"), [(True, [0, 12]), (False, [0, *range(3, 13)])])
+def test_of_messages_that_wait_the_newest_is_read_or_all_that_the_queue_holds(run, listener, newest, read):
+    node, publisher = run("events"), listener.publisher(Float64, "slow")
+    node.wants_newest = newest
+    listener.listen("slow", type=Float64)
+    for i in range(13):
+        publisher.publish(Float64(data=float(i)))
+        listener.until(lambda i=i: len(listener.received["slow"]) == i + 1, "it does not come")
+        listener.until(lambda: node.log, "it is not read")  # and not left before all of them wait
+    listener.spin(0.1)
+    node.goes_on.set()
+    listener.until(lambda: node.log[-1] == 12, "the newest one is not read")
+    assert node.log == read
 
 
 @KINDS
