@@ -30,12 +30,13 @@ VARIABLE = "ROS2_DYN_EVENTS_EXECUTOR"
 class ServedNode(Node):
     """A node of which an error in a callback ends nothing: it is logged, unless the context has gone down meanwhile.
 
-    Messages wait in queues of the node's own. The EventsExecutor has one queue for all, and an event in it for each
-    message: where messages come faster than they are read, services and timers would wait ever longer.
+    The EventsExecutor has one queue for all, and an event in it for each message: where messages come faster than they
+    are read, services and timers would wait ever longer. So messages wait in queues of the node's own while it is busy.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._soon: deque[Callable[[], None]] = deque()
+        self._began, self._ended = 0.0, 0.0
         super().__init__(*arguments, **keywords)
 
     def create_timer(self, period: float, callback: Callable[[], object], *arguments: Any, **keywords: Any) -> Timer:
@@ -71,17 +72,30 @@ class ServedNode(Node):
                     message = waiting.popleft()
             if waiting:
                 self.call_soon(read)
-            callback(message)
+            self._read(callback, message)
 
         def on_message(message: Any) -> None:
-            if isinstance(self.executor, SingleThreadedExecutor):  # it turns to one message of each topic at a time
-                self._guard(callback, message)
-                return
-            if not waiting:
-                self.call_soon(read)
-            waiting.append(message)
+            if self._is_busy():
+                if not waiting:
+                    self.call_soon(read)
+                waiting.append(message)
+            else:
+                self._read(callback, message)
 
         return super().create_subscription(kind, topic, on_message, qos, **keywords)
+
+    def _is_busy(self) -> bool:
+        """Return whether something waits, or the node has paused for less than half of the time of the last message.
+
+        The ordinary executor turns to one message of each topic at a time, and needs no queue.
+        """
+        pause, work = time.perf_counter() - self._ended, self._ended - self._began
+        return bool(self._soon) or (2 * pause < work and not isinstance(self.executor, SingleThreadedExecutor))
+
+    def _read(self, callback: Callable[[Any], object], message: Any) -> None:
+        self._began = time.perf_counter()
+        self._guard(callback, message)
+        self._ended = time.perf_counter()
 
     def call_soon(self, callback: Callable[[], None]) -> None:
         """Have something called by the thread that serves the node, in turn. May be called in any thread."""
