@@ -71,7 +71,8 @@ class BlackBox:
         """Create it, empty, for a runtime that is made with a robot, if any, and parameters."""
         self.problem = ""
         """Why nothing is recorded any more."""
-        self._records: deque[Record] = deque()
+        self._records: deque[tuple[Any, ...]] = deque()
+        """Fields of `Record`: the garbage collector, which would hold states up, visits no plain tuple of bytes."""
         self._size = 0
         self._settings: Any = to_plain(settings)
         self._description: Any = to_plain(model)
@@ -98,10 +99,10 @@ class BlackBox:
             self.problem = f"an input cannot be recorded: {type(error).__name__}: {error}"
             self._records.clear()
             return
-        self._records.append(record)
+        self._records.append(tuple(record))
         self._size += _size(record)
-        while self._records and (self._size > MAX_BYTES or self._records[0].now < now - SPAN):
-            self._drop(self._records.popleft())
+        while self._records and (self._size > MAX_BYTES or Record(*self._records[0]).now < now - SPAN):
+            self._drop(Record(*self._records.popleft()))
 
     def _as_recorded(self, given: Input) -> Any:
         if isinstance(given, WorkDone):
@@ -163,7 +164,7 @@ class BlackBox:
         mode = "monitor" if dropped is None else str(json.loads(dropped.as_json().decision)["mode"])
         lasting = tuple(self._lasting.values())
         begins = Beginning(self._settings, self._description, mode, dropped is None, lasting)
-        return Recording(reason, now, begins, tuple(self._records))
+        return Recording(reason, now, begins, tuple(Record(*each) for each in self._records))
 
 
 class RecordingRuntime(ArmRuntime):

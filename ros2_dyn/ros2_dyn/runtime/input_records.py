@@ -87,14 +87,8 @@ class Decision(NamedTuple):
     """Written as messages of their own."""
 
 
-class Packed(bytes):
-    """Values that this process has packed. No file is read as this: `marshal` trusts what it reads."""
-
-    __slots__ = ()
-
-
 class Record(NamedTuple):
-    """One input, and what it led to, as bytes, which the garbage collector does not visit.
+    """One input, and what it led to, as bytes.
 
     They are JSON, or, in memory alone, packed: JSON of each state as it comes would cost more than its dynamics.
     """
@@ -106,13 +100,15 @@ class Record(NamedTuple):
     decision: bytes
     events: bytes
     """A list as JSON; empty for none."""
+    packed: tuple[bool, bool] = (False, False)
+    """Whether input and decision are packed. What a file holds never is: `marshal` trusts what it reads."""
 
     def as_json(self) -> Record:
         """Return it without packed parts."""
         given, decision = self.given, self.decision
-        if isinstance(given, Packed):
+        if self.packed[0]:
             given = _dump(_unpacked(given, KINDS[self.kind]._fields))  # type: ignore[attr-defined]
-        if isinstance(decision, Packed):
+        if self.packed[1]:
             decision = _dump(_unpacked(decision, Decision._fields))
         return Record(self.kind, self.now, given, decision, self.events)
 
@@ -131,15 +127,16 @@ def write_record(given: Any, now: float, decision: Decision) -> Record:
         InputError: the input holds something that is no plain value.
     """
     kind = type(given)
-    packed = None
-    if kind in PACKED:
-        packed = _packed(given, PACKED[kind])
+    state = _packed(given, PACKED[kind]) if kind in PACKED else None
+    effort = None
     if decision.replies or decision.work or decision.failsafe:
         decided = _dump({name: value for name, value in decision._asdict().items() if name != "events"})
     else:
-        decided = _packed(decision[:3], (2,)) or _dump(dict(zip(Decision._fields, decision[:3])))
+        effort = _packed(decision[:3], (2,))
+        decided = effort or _dump(dict(zip(Decision._fields, decision[:3])))
     events = _dump(decision.events) if decision.events else b""
-    return Record(NAMES[kind], now, packed or _dump(given), decided, events)
+    packed = (state is not None, effort is not None)
+    return Record(NAMES[kind], now, state or _dump(given), decided, events, packed)
 
 
 def read_record(record: Record) -> tuple[Any, Decision]:
@@ -148,7 +145,7 @@ def read_record(record: Record) -> tuple[Any, Decision]:
     Raises:
         InputError: something in it is not as it has to be.
     """
-    kind, now, given, decision, events = record.as_json()
+    kind, now, given, decision, events, _ = record.as_json()
     if kind not in KINDS:
         raise InputError("input", f"there is no input '{kind[:100]}'")
     found = parse(decision, f"decision at {now:.4f} s")
@@ -185,19 +182,17 @@ def _dump(value: Any) -> bytes:
     return json.dumps(to_plain(value), allow_nan=False).encode()
 
 
-def _packed(values: tuple[Any, ...], numbers: tuple[int, ...]) -> Packed | None:
+def _packed(values: tuple[Any, ...], numbers: tuple[int, ...]) -> bytes | None:
     """Return values, some of which are lists of numbers or None; None where they are of other types than usual."""
     try:
-        return Packed(
-            marshal.dumps(
-                tuple(array("d", x).tobytes() if i in numbers and x is not None else x for i, x in enumerate(values))
-            )
+        return marshal.dumps(
+            tuple(array("d", x).tobytes() if i in numbers and x is not None else x for i, x in enumerate(values))
         )
     except (TypeError, ValueError):
         return None
 
 
-def _unpacked(data: Packed, names: tuple[str, ...]) -> dict[str, Any]:
+def _unpacked(data: bytes, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the values of `_packed` by name."""
     values = marshal.loads(data)
     return {n: list(memoryview(x).cast("d")) if isinstance(x, bytes) else x for n, x in zip(names, values)}

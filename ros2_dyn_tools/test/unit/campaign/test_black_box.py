@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The black box: a replay decides the same, what it holds is bounded, and a file made to do harm is an error."""
 
+import gc
 import json
 import marshal
 import pickle
@@ -15,7 +16,7 @@ from mcap.writer import CompressionType, Writer
 from arm_world import timeline
 from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
-from ros2_dyn.runtime import CommandLink, DesiredSample, black_box, black_box_file, run_work
+from ros2_dyn.runtime import ArmRuntime, CommandLink, DesiredSample, black_box, black_box_file, run_work
 from ros2_dyn.runtime.black_box import AFTERMATH, Recording, RecordingRuntime
 from ros2_dyn.runtime.input_records import Answer, read_record, write_record
 from ros2_dyn.runtime.inputs import ClockJump, SettingsChange
@@ -98,6 +99,22 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
 
 def test_runtime_that_is_recorded_decides_what_another_does():
     assert timeline(play_world(3, 3, RecordingRuntime).record) == timeline(play_world(3, 3).record)
+
+
+def test_collector_of_cycles_visits_no_records():
+    """It would hold a node up for 20 ms, again and again."""
+
+    def visited_after(make_runtime):
+        arm = type("", (Arm,), {"make_runtime": make_runtime})()
+        arm.play(0.5)
+        arm.enter("gravity")
+        gc.collect()
+        before = len(gc.get_objects())
+        arm.play(5.0)
+        gc.collect()
+        return len(gc.get_objects()) - before
+
+    assert visited_after(RecordingRuntime) - visited_after(ArmRuntime) < 100
 
 
 def test_mode_that_is_left_on_request_is_no_stop():
