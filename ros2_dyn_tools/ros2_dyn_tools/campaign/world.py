@@ -375,6 +375,7 @@ class World:
         distance = np.max(np.abs(self.arm.q - self.home))
         if distance > 3.0 or (distance > 1.0 and not self.node.commands):  # rad or m
             self.place_home()
+            return  # nobody places an arm in no time, and requests a mode before the node has seen where it is
         if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
             self.node.input(inputs.CollisionReset())
         self._aim(self.arm.q)
