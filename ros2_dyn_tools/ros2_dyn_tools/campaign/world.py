@@ -360,11 +360,10 @@ class World:
 
     def _request_mode(self) -> None:
         """Request the mode that is wanted, unless it is active; an arm that has gone far is placed at home first."""
-        mode = self.wanted_mode
         if self.now - self.node.failsafe_took_over_at > 1.0:
             self.node.release()
         busy = self.node.state != "running" or self.node.awaits_reply or self.node.failsafe_commands
-        if busy or self.node.mode == mode or self.now < self._patient_until:
+        if busy or self.node.mode == self.wanted_mode or self.now < self._patient_until:
             return
         if self._braked:
             if self.controllers.active or np.max(np.abs(self.arm.qd)) > 0.05:  # rad/s or m/s
@@ -379,7 +378,7 @@ class World:
         if self.options.attended and self.node.runtime is not None and self.node.runtime.collision_latched:
             self.node.input(inputs.CollisionReset())
         self._aim(self.arm.q)
-        self.node.request_mode(mode)
+        self.node.request_mode(self.wanted_mode)
 
     def _tick(self) -> None:
         self.node.tick()
