@@ -47,6 +47,8 @@ class Entry(NamedTuple):
     """Efforts that the joints exert, as they would be commanded, N m or N, shape (n,)."""
     gravity: Array
     """Efforts that carry the arm, as they would be commanded, N m or N, shape (n,)."""
+    brakes: bool = False
+    """Whether a stop has not brought the arm to rest yet."""
     difference: ModelDifference | None = None
     """Mean difference from the model over the newest states; None where efforts are not measured."""
     held: Array | None = None
@@ -132,6 +134,11 @@ def state_stream(entry: Entry) -> str:
 def plausible_state(entry: Entry) -> str:
     """The newest state can be believed."""
     return f"joint_states cannot be believed: {entry.arm.problem}" if entry.arm.problem else ""
+
+
+def standstill(entry: Entry) -> str:
+    """A stop before has brought the arm to rest: what holds it beyond its model is known then."""
+    return "the arm has not come to rest after a stop: request the mode again when it rests" if entry.brakes else ""
 
 
 def no_collision(entry: Entry) -> str:
@@ -239,6 +246,7 @@ def model(entry: Entry) -> str:
 CHECKS: tuple[Callable[[Entry], str], ...] = (
     state_stream,
     plausible_state,
+    standstill,
     no_collision,
     within_limits,
     going_on,

@@ -37,6 +37,8 @@ COMMANDERS = (
 )
 HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
+MISWIRED = ("joint sign", "joints swapped")
+"""Faults during which no effort holds the arm, because joints do something else than what is commanded."""
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*DRIVER_FAULTS, "states late", "states lost", "clocks jump")
 SLOW = (promises.tip_speed, promises.joint_speed)
@@ -139,7 +141,7 @@ FAMILIES: dict[str, Family] = {
             0.1,
             WRONG_MODELS,
             SLOW,
-            Disturbances(changes=WRONG_MODELS),
+            Disturbances(MISWIRED, tuple(each for each in WRONG_MODELS if each not in MISWIRED)),
             faults_per_world=6,
         ),
         Family(

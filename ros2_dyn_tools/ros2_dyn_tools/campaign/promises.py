@@ -19,6 +19,8 @@ SLEW_TIME = 0.02
 """A command changes by no more than the slew rate allows in this time, s."""
 REST_SPEED = 0.05
 """Speed below which a joint rests, rad/s or m/s."""
+LET_GO_TIME = 2.0
+"""Time for which rest is promised after a node that lives has ended its commands, s."""
 MAX_TRAVEL = 0.3
 """Longest way of a joint after a stop, rad or m."""
 LIMIT_MARGIN = 0.05
@@ -132,7 +134,7 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
     Nothing is promised of an arm that the node or its failsafe process did not command then.
     """
     motion = record.motion
-    calm = ~record.active & (motion.contact_force == 0)
+    calm = ~record.active & (motion.contact_force == 0) & _held(record)
     changes = [t for kind in ("placed home", "brakes opened") for t in record.times(kind)]
     for begin, end, kind in record.faults():
         if kind in disturbing.during:
@@ -143,6 +145,17 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
         calm &= np.abs(motion.t - t) > 0.011
     since = np.maximum.accumulate(np.where(calm, 0, np.arange(len(calm))))
     return calm & (motion.commander[since] != ""), since
+
+
+def _held(record: Record) -> Array:
+    """Return whether the arm is commanded or braked, or was lately, or its node is dead.
+
+    Nothing is promised for ever of an arm that its node, alive, commands no more: the controller holds the last effort,
+    and an arm in an unstable balance falls in the end.
+    """
+    motion = record.motion
+    left = (motion.commander == "") & (motion.mode != "")
+    return motion.t - np.maximum.accumulate(np.where(left, -np.inf, motion.t)) < LET_GO_TIME
 
 
 def judged_rests(record: Record, disturbing: Disturbances, within: float) -> int:
@@ -191,7 +204,7 @@ def position_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]
     """No joint goes {LIMIT_MARGIN:g} rad beyond its limit."""
     motion, declared = record.motion, record.declared
     beyond = np.maximum(motion.q - declared.upper, declared.lower - motion.q)
-    yield from worst(record, motion.t, beyond, LIMIT_MARGIN)
+    yield from worst(record, motion.t, np.where(_held(record)[:, None], beyond, -np.inf), LIMIT_MARGIN)
 
 
 @_promise
@@ -276,6 +289,9 @@ def takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         i = int(np.searchsorted(motion.t, t)) - 1
         if i < 0 or not active[i] or any(t < each < t + TAKEOVER_TIME for each in back):
             continue
+        entered = [each for each in record.times("mode") if each < t][-1]
+        if not ((record.commands.t >= entered) & (record.commands.t <= t)).any():
+            continue  # it had not begun to command
         by_failsafe = record.commands.t[record.commands.publisher == "failsafe"]
         after = by_failsafe[by_failsafe >= t]
         delay = float(after[0]) - t if len(after) else np.inf

@@ -11,13 +11,14 @@ import numpy as np
 
 from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.modes import MODES, MONITOR
-from ros2_dyn.dynamics import mass_matrix
+from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.campaign.arm_pool import (
+    MAX_GRAVITY_FRACTION,
     OWN_ARM,
     UserArm,
     Variant,
@@ -84,13 +85,14 @@ def _set_clock(world: World, most: float, rng: np.random.Generator) -> None:
 
 
 def _near_a_limit(arm: RobotModel, home: Array, rng: np.random.Generator) -> Array:
-    """Return joint positions of which one is near a limit, where the arm has limits."""
+    """Return joint positions of which one is near a limit, where the arm has limits and its motors hold it there."""
     limited = np.flatnonzero(np.isfinite(arm.lower) & np.isfinite(arm.upper))
     if not len(limited):
         return home
     joint, moved = _draw(rng, limited.tolist()), home.copy()
     moved[joint] = arm.upper[joint] - float(rng.uniform(0.03, 0.1))
-    return moved
+    load = np.max(np.abs(gravity(arm, moved)) / arm.effort_limit)
+    return moved if load < MAX_GRAVITY_FRACTION else home
 
 
 def _plan_faults(

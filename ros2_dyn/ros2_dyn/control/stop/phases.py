@@ -87,6 +87,6 @@ TRANSITIONS = (
     *(Transition(each, "left", "leaving", LEFT) for each in ("braking", "holding", "failed", "released", "zeroing")),
     *(
         Transition(each, "entered", "active", ENTERED)
-        for each in ("braking", "holding", "failed", "released", "zeroing", "leaving", "ending")
+        for each in ("holding", "failed", "released", "zeroing", "leaving", "ending")
     ),
 )

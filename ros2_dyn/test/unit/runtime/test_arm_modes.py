@@ -417,7 +417,8 @@ def test_a_mode_stops_without_its_failsafe_process_and_can_be_entered_again():
     made.use_link(failsafe_alive=False)
     assert made.runtime.mode == "stopped"
     assert made.runtime.reason.startswith("failsafe lost")
-    made.step()
+    assert "has not come to rest after a stop" in str(made.set_mode("gravity").error)
+    made.step(100)
     assert made.set_mode("gravity").error is None
     assert made.runtime.mode == "gravity"
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The promises: independent of the code that keeps them, broken by deliberate faults, and kept without any."""
 
+import numpy as np
 import pytest
 
 from mutations import MUTATIONS, faults_until_found
 from rooms import TOP, imports
-from ros2_dyn_tools.campaign.families import FAMILIES
+from ros2_dyn_tools.campaign import promises
+from ros2_dyn_tools.campaign.families import FAMILIES, NOTHING
+from ros2_dyn_tools.campaign.record import Commands, Declared, Event, Motion, Record
 from ros2_dyn_tools.campaign.runner import play_world, world_seeds
 from tiers import FULL
 
@@ -35,6 +38,47 @@ def test_families_share_all_worlds_and_name_faults_once():
     assert all(len(set(family.faults)) == len(family.faults) for family in FAMILIES.values())
     for family in FAMILIES.values():
         assert {*family.disturbing.during, *family.disturbing.changes} <= set(family.faults)
+
+
+def falling_at(t_fall: float, last: str, mode_after: str = "monitor") -> Record:
+    """Return a record of a joint that falls from a time on, s; `gravity` is left at 1 s, and held until 2 s."""
+    t = np.arange(0, 8, 0.01)
+    mode = np.where(t < 1.0, "gravity", mode_after)
+    commander = np.where(t < 1.0, "node", np.where(t < 2.0, last, ""))
+    qd, none = np.where(t < t_fall, 0.0, 1.0)[:, None], np.zeros(len(t))
+    motion = Motion(t, np.cumsum(0.01 * qd, axis=0), qd, none, none, 0 * qd, none, mode, commander)
+    one = np.ones(1)
+    declared = Declared(
+        **dict.fromkeys(Declared.__dataclass_fields__, one)
+        | {"joint_names": ("joint",), "modes": ("gravity",), "lower": -one, "upper": 0.5 * one}
+    )
+    empty = np.zeros((0, 1))
+    commands = Commands(empty[:, 0], empty, empty, empty[:, 0], empty[:, 0])
+    return Record(declared, motion, commands, [Event(0.0, "mode", ("gravity",))])
+
+
+@pytest.mark.parametrize("last", ["node", "failsafe", "brakes"])
+def test_rest_is_promised_while_anything_holds_the_arm_and_for_two_seconds_more(last):
+    checks = [promises.rest(1.0).check, promises.travel.check, promises.position_limit.check]
+    for check in checks:
+        assert [each.joint for each in check(falling_at(1.5, last), NOTHING)] == ["joint"]
+        assert [each.joint for each in check(falling_at(2.5, last), NOTHING)] == ["joint"]
+        assert list(check(falling_at(4.5, last), NOTHING)) == []
+
+
+def test_rest_is_promised_of_an_arm_whose_node_died_for_as_long_as_it_is_dead():
+    for check in (promises.rest(1.0).check, promises.travel.check):
+        assert [each.joint for each in check(falling_at(6.0, "", mode_after=""), NOTHING)] == ["joint"]
+
+
+@pytest.mark.parametrize(("first_command", "broken"), [(0.5, 1), (1.0, 0)])
+def test_failsafe_process_takes_over_from_a_node_that_had_begun_to_command(first_command, broken):
+    record = falling_at(9.0, "", mode_after="")
+    record.events.append(Event(1.0, "node", ("killed",)))
+    one = np.zeros((1, 1))
+    commands = Commands(np.array([first_command + 0.005]), one, one, np.array(["node"]), one[:, 0])
+    found = promises.takeover.check(Record(record.declared, record.motion, commands, record.events), NOTHING)
+    assert len(list(found)) == broken
 
 
 @pytest.mark.parametrize("family", FAMILIES)
