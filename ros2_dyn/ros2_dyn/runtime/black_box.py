@@ -11,6 +11,7 @@ import json
 from collections import deque
 from typing import Any, NamedTuple
 
+from ros2_dyn.control.stop.phases import MONITOR, STOPPED
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.plain import to_plain
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
@@ -80,7 +81,7 @@ class BlackBox:
         self._dropped: Record | None = None
         self._awaited: dict[int, tuple[Work, int]] = {}
         self._works = 0
-        self._mode, self._commands = "monitor", False
+        self._mode, self._commands = MONITOR, False
         self._stop: tuple[str, float] | None = None
 
     # ---- recording
@@ -138,7 +139,7 @@ class BlackBox:
         """
         if decision.mode == self._mode and decision.commands == self._commands:
             return
-        stops = decision.mode == "stopped" or (self._commands and not decision.commands and reason)
+        stops = decision.mode == STOPPED or (self._commands and not decision.commands and reason)
         if stops and self._stop is None:
             self._stop = reason or decision.mode, now
         self._mode, self._commands = decision.mode, decision.commands
@@ -161,7 +162,7 @@ class BlackBox:
         if not self._records:
             return None
         dropped = self._dropped
-        mode = "monitor" if dropped is None else str(json.loads(dropped.as_json().decision)["mode"])
+        mode = MONITOR if dropped is None else str(json.loads(dropped.as_json().decision)["mode"])
         lasting = tuple(self._lasting.values())
         begins = Beginning(self._settings, self._description, mode, dropped is None, lasting)
         return Recording(reason, now, begins, tuple(Record(*each) for each in self._records))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_dyn.control.stop import ArmMotion
+from ros2_dyn.control.stop.phases import MONITOR
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.inputs import JointSample, ModeRequest, PayloadRequest, TakeOver, TimePassed
@@ -104,8 +105,8 @@ class FailsafeRuntime:
 
     def release(self, now: float) -> None:
         """End commands: ramp to the effort that carries the arm; at a time, s."""
-        if self.taken_over and self._runtime.mode != "monitor":
-            self._runtime.step(ModeRequest("monitor"), now)
+        if self.taken_over and self._runtime.mode != MONITOR:
+            self._runtime.step(ModeRequest(MONITOR), now)
 
     def _why_take_over(self, signs: NodeSigns) -> str:
         """Return why the node has to be replaced now; empty where it has not."""
