@@ -208,7 +208,7 @@ class Mutation(NamedTuple):
 MUTATIONS = {
     "no slew limit": Mutation(no_slew_limit, "right model", ("slew rate",)),
     "limit of 10 times": Mutation(limit_of_ten_times, "hand", ("effort limit",)),
-    "stop that does not brake": Mutation(stop_that_does_not_brake, "hand", ("rest",)),
+    "stop that does not brake": Mutation(stop_that_does_not_brake, "wrong model", ("rest",)),
     "gravity's sign after a stop": Mutation(sign_of_gravity_after_a_stop, "right model", ("travel", "brakes")),
     "no enabling signal": Mutation(mode_without_enabling_signal, "right model", ("enable",)),
     "states of 0.5 s": Mutation(states_of_half_a_second, "states", ("silence",)),
