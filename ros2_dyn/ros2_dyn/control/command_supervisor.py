@@ -134,6 +134,11 @@ class CommandSupervisor:
         return self.phase not in ("silent", "active")
 
     @property
+    def may_enter(self) -> bool:
+        """Whether a mode may begin: not while a stop brakes."""
+        return self._stop.may_enter
+
+    @property
     def ramps(self) -> bool:
         """Whether a ramp is in progress."""
         return self._limiter.ramps

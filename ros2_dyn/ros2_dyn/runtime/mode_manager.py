@@ -176,7 +176,7 @@ class ModeManager:
             stamped=observer.latest.stamped,
             applied=observer.applied(arm.state, now),
             gravity=robot.as_commanded(arm.state.gravity, arm.state.gravity),
-            brakes=self._supervisor.phase == "braking",
+            brakes=not self._supervisor.may_enter,
             difference=observer.model_difference(now, contact_expected=self.intends_contact),
             held=observer.held(arm.state) if alone else None,
         )

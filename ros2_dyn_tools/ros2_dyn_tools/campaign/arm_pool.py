@@ -184,6 +184,11 @@ def variant(name: str | UserArm, number: int) -> Variant:
     return Variant(arm, description, payload, bare)
 
 
+def load_of(model: RobotModel, q: Array) -> Array:
+    """Return the largest share of a joint's effort limit that gravity takes, shape (...), at q, rad or m, (..., n)."""
+    return np.max(np.abs(gravity(model, q)) / model.effort_limit, axis=-1)
+
+
 def random_home(model: RobotModel, rng: np.random.Generator) -> Array:
     """Return joint positions at which the arm is far from its limits and from singularities, rad or m, shape (n,)."""
     lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
@@ -191,7 +196,7 @@ def random_home(model: RobotModel, rng: np.random.Generator) -> Array:
     best, best_value = centre, -np.inf
     for _ in range(30):
         q = centre + half * rng.uniform(-1, 1, model.n)
-        load = np.max(np.abs(gravity(model, q)) / model.effort_limit)
+        load = float(load_of(model, q))
         sigma = float(singular_values(jacobian(model, q))[-1])
         if load < MAX_GRAVITY_FRACTION and sigma > 0.08:
             return q
@@ -208,7 +213,7 @@ def singular_home(model: RobotModel, rng: np.random.Generator) -> Array:
     """
     lower, upper = np.maximum(model.lower, -2.5), np.minimum(model.upper, 2.5)
     places = (lower + upper) / 2 + 0.35 * (upper - lower) * rng.uniform(-1, 1, (60, model.n))
-    loads = np.max(np.abs(gravity(model, places)) / model.effort_limit, axis=-1)
+    loads = load_of(model, places)
     sigmas = singular_values(jacobian(model, places))[:, -1]
     return places[int(np.argmin(np.where(loads < MAX_GRAVITY_FRACTION, sigmas, sigmas + loads)))]
 

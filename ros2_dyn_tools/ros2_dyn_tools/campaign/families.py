@@ -15,7 +15,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.arm_pool import VARIANTS
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
-from ros2_dyn_tools.campaign.faults import FAULTS, WRONG_MODELS
+from ros2_dyn_tools.campaign.faults import FAULTS, MISWIRED, WRONG_MODELS
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, Promise, rest
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 
@@ -37,8 +37,6 @@ COMMANDERS = (
 )
 HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
-MISWIRED = ("joint sign", "joints swapped")
-"""Faults during which no effort holds the arm, because joints do something else than what is commanded."""
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*DRIVER_FAULTS, "states late", "states lost", "clocks jump")
 SLOW = (promises.tip_speed, promises.joint_speed)
@@ -139,9 +137,9 @@ FAMILIES: dict[str, Family] = {
         Family(
             "wrong model",
             0.1,
-            WRONG_MODELS,
+            (*WRONG_MODELS, *MISWIRED),
             SLOW,
-            Disturbances(MISWIRED, tuple(each for each in WRONG_MODELS if each not in MISWIRED)),
+            Disturbances(MISWIRED, WRONG_MODELS),
             faults_per_world=6,
         ),
         Family(

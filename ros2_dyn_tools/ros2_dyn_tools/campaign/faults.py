@@ -339,8 +339,10 @@ def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
     return _listed(world.wirings, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])
 
 
-WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "joint sign", "joints swapped")
+WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed")
 """Faults during which the node's model of the arm is wrong."""
+MISWIRED = ("joint sign", "joints swapped")
+"""Faults during which no effort holds the arm, because joints do something else than what is commanded."""
 LASTING_FAULTS = {
     "node stopped": 1.0,
     "interpreter held": 2.0,
@@ -351,7 +353,7 @@ LASTING_FAULTS = {
     "handed over": HANDOVER_TIME,
     "handover fails": HANDOVER_TIME,
     "enable lost": 1.0,
-    **dict.fromkeys(WRONG_MODELS, 2.5),
+    **dict.fromkeys((*WRONG_MODELS, *MISWIRED), 2.5),
     "states stop": 0.8,
     "encoder slips": 3.0,
     "second commander": 0.6,

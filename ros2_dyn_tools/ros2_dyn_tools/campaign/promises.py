@@ -131,7 +131,7 @@ def node_alive(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
     """Return whether the arm is stopped and nothing else moves it, and the last instant at which it was not.
 
-    Nothing is promised of an arm that the node or its failsafe process did not command then.
+    Nothing is promised of an arm that neither the node nor its failsafe process nor brakes held then.
     """
     motion = record.motion
     calm = ~record.active & (motion.contact_force == 0) & _held(record)

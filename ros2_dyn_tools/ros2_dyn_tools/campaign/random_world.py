@@ -11,7 +11,7 @@ import numpy as np
 
 from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.modes import MODES, MONITOR
-from ros2_dyn.dynamics import gravity, mass_matrix
+from ros2_dyn.dynamics import mass_matrix
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
@@ -23,6 +23,7 @@ from ros2_dyn_tools.campaign.arm_pool import (
     UserArm,
     Variant,
     arm_names,
+    load_of,
     random_home,
     read_user_arm,
     singular_home,
@@ -91,8 +92,7 @@ def _near_a_limit(arm: RobotModel, home: Array, rng: np.random.Generator) -> Arr
         return home
     joint, moved = _draw(rng, limited.tolist()), home.copy()
     moved[joint] = arm.upper[joint] - float(rng.uniform(0.03, 0.1))
-    load = np.max(np.abs(gravity(arm, moved)) / arm.effort_limit)
-    return moved if load < MAX_GRAVITY_FRACTION else home
+    return moved if load_of(arm, moved) < MAX_GRAVITY_FRACTION else home
 
 
 def _plan_faults(

@@ -101,6 +101,11 @@ class Stop:
             self._response = EffortResponse(PROOF_TIME)
 
     @property
+    def may_enter(self) -> bool:
+        """Whether a mode may begin."""
+        return (self.phase, "entered") in NEXT
+
+    @property
     def escalated(self) -> bool:
         """Whether the stop has failed."""
         return self.phase in ("failed", "released")
