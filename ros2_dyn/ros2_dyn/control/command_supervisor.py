@@ -290,13 +290,15 @@ class CommandSupervisor:
         assert last is not None
         spring = stop.spring(given.state, given.rate, self.limits, late=late, speed=speed, at=at, last=last)
         braking = self._limiter.saturate(damped + stop.without(spring))
-        settling = float(np.max(2 * self.limits.effort / self.limits.slew_rate)) + 6 / max(given.rate, 6.0)
+        turning = float(np.max(self.limits.effort / self.limits.slew_rate))
         failure = stop.judge(
             self._motion,
             given.state,
             at=at,
             now=seen.now,
-            settling=min(settling, STOP_TIME),
+            turning=turning,
+            settling=min(2 * turning + 6 / max(given.rate, 6.0), STOP_TIME),
+            driving=last - carrying,
             inert=seen.inert,
             obeyed=given.obeyed,
             pushed=given.pushed,

@@ -22,8 +22,9 @@ REST_DISTANCE = 0.003
 """Range of a joint at rest, rad or m: in `WINDOW` at 0.05 rad/s, and twice the step of a coarse encoder."""
 REST_SPEED = REST_DISTANCE / WINDOW
 GROWTH, MARGIN = 1.2, 0.2
-"""A joint may be as fast after a stop as `GROWTH` times its speed at the stop plus `MARGIN`, rad/s or m/s: the effort
-that drove it goes on for 0.2 s at the default slew rate. What is allowed falls to `MARGIN`."""
+"""A joint may be as fast after a stop as `GROWTH` times its speed at the stop plus `MARGIN`, rad/s or m/s: an error of
+the model drives it until the springs know. The speed at the stop is that when the efforts that drove it have turned.
+From then on, what is allowed falls to `MARGIN`."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 
@@ -83,6 +84,7 @@ class Stop:
         self._released: Array | None = None
         self._since: float | None = None
         self._judged_from = 0.0
+        self._turned = False
         self._at = 0.0
         self._reference: float | None = None
         self._rested_at: Array | None = None
@@ -154,7 +156,9 @@ class Stop:
         *,
         at: float,
         now: float,
+        turning: float,
         settling: float,
+        driving: Array,
         inert: bool,
         obeyed: Array,
         pushed: bool,
@@ -166,7 +170,9 @@ class Stop:
             arm: its newest state.
             at: when that was measured, s. What was measured before the stop, and waited for its turn, says nothing.
             now: time, s.
-            settling: time that an effort needs to brake the arm, s.
+            turning: time that an effort needs to be built up, s. As long as it drives the arm, that is not judged.
+            settling: time that it needs to brake the arm then, s.
+            driving: the newest command without what carries the arm, N m or N, shape (n,).
             inert: whether the joints exert nothing, whatever is commanded.
             obeyed: joints that are known to exert what is commanded, shape (n,), bool.
             pushed: whether something outside drives the arm. One that obeys is judged anew when that ends: a person who
@@ -176,13 +182,17 @@ class Stop:
             self._response = EffortResponse(PROOF_TIME)
         if self._since is None:
             self._since = self._judged_from = now
-            self._reference = None
+            self._reference, self._turned = None, False
         since, speed = at - self._since, motion.speed(WINDOW)
         if speed is None or since < 0:
             return None
         fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
         if self._reference is None:
             self._reference = fastest
+        self._turned = self._turned or float(driving @ arm.qd) <= 0 or since > turning
+        if not self._turned:
+            gain = float(np.max(np.linalg.solve(arm.M, driving) * np.sign(arm.qd)))
+            self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
         pushed = pushed and bool(obeyed.all())
         if pushed and self.phase in ("braking", "leaving") and since < STOP_TIME:
             self._judged_from, self._reference = at, max(self._reference, fastest)

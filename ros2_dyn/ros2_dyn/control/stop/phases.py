@@ -54,8 +54,9 @@ ENTERED = "a mode is requested, and all entry checks hold"
 FAILS_OR_STALE = "a condition fails, or states are too old"
 LEFT = "`monitor` is requested"
 FAILS = (
-    "a joint exceeds 1.2 times the speed at the stop plus 0.2 rad/s, which falls to 0.2 rad/s within 1 s, or sooner "
-    "where efforts can be built up sooner; an arm that obeys and is pushed is judged after 1 s"
+    "a joint exceeds 1.2 times the speed at the stop, or that to which efforts drive it until they have turned, by 0.2 "
+    "rad/s. From then on, what is allowed falls to 0.2 rad/s within 1 s, or sooner where efforts can be built up "
+    "sooner; an arm that obeys and is pushed is judged after 1 s"
 )
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -20,9 +22,10 @@ NOBODY, EVERYBODY = np.zeros(2, dtype=bool), np.ones(2, dtype=bool)
 class Joints:
     """Two joints of 1 kg m^2 without friction, whose model knows no weight, and a supervisor that commands them."""
 
-    def __init__(self, speed: float = 0.0, period: float = 0.004) -> None:
+    def __init__(self, speed: float = 0.0, period: float = 0.004, slew_rate: float = 1000.0) -> None:
         """Let the first joint move with a speed, rad/s, in a mode that exerts nothing."""
-        self.supervisor = CommandSupervisor(LIMITS, SupervisorPolicy(ramp_time=0.1))
+        limits = replace(LIMITS, slew_rate=np.full(2, slew_rate))
+        self.supervisor = CommandSupervisor(limits, SupervisorPolicy(ramp_time=0.1))
         self.now, self.period = 10.0, period
         self.q, self.qd = np.zeros(2), np.array([speed, 0.0])
         self.weight = np.zeros(2)
@@ -30,6 +33,9 @@ class Joints:
         self.gain = np.ones(2)
         """What the joints exert for each N m that is commanded."""
         self.obeyed, self.inert = NOBODY, False
+        self.damping = RATE
+        self.wanted = np.zeros(2)
+        """What the mode commands, N m."""
         self.noise, self.rng = 0.0, np.random.default_rng(1)
         self.command = np.zeros(2)
         self.failures = 0
@@ -52,9 +58,9 @@ class Joints:
         seen, command = SeenState(self.now, age, q, self.qd, inert=self.inert), None
         if supervisor.accept(seen):
             if supervisor.is_active:
-                command = supervisor.follow(np.zeros(2), np.zeros(2), self.now)
+                command = supervisor.follow(self.wanted, np.zeros(2), self.now)
             elif supervisor.stops:
-                damped = -RATE * self.qd
+                damped = -self.damping * self.qd
                 given = BrakeInput(made_up(np.eye(2), q, self.qd), RATE, np.zeros(2), damped, self.obeyed)
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
@@ -119,6 +125,27 @@ def test_mode_that_is_left_ends_in_an_effort_that_has_held_the_joint_for_a_while
     assert (joints.phase, joints.supervisor.mode, joints.failures) == ("silent", "monitor", 0)
     assert all(np.array_equal(each, joints.command) for each in sent[-74:])
     np.testing.assert_allclose(joints.command[0], -weight, rtol=0, atol=0.3)
+
+
+@pytest.mark.parametrize("turned_over", [False, True])
+@pytest.mark.parametrize(("slew_rate", "effort"), [(100.0, 10.0), (1000.0, 20.0)])
+def test_joint_may_gain_speed_until_the_effort_that_drove_it_has_turned_and_no_longer(slew_rate, effort, turned_over):
+    """10 rad/s^2 for 0.1 s, or 20 rad/s^2 for 0.02 s, and then as long as what brakes is built up."""
+    joints = Joints(slew_rate=slew_rate)
+    joints.wanted = np.array([effort, 0.0])
+    joints.run(0.3)
+    speed = joints.qd[0]
+    joints.gain = np.array([-1.0 if turned_over else 1.0, 1.0])
+    joints.stop()
+    joints.run(1.0)
+    assert (joints.failures == 0) == (not turned_over)
+    assert turned_over or joints.fastest > speed
+
+
+def test_stop_whose_own_law_drives_the_joint_is_reported():
+    """Its efforts never turn: they are not waited for longer than one takes to be built up."""
+    joints = stopped(0.5, seconds=0.4, damping=-RATE)
+    assert (joints.phase, joints.failures) == ("failed", 1)
 
 
 @pytest.mark.parametrize(("speed", "latest"), [(0.3, 0.5), (0.5, 0.34), (1.0, 0.3), (3.0, 0.2)])
