@@ -220,12 +220,26 @@ def _chosen(user: UserArm, joints: Sequence[str]) -> dict[str, Any]:
 
 
 def _mistaken(settings: Settings, rng: np.random.Generator) -> Settings:
-    """Return parameters of a user who is wrong about the mount and the unit of efforts."""
+    """Return parameters of a user who is wrong about the mount and the unit of efforts.
+
+    The robot tells efforts as it takes them, with gravity or without: by its own model, which is better than the user's,
+    so that nobody could convert one into the other. Without gravity nothing at rest shows their unit: it is right then.
+    No arm is of servos, which go where an encoder slips to.
+    """
     tilt, heading = rng.uniform(0.0, 0.15), rng.uniform(0.0, 2 * np.pi)
     unit, sideways = float(rng.choice([1.0, 1.0, 0.2, 0.1])), 9.81 * np.sin(tilt)
     down = (sideways * np.cos(heading), sideways * np.sin(heading), -9.81 * np.cos(tilt))
-    gain = tuple(unit * each for each in settings.states.effort_gain)
-    return _with(settings, {"robot.gravity": down, "states.effort_gain": gain})
+    raw, command = settings.commands.convention == "raw", settings.commands.command_effort
+    gain = unit if raw else 1.0
+    return _with(
+        settings,
+        {
+            "robot.gravity": down,
+            "states.measured_effort": "raw" if raw else "gravity_compensated",
+            "states.effort_gain": tuple(gain * each for each in settings.states.effort_gain),
+            "commands.command_effort": "raw" if command == "position_offset" else command,
+        },
+    )
 
 
 def _commands(rng: np.random.Generator, model: RobotModel) -> tuple[str, Array]:
