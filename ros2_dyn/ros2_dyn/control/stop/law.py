@@ -55,6 +55,15 @@ class Hold:
             self.correction = self.carrying(self._spring)
         self.anchor = self._spring = None
 
+    def rest(self, q: Array) -> None:
+        """Hold the joints from now on at positions, rad or m, shape (n,), with what has held them there until now.
+
+        A rate that was low while the loop was late leaves springs long that exert little, and too much later.
+        """
+        if self._spring is not None:
+            self.correction = self.carrying(self._spring)
+        self.anchor, self._way = q, 0.0
+
     def carrying(self, gravity: Array) -> Array:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""
         return gravity if self.correction is None else gravity + self.correction
@@ -79,6 +88,7 @@ class Hold:
         """
         q, qd = arm.q, arm.qd
         if rate <= 0:
+            self._spring = None
             return np.zeros_like(q)
         if self.anchor is None:
             self.anchor, self._way = q, qd / rate

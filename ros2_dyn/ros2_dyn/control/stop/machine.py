@@ -201,6 +201,8 @@ class Stop:
             return self._leaves_rest(arm.q, pushed)
         if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
             self._rested_at = arm.q
+            if not pushed:  # by a hand that bears a part of the arm
+                self.hold.rest(arm.q)
             self.take("rests")
             return None
         turned = self._response.turned_over(arm, REST_SPEED) & ~obeyed & (np.maximum(speed, np.abs(arm.qd)) > MARGIN)

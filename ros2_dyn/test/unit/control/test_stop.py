@@ -33,9 +33,10 @@ class Joints:
         self.gain = np.ones(2)
         """What the joints exert for each N m that is commanded."""
         self.obeyed, self.inert = NOBODY, False
-        self.damping = RATE
+        self.rate, self.damping = RATE, RATE
         self.wanted = np.zeros(2)
         """What the mode commands, N m."""
+        self.velocity_error = 0.0
         self.noise, self.rng = 0.0, np.random.default_rng(1)
         self.command = np.zeros(2)
         self.failures = 0
@@ -54,14 +55,15 @@ class Joints:
 
     def see(self, age: float = 0.001) -> None:
         """Let the supervisor see the joints as they are, at an age, s."""
-        supervisor, q = self.supervisor, self.q + self.noise * self.rng.standard_normal(2)
-        seen, command = SeenState(self.now, age, q, self.qd, inert=self.inert), None
+        supervisor, qd = self.supervisor, self.qd + self.velocity_error
+        q = self.q + self.noise * self.rng.standard_normal(2)
+        seen, command = SeenState(self.now, age, q, qd, inert=self.inert), None
         if supervisor.accept(seen):
             if supervisor.is_active:
                 command = supervisor.follow(self.wanted, np.zeros(2), self.now)
             elif supervisor.stops:
-                damped = -self.damping * self.qd
-                given = BrakeInput(made_up(np.eye(2), q, self.qd), RATE, np.zeros(2), damped, self.obeyed)
+                damped = -self.damping * qd
+                given = BrakeInput(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, self.obeyed)
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
         self.failures += sum(event.kind == "stop failed" for event in supervisor.take_events())
@@ -162,6 +164,15 @@ def test_joint_that_its_own_commands_drive_is_left_without_effort_unless_it_is_k
     assert obeyed or joints.fastest < 1.0
     joints.run(0.2)
     assert (joints.command[0] == 0.0) == (not obeyed)
+
+
+def test_joint_that_rests_while_the_loop_is_late_stays_there_when_it_is_not_any_more():
+    """Damping alone would then take a minute for a speed that is an error of the measurement."""
+    joints = stopped(0.0, seconds=3.0, rate=0.05, damping=0.05, velocity_error=0.01)
+    joints.rate = joints.damping = RATE
+    joints.run(1.0)
+    assert (joints.phase, joints.failures) == ("holding", 0)
+    assert joints.fastest < 0.02
 
 
 @pytest.mark.parametrize("weight", [40.0, 80.0])
