@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ros2_dyn.control.modes import MODES, MONITOR
+from ros2_dyn.control.modes.feed_forward import FeedForwardSettings
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest, PayloadRequest
@@ -258,11 +259,12 @@ def _changed(world: World, changes: dict[str, Any]) -> Fault:
 
 
 def settings_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Change damping and gains."""
+    """Change damping and gains: feed-forward ends where a stiffness carries the arm instead."""
+    carried = world.options.settings.mode(FeedForwardSettings).law == "joint_pd"
     changes: dict[str, Any] = (
         {"gravity.damping": float(rng.uniform(0, 50))},
         {"hand_guiding.damping": float(rng.uniform(0, 50)), "force.damping": float(rng.uniform(0, 500))},
-        {"feed_forward.gain": 0.0, "hand_guiding.friction": 0.0},
+        {"feed_forward.gain": 0.0 if carried else 0.9, "hand_guiding.friction": 0.0},
     )[int(rng.integers(3))]
     return _changed(world, changes)
 
