@@ -54,7 +54,9 @@ class BrakeInput(NamedTuple):
     gravity: Array
     """Effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,)."""
     damped: Array
-    """The same with damping and soft walls, N m or N, shape (n,)."""
+    """The same with damping, N m or N, shape (n,)."""
+    walls: Array
+    """Efforts of soft walls, N m or N, shape (n,): where they push, no spring holds the joint against them."""
     obeyed: Array
     """Which joints are known to exert what is commanded, shape (n,), bool: a push or another commander moves them in
     spite of that."""
@@ -281,14 +283,14 @@ class CommandSupervisor:
         stop, at = self._stop, seen.now - max(seen.age, 0.0)
         assert self.carried is not None
         carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)
-        damped = stop.without(given.damped + (carrying - given.gravity))
+        damped = stop.without(given.damped + given.walls + (carrying - given.gravity))
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        late = (lag > WINDOW) | seen.inert | given.doubtful
+        loose = (lag > WINDOW) | (given.walls != 0) | seen.inert | given.doubtful
         last = self._limiter.last
         assert last is not None
-        spring = stop.spring(given.state, given.rate, self.limits, late=late, speed=speed, at=at, last=last)
+        spring = stop.spring(given.state, given.rate, self.limits, loose=loose, speed=speed, at=at, last=last)
         braking = self._limiter.saturate(damped + stop.without(spring))
         turning = float(np.max(self.limits.effort / self.limits.slew_rate))
         failure = stop.judge(

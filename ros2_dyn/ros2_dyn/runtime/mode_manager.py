@@ -105,13 +105,14 @@ class ModeManager:
             supply = None if supervisor.ramps or law.supply is None else law.supply + unmodelled
         if supervisor.stops:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
-            damped = robot.as_commanded(gravity_compensation(state, rate) + soft_walls(arm), state.gravity)
+            damped = robot.as_commanded(gravity_compensation(state, rate), state.gravity)
             obeyed = observer.obeying(arm) | bool(self.link.other_publishers)
             given = BrakeInput(
                 state,
                 rate,
                 gravity,
                 damped,
+                soft_walls(arm),
                 obeyed,
                 pushed=observer.is_pushed(arm),
                 misplaced=observed.state.measured.misplaced,

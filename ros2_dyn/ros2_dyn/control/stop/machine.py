@@ -128,7 +128,7 @@ class Stop:
         return effort if self._released is None else np.where(self._released, 0.0, effort)
 
     def spring(
-        self, arm: ArmState, rate: float, limits: CommandLimits, *, late: Array, speed: Array, at: float, last: Array
+        self, arm: ArmState, rate: float, limits: CommandLimits, *, loose: Array, speed: Array, at: float, last: Array
     ) -> Array:
         """Return the efforts of the springs that brake and hold the arm, N m or N, shape (n,); learn from them.
 
@@ -136,13 +136,13 @@ class Stop:
             arm: state of the arm.
             rate: of the damping, 1/s.
             limits: of the joints.
-            late: joints whose commands act late, shape (n,), bool: a spring would make them swing.
+            loose: joints without springs, shape (n,), bool: those whose commands act late would swing.
             speed: of the joints lately, rad/s or m/s, shape (n,). One that friction holds learns nothing.
             at: when the state was measured, s.
             last: the newest command, N m or N, shape (n,).
         """
         brakes = self.phase in ("braking", "leaving", "failed")
-        loose = late | ((np.abs(arm.qd) > MARGIN) & (not brakes))
+        loose = loose | ((np.abs(arm.qd) > MARGIN) & (not brakes))
         soon = self._since is not None and at < self._since + 2 * STOP_TIME
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)

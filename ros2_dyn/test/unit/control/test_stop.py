@@ -37,6 +37,8 @@ class Joints:
         self.wanted = np.zeros(2)
         """What the mode commands, N m."""
         self.velocity_error = 0.0
+        self.wall = 0.0
+        """Stiffness of a soft wall of the first joint at 0, N m/rad."""
         self.noise, self.rng = 0.0, np.random.default_rng(1)
         self.command = np.zeros(2)
         self.failures = 0
@@ -63,7 +65,8 @@ class Joints:
                 command = supervisor.follow(self.wanted, np.zeros(2), self.now)
             elif supervisor.stops:
                 damped = -self.damping * qd
-                given = BrakeInput(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, self.obeyed)
+                walls = np.array([-self.wall * max(q[0], 0.0), 0.0])
+                given = BrakeInput(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed)
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
         self.failures += sum(event.kind == "stop failed" for event in supervisor.take_events())
@@ -173,6 +176,15 @@ def test_joint_that_rests_while_the_loop_is_late_stays_there_when_it_is_not_any_
     joints.run(1.0)
     assert (joints.phase, joints.failures) == ("holding", 0)
     assert joints.fastest < 0.02
+
+
+def test_joint_that_stops_within_a_soft_wall_is_brought_out_of_it():
+    """Springs would hold it there against the wall, and the sum of their efforts would grow by that."""
+    joints = stopped(5.0, wall=100.0, seconds=0.2)
+    assert joints.q[0] > 0.1
+    joints.run(2.0)
+    assert (joints.phase, joints.failures) == ("holding", 0)
+    assert -0.01 < joints.q[0] < 0.01
 
 
 @pytest.mark.parametrize("weight", [40.0, 80.0])
