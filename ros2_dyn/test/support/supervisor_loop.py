@@ -61,7 +61,8 @@ class SupervisorLoop:
                 command = self.supervisor.follow(self.effort, HOLD, self.now)
             if accepted and self.supervisor.stops:
                 arm = made_up(1e-99 * np.eye(2), given["q"], given["qd"])  # springs of so light an arm exert nothing
-                command = self.supervisor.brake(seen_now, BrakeInput(arm, 15.0, HOLD, SAFE, np.zeros(2), np.zeros(2, dtype=bool)))
+                brake = BrakeInput(arm, 15.0, HOLD, SAFE, np.zeros(2), np.zeros(2, dtype=bool))
+                command = self.supervisor.brake(seen_now, brake)
             if command is not None:
                 self.sent.append(command)
         return command

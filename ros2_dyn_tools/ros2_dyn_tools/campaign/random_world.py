@@ -222,9 +222,9 @@ def _chosen(user: UserArm, joints: Sequence[str]) -> dict[str, Any]:
 def _mistaken(settings: Settings, rng: np.random.Generator) -> Settings:
     """Return parameters of a user who is wrong about the mount and the unit of efforts.
 
-    The robot tells efforts as it takes them, with gravity or without: by its own model, which is better than the user's,
-    so that nobody could convert one into the other. Without gravity nothing at rest shows their unit: it is right then.
-    No arm is of servos, which go where an encoder slips to.
+    The robot tells efforts as it takes them, with gravity or without: by its own model, which is better than the
+    user's, so that nobody could convert one into the other. Without gravity nothing at rest shows their unit: it is
+    right then. No arm is of servos, which go where an encoder slips to.
     """
     tilt, heading = rng.uniform(0.0, 0.15), rng.uniform(0.0, 2 * np.pi)
     unit, sideways = float(rng.choice([1.0, 1.0, 0.2, 0.1])), 9.81 * np.sin(tilt)

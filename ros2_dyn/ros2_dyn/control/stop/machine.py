@@ -189,10 +189,7 @@ class Stop:
         fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
         if self._reference is None:
             self._reference = fastest
-        self._turned = self._turned or float(driving @ arm.qd) <= 0 or since > turning
-        if not self._turned:
-            gain = float(np.max(np.linalg.solve(arm.M, driving) * np.sign(arm.qd)))
-            self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
+        self._await_turn(arm, driving, at, late=since > turning)
         pushed = pushed and bool(obeyed.all())
         if pushed and self.phase in ("braking", "leaving") and since < STOP_TIME:
             self._judged_from, self._reference = at, max(self._reference, fastest)
@@ -206,15 +203,27 @@ class Stop:
             self.take("rests")
             return None
         turned = self._response.turned_over(arm, REST_SPEED) & ~obeyed & (np.maximum(speed, np.abs(arm.qd)) > MARGIN)
-        if self.phase in ("braking", "leaving"):
-            allowed = GROWTH * self._reference * max(1 - since / settling, 0.0) + MARGIN
-            fails = (speed > allowed) | (turned & (np.abs(arm.qd) > self._reference))
-        else:
-            fails = turned & (self.phase == "failed")
+        fails = self._exceeds(speed, arm.qd, turned, since / settling)
         if not fails.any():
             return None
         text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {self._reference:.2g} before"
         return StopFailure(text, fails)
+
+    def _exceeds(self, speed: Array, qd: Array, turned: Array, share: float) -> Array:
+        """Return which joints do what a stop that succeeds does not, shape (n,), bool, a share of its time later."""
+        if self.phase not in ("braking", "leaving"):
+            return turned & (self.phase == "failed")
+        assert self._reference is not None
+        allowed = GROWTH * self._reference * max(1 - share, 0.0) + MARGIN
+        return (speed > allowed) | (turned & (np.abs(qd) > self._reference))
+
+    def _await_turn(self, arm: ArmState, driving: Array, at: float, late: bool) -> None:
+        """Judge the arm from when the efforts do not drive it any more, by the speed that they gave it until then."""
+        assert self._reference is not None
+        self._turned = self._turned or late or float(driving @ arm.qd) <= 0
+        if not self._turned:
+            gain = float(np.max(np.linalg.solve(arm.M, driving) * np.sign(arm.qd)))
+            self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
 
     def release(self, joints: Array) -> None:
         """Leave joints without effort, shape (n,), bool."""
