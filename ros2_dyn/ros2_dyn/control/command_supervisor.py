@@ -300,7 +300,7 @@ class CommandSupervisor:
             now=seen.now,
             turning=turning,
             settling=min(2 * turning + 6 / max(given.rate, 6.0), STOP_TIME),
-            driving=last - carrying,
+            driving=last - self._limiter.saturate(carrying),
             inert=seen.inert,
             obeyed=given.obeyed,
             pushed=given.pushed,

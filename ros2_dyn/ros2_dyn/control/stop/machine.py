@@ -86,7 +86,7 @@ class Stop:
         self._judged_from = 0.0
         self._turned = False
         self._at = 0.0
-        self._reference: float | None = None
+        self._reference: Array | None = None
         self._rested_at: Array | None = None
         self._response = EffortResponse(PROOF_TIME)
 
@@ -172,7 +172,7 @@ class Stop:
             now: time, s.
             turning: time that an effort needs to be built up, s. As long as it drives the arm, that is not judged.
             settling: time that it needs to brake the arm then, s.
-            driving: the newest command without what carries the arm, N m or N, shape (n,).
+            driving: the newest command without what carries the arm as far as limits allow, N m or N, shape (n,).
             inert: whether the joints exert nothing, whatever is commanded.
             obeyed: joints that are known to exert what is commanded, shape (n,), bool.
             pushed: whether something outside drives the arm. One that obeys is judged anew when that ends: a person who
@@ -188,11 +188,11 @@ class Stop:
             return None
         fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
         if self._reference is None:
-            self._reference = fastest
+            self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
         pushed = pushed and bool(obeyed.all())
         if pushed and self.phase in ("braking", "leaving") and since < STOP_TIME:
-            self._judged_from, self._reference = at, max(self._reference, fastest)
+            self._judged_from, self._reference = at, np.maximum(self._reference, fastest)
         since = at - self._judged_from
         if self.phase == "holding":
             return self._leaves_rest(arm.q, pushed)
@@ -206,7 +206,7 @@ class Stop:
         fails = self._exceeds(speed, arm.qd, turned, since / settling)
         if not fails.any():
             return None
-        text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {self._reference:.2g} before"
+        text = f"{np.max(speed):.2g} rad/s or m/s {since:.2g} s after the stop, {np.max(self._reference):.2g} before"
         return StopFailure(text, fails)
 
     def _exceeds(self, speed: Array, qd: Array, turned: Array, share: float) -> Array:
@@ -222,7 +222,7 @@ class Stop:
         assert self._reference is not None
         self._turned = self._turned or late or float(driving @ arm.qd) <= 0
         if not self._turned:
-            gain = float(np.max(np.linalg.solve(arm.M, driving) * np.sign(arm.qd)))
+            gain = np.maximum(np.linalg.solve(arm.M, driving) * np.sign(arm.qd), 0.0)
             self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
 
     def release(self, joints: Array) -> None:
