@@ -62,7 +62,7 @@ class Hold:
         """
         if self._spring is not None:
             self.correction = self.carrying(self._spring)
-        self.anchor, self._way = q, 0.0
+        self.anchor, self._way, self._spring = q, 0.0, None
 
     def carrying(self, gravity: Array) -> Array:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""

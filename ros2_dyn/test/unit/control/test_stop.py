@@ -12,6 +12,7 @@ from control_states import made_up
 from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.command_supervisor import BrakeInput, SeenState
 from ros2_dyn.control.stop import StopHandover
+from ros2_dyn.control.stop.law import Hold
 
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
 RATE = 15.0
@@ -176,6 +177,17 @@ def test_joint_that_rests_while_the_loop_is_late_stays_there_when_it_is_not_any_
     joints.run(1.0)
     assert (joints.phase, joints.failures) == ("holding", 0)
     assert joints.fastest < 0.02
+
+
+def test_what_held_a_joint_at_rest_counts_once_where_it_is_seen_no_more_right_after():
+    hold, still = Hold(), np.zeros(2, dtype=bool)
+    for q in (0.0, -0.1):  # N m come of the way between the two
+        hold.spring(made_up(np.eye(2), q), RATE, LIMITS, loose=still, moves=still, learns=False, dt=0.004)
+    hold.rest(np.full(2, -0.1))
+    held = hold.carrying(np.zeros(2))
+    assert np.all(held > 1.0)
+    hold.forget(rested=True)
+    np.testing.assert_array_equal(hold.carrying(np.zeros(2)), held)
 
 
 def test_joint_that_stops_within_a_soft_wall_is_brought_out_of_it():
