@@ -67,7 +67,7 @@ class HandoverHold:
             now: time, s.
         """
         share, most = self.share(now), 0.2 * limit
-        spring = share * np.clip(position_hold(arm, self._anchor, rate), -most, most)
+        spring = share * np.clip(position_hold(arm.M, arm.q - self._anchor, rate), -most, most)
         if self.probe is not None:
             spring = spring + self.probe.effort(now)
         return spring, -share * rate * arm.momentum

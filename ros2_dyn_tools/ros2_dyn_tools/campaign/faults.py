@@ -7,7 +7,7 @@ faults whatever else happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -243,11 +243,20 @@ def payload_declared(world: World, rng: np.random.Generator) -> Fault:
 
 
 def payload_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Declare a payload that the arm does not carry, with a ramp or at once; then the right one."""
-    mass, ramp = float(rng.choice([0.5, 3.0, 20.0, 200.0])), float(rng.choice([0.0, 0.5]))
+    """Declare a payload of up to the arm's mass that it does not carry, with a ramp or at once; then the right one."""
+    return _absent_payload(world, rng, (0.1, 0.3, 1.0))
+
+
+def payload_too_heavy(world: World, rng: np.random.Generator) -> Fault:
+    """The same with several times the arm's mass, as with a mass in the wrong unit."""
+    return _absent_payload(world, rng, (3.0, 10.0))
+
+
+def _absent_payload(world: World, rng: np.random.Generator, shares: Sequence[float]) -> Fault:
+    mass = float(rng.choice(shares) * sum(each.mass for each in world.description.inertia))
     x, z = rng.uniform(-0.1, 0.1, 2).tolist()
-    I = (0.01 * mass, 0.0, 0.0, 0.01 * mass, 0.0, 0.01 * mass)
-    request = PayloadRequest("", (mass, mass * x, 0.0, mass * z, *I), ramp)
+    payload, ramp = Payload(mass, (x, 0.0, z), 0.01 * mass * np.eye(3)), float(rng.choice([0.0, 0.5]))
+    request = PayloadRequest("", tuple(payload.parameters.tolist()), ramp)
     return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
 
 
@@ -343,8 +352,8 @@ def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
 
 WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed")
 """Faults during which the node's model of the arm is wrong."""
-MISWIRED = ("joint sign", "joints swapped")
-"""Faults during which no effort holds the arm, because joints do something else than what is commanded."""
+ABSURD = ("payload too heavy", "joint sign", "joints swapped")
+"""Faults during which nothing may hold the arm: joints do something else than is meant, or the model is far off."""
 LASTING_FAULTS = {
     "node stopped": 1.0,
     "interpreter held": 2.0,
@@ -355,7 +364,7 @@ LASTING_FAULTS = {
     "handed over": HANDOVER_TIME,
     "handover fails": HANDOVER_TIME,
     "enable lost": 1.0,
-    **dict.fromkeys((*WRONG_MODELS, *MISWIRED), 2.5),
+    **dict.fromkeys((*WRONG_MODELS, *ABSURD), 2.5),
     "states stop": 0.8,
     "encoder slips": 3.0,
     "second commander": 0.6,
@@ -385,6 +394,7 @@ FAULTS: dict[str, MakeFault] = {
     "enable lost": enable_lost,
     "payload declared": payload_declared,
     "payload changed": payload_changed,
+    "payload too heavy": payload_too_heavy,
     "settings changed": settings_changed,
     "stiffness changed": stiffness_changed,
     "gravity tilted": gravity_tilted,

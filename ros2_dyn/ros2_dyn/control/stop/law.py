@@ -14,18 +14,18 @@ MAX_TRAVEL = 0.3
 MAX_STRETCH = MAX_TRAVEL / 2
 
 
-def position_hold(state: ArmState, anchor: Array, damping: float) -> Array:
+def position_hold(M: Array, stretch: Array, damping: float) -> Array:
     """Return the efforts of springs that hold the joints at positions, N m or N, shape (n,).
 
     With a damping by momentum of the given rate, motions are damped with a ratio of 0.75. A joint that is farther away
     than `MAX_STRETCH` is drawn no harder: a longer spring would throw it back.
 
     Args:
-        state: state of the arm.
-        anchor: the positions, rad or m, shape (n,).
+        M: mass matrix, shape (n, n).
+        stretch: how far the joints are from there, rad or m, shape (n,).
         damping: rate of the damping, 1/s.
     """
-    return -((damping / 1.5) ** 2) * (state.M @ np.clip(state.q - anchor, -MAX_STRETCH, MAX_STRETCH))
+    return -((damping / 1.5) ** 2) * (M @ np.clip(stretch, -MAX_STRETCH, MAX_STRETCH))
 
 
 class Hold:
@@ -47,6 +47,7 @@ class Hold:
         self.correction: Array | None = None
         """What carries the arm beyond the model's gravity, N m or N, shape (n,); None: nothing."""
         self._way: Array | float = 0.0
+        self._stretch: Array = np.zeros(1)
         self._spring: Array | None = None
 
     def forget(self, rested: bool) -> None:
@@ -60,9 +61,8 @@ class Hold:
 
         A rate that was low while the loop was late leaves springs long that exert little, and too much later.
         """
-        if self._spring is not None:
-            self.correction = self.carrying(self._spring)
-        self.anchor, self._way, self._spring = q, 0.0, None
+        self.forget(rested=True)
+        self.anchor, self._way = q, 0.0
 
     def carrying(self, gravity: Array) -> Array:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""
@@ -92,18 +92,22 @@ class Hold:
             return np.zeros_like(q)
         if self.anchor is None:
             self.anchor, self._way = q, qd / rate
+        most = limits.slew_rate * 1.5 / rate
+        if self._spring is not None:  # springs that are stiffer or softer now, as the loop is late, go on from there
+            changed = np.clip(position_hold(arm.M, self._stretch, rate), -most, most) - self._spring
+            self.correction = self.carrying(np.where(loose, 0.0, -changed))
         gone = self._way * (1 - np.exp(-rate * dt))
         self.anchor, self._way = np.where(loose, q, self.anchor + gone), self._way - gone
         stretch = q - self.anchor
-        self.anchor = q - np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)
-        dragged = -((rate / 1.5) ** 2) * (arm.M @ (stretch - (q - self.anchor)))
-        most = limits.slew_rate * 1.5 / rate
-        self._spring = np.clip(position_hold(arm, self.anchor, rate), -most, most)
+        self._stretch = np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)
+        self.anchor = q - self._stretch
+        self._spring = np.clip(position_hold(arm.M, self._stretch, rate), -most, most)
+        dragged = -((rate / 1.5) ** 2) * (arm.M @ (stretch - self._stretch))
         growth = dragged + np.where(moves, self._spring * rate / 6 * dt, 0.0)
         growth = np.where(growth * qd < 0, growth, 0.0)
         sum_ = self.carrying(np.zeros_like(q))
-        decay = np.where(moves & (sum_ * qd > 0), sum_ * (1 - np.exp(-rate * dt)), 0.0)
+        given_way = rate**2 * np.diag(arm.M) * np.abs(qd) * dt
+        decay = np.where(moves & (sum_ * qd > 0), np.clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
         learned = np.where(learns & ~loose, growth - decay, 0.0)
-        if learned.any():
-            self.correction = np.clip(self.carrying(learned), -limits.effort, limits.effort)
+        self.correction = np.clip(self.carrying(learned), -limits.effort, limits.effort)
         return self._spring

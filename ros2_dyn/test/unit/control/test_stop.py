@@ -190,6 +190,26 @@ def test_what_held_a_joint_at_rest_counts_once_where_it_is_seen_no_more_right_af
     np.testing.assert_array_equal(hold.carrying(np.zeros(2)), held)
 
 
+def test_springs_exert_the_same_when_the_loop_becomes_later_or_less_late():
+    """A joint that friction holds hangs on them: where they were as stiff as the rate says, it would be thrown."""
+    hold, still, sent = Hold(), NOBODY, []
+    for q, rate in [(0.0, RATE), (-0.1, RATE), (-0.1, 0.3 * RATE), (-0.1, 0.5 * RATE), (-0.1, RATE)]:
+        arm = made_up(np.eye(2), q)
+        spring = hold.spring(arm, rate, LIMITS, loose=still, moves=still, learns=False, dt=0.004)
+        sent.append(hold.carrying(spring))
+    assert np.all(sent[1] > 5.0)
+    np.testing.assert_allclose(sent[1:], [sent[1]] * 4, rtol=1e-12)
+
+
+def test_noise_of_a_joint_that_has_come_to_rest_just_now_does_not_take_what_carries_it():
+    hold, rng = Hold(), np.random.default_rng(0)
+    hold.correction = np.full(2, -10.0)
+    for _ in range(15):  # as long as the motion before is still seen
+        arm = made_up(np.eye(2), np.zeros(2), 0.005 * rng.standard_normal(2))
+        hold.spring(arm, RATE, LIMITS, loose=NOBODY, moves=EVERYBODY, learns=True, dt=0.004)
+    np.testing.assert_allclose(hold.correction, -10.0, rtol=0, atol=0.1)
+
+
 def test_joint_that_stops_within_a_soft_wall_is_brought_out_of_it():
     """Springs would hold it there against the wall, and the sum of their efforts would grow by that."""
     joints = stopped(5.0, wall=100.0, seconds=0.2)
