@@ -161,11 +161,6 @@ class CommandSupervisor:
         return self._freshness.state_at
 
     @property
-    def escalated(self) -> bool:
-        """Whether the last stop failed."""
-        return self._stop.escalated
-
-    @property
     def found(self) -> StopHandover:
         """Where a stop stands, for another process that goes on with it."""
         return self._stop.found
@@ -210,10 +205,14 @@ class CommandSupervisor:
         self._limiter.end_ramp()
         self._take(STOPS[self.policy.stop_behaviour])
 
+    def on_model_changed(self, now: float) -> None:
+        """Take notice that the arm has another model from a time, s, on."""
+        self._stop.on_model_changed(now)
+
     def go_on_stopping(self, found: StopHandover) -> None:
         """Go on with a stop of another process; one that failed is reported again."""
         self._stop.go_on(found)
-        if self.escalated:  # who reported it may have died before anybody was called
+        if self.found.escalated:  # who reported it may have died before anybody was called
             self._events.append(Event(STOP_FAILED, "the stop had failed before this process took over", "error"))
 
     def abort(self, kind: str, detail: str = "") -> None:

@@ -317,7 +317,7 @@ class ArmRuntime:
             self._requests.on_robot_changed()
         elif change.changed:
             self._observer.on_payload_changed()
-            self._modes.on_payload_changed()
+            self._modes.on_payload_changed(now)
         return self._update(replies=change.replies, work=change.work)
 
     def _on_payload_question(self, question: inputs.PayloadQuestion, now: float) -> Update:

@@ -83,7 +83,7 @@ class ModeManager:
     def on_state(self, observed: Observed) -> Command | None:
         """Return the command at a state, if any."""
         observer, supervisor, mode, now = self._observer, self._supervisor, self.active, observed.now
-        observer.on_state(observed, supervisor.last, alone=not (self.intends_contact or supervisor.escalated))
+        observer.on_state(observed, supervisor.last, alone=not (self.intends_contact or supervisor.found.escalated))
         if not supervisor.commands:
             return None
         # what the arm does, and whether the mode goes on
@@ -266,11 +266,14 @@ class ModeManager:
             self._supervisor = CommandSupervisor(robot.limits, policy, self.reason)
         elif before is None or before.description is not robot.description:
             supervisor.replace_limits(robot.limits)
-        elif mode is not None:
+        elif mode is None:
+            supervisor.on_model_changed(now)
+        else:
             mode.use(settings.mode(mode.Parameters), Ramp(now, settings.commands.ramp_time))
 
-    def on_payload_changed(self) -> None:
+    def on_payload_changed(self, now: float) -> None:
         """Take notice that the model changes, by the ramp of the payload: what it lacked may be a part of it now."""
+        self._supervisor.on_model_changed(now)
         if self._observer.robot is not None:
             self._unmodelled = self._unmodelled.fading(self._observer.robot.payload.ramp)
 

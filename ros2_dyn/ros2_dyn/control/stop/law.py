@@ -37,9 +37,9 @@ class Hold:
     ``-d / 3``: an error decays like that, and the delay that the damping bears is borne by all of them. A spring grows
     no longer than `MAX_STRETCH`, but the joint drags its anchor along: what is missing of the effort goes into the sum.
 
-    The sum grows only by what opposes a motion, and decays at the rate d while it drives one. So it feeds no energy: a
-    joint that a hand has pushed is not thrown back by it.
-    """
+    The sum grows only by what opposes a motion, and decays at the rate d while it drives one, by no more than a spring
+    ``d^2`` gives way. So it feeds no energy: a joint that a hand has pushed is not thrown back by it. Noise at rest
+    takes nothing from it. Where the rate changes, as the loop becomes later, the sum takes up what springs lose. """
 
     def __init__(self) -> None:
         self.anchor: Array | None = None
@@ -59,7 +59,7 @@ class Hold:
     def rest(self, q: Array) -> None:
         """Hold the joints from now on at positions, rad or m, shape (n,), with what has held them there until now.
 
-        A rate that was low while the loop was late leaves springs long that exert little, and too much later.
+        A spring that is as long as it may be would draw a joint no harder that moves on.
         """
         self.forget(rested=True)
         self.anchor, self._way = q, 0.0
@@ -93,7 +93,7 @@ class Hold:
         if self.anchor is None:
             self.anchor, self._way = q, qd / rate
         most = limits.slew_rate * 1.5 / rate
-        if self._spring is not None:  # springs that are stiffer or softer now, as the loop is late, go on from there
+        if self._spring is not None:
             changed = np.clip(position_hold(arm.M, self._stretch, rate), -most, most) - self._spring
             self.correction = self.carrying(np.where(loose, 0.0, -changed))
         gone = self._way * (1 - np.exp(-rate * dt))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -83,6 +84,7 @@ class Stop:
         self.hold = Hold()
         self._released: Array | None = None
         self._since: float | None = None
+        self._model_changed = -inf
         self._judged_from = 0.0
         self._turned = False
         self._at = 0.0
@@ -123,6 +125,10 @@ class Stop:
         if self.phase == "braking" and found.escalated:
             self.phase = found.phase
 
+    def on_model_changed(self, now: float) -> None:
+        """Learn anew from a time, s, on: what held the arm at rest may not hold it by another model."""
+        self._model_changed = now
+
     def without(self, effort: Array) -> Array:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._released is None else np.where(self._released, 0.0, effort)
@@ -141,9 +147,10 @@ class Stop:
             at: when the state was measured, s.
             last: the newest command, N m or N, shape (n,).
         """
-        brakes = self.phase in ("braking", "leaving", "failed")
+        changed = at < self._model_changed + 2 * STOP_TIME
+        brakes = changed or self.phase in ("braking", "leaving", "failed")
         loose = loose | ((np.abs(arm.qd) > MARGIN) & (not brakes))
-        soon = self._since is not None and at < self._since + 2 * STOP_TIME
+        soon = changed or (self._since is not None and at < self._since + 2 * STOP_TIME)
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves, learns = speed >= REST_SPEED, brakes and soon

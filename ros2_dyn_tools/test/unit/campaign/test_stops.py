@@ -209,6 +209,19 @@ def test_stop_under_a_payload_that_is_not_there_ends_at_rest_without_brakes(name
     assert not broken(played)
 
 
+@pytest.mark.parametrize("mass", [4.0, 8.0])
+def test_arm_that_a_stop_holds_is_carried_when_its_model_becomes_wrong(mass):
+    """Springs alone let it creep until a joint is 0.3 rad away, and brakes are called."""
+    played = moving("mock_arm", "gravity", error=0.0)
+    stop(played)
+    played.run(STOP_AT + 4.0)
+    played.tell_payload(PayloadRequest("", tuple(Payload(mass, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5))
+    motion = watch(played, 3.0)
+    assert motion.moved_for < REST_TIME, motion
+    assert played.node.mode == "stopped"
+    assert not events(played, "stop_service")
+
+
 def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radian():
     """Two times the weight of the arm drive it: a hand may bear it, so that nothing of what held it is kept."""
     played = world("panda", error=0.0, **{"robot.gravity": (0.0, 0.0, 9.81)})
