@@ -39,7 +39,8 @@ class Hold:
 
     The sum grows only by what opposes a motion, and decays at the rate d while it drives one, by no more than a spring
     ``d^2`` gives way. So it feeds no energy: a joint that a hand has pushed is not thrown back by it. Noise at rest
-    takes nothing from it. Where the rate changes, as the loop becomes later, the sum takes up what springs lose. """
+    takes nothing from it. Where the rate changes, as the loop becomes later, the sum takes up what springs lose.
+    """
 
     def __init__(self) -> None:
         self.anchor: Array | None = None
