@@ -39,7 +39,7 @@ class LoopDelay:
         """
         self.timeout, self.declared = timeout, declared
         self.commands = CommandDelay(commands)
-        self._states = 0.0
+        self._states = self._shown = 0.0
         self.ahead = 0.0
         """How far stamps were ahead of their arrival in the last time, s."""
         self._measured_at = self._now = -inf
@@ -52,16 +52,17 @@ class LoopDelay:
     @property
     def command_delay(self) -> float:
         """The delay of the commands, and what the stamps hide of that of the states, s."""
-        return max(self.declared + self.ahead, self.commands.delay)
+        return max(self.declared + self.ahead, self._shown, self.commands.delay)
 
     def on_state(self, now: float, measured_at: float) -> None:
         """Take notice of a state that comes now, s, and when it was measured, s."""
         late, ahead, measured_at = now - self._measured_at, max(measured_at - now, 0.0), min(measured_at, now)
         if late > self.timeout:
-            self._states, self.ahead, self._measured_at = 0.0, ahead, measured_at
+            self._states, self._shown, self.ahead, self._measured_at = 0.0, 0.0, ahead, measured_at
         else:
             keep = exp((self._now - now) / 0.5)  # s
             self._states = late + max(keep * (self._states - late), 0.0)
+            self._shown = max(keep * self._shown, self.commands.delay)
             self.ahead = ahead + max(keep * (self.ahead - ahead), 0.0)
             self._measured_at = max(self._measured_at, measured_at)
         self._now = now

@@ -122,6 +122,19 @@ def test_efforts_that_change_by_rounding_alone_give_no_delay():
     assert estimate(0.02, amplitude=1e-9) == 0.0
 
 
+def test_commands_that_come_sooner_than_before_make_the_loop_faster_slowly():
+    """The stiffness of a wall goes with the square of that: a step of it would throw a joint."""
+    loop = LoopDelay(CommandHistory(1.0), 0.1)
+    loop.commands.delay = 0.04
+    now, before = states(loop, 10, 0.01, 0.0), loop.command_delay
+    loop.commands.delay = 0.01
+    for _ in range(300):
+        now, last = states(loop, 1, 0.01, 0.0, now), before
+        before = loop.command_delay
+        assert 0.97 * last < before <= last
+    assert before == pytest.approx(0.01)
+
+
 def test_the_declared_delay_of_commands_counts_until_efforts_show_more():
     loop = LoopDelay(CommandHistory(1.0), 0.1, declared=0.01)
     states(loop, 10, 0.002, 0.0)
