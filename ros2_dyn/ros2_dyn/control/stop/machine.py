@@ -147,7 +147,7 @@ class Stop:
             at: when the state was measured, s.
             last: the newest command, N m or N, shape (n,).
         """
-        changed = at < self._model_changed + 2 * STOP_TIME
+        changed = 0 <= at - self._model_changed < 2 * STOP_TIME
         brakes = changed or self.phase in ("braking", "leaving", "failed")
         loose = loose | ((np.abs(arm.qd) > MARGIN) & (not brakes))
         soon = changed or (self._since is not None and at < self._since + 2 * STOP_TIME)
