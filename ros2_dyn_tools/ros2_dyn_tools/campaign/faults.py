@@ -7,7 +7,7 @@ faults whatever else happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -18,11 +18,12 @@ from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.control.modes.feed_forward import FeedForwardSettings
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest, PayloadRequest
+from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
+from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 from ros2_dyn_tools.campaign.world import World
 
@@ -234,32 +235,6 @@ def enable_lost(world: World, rng: np.random.Generator) -> Fault:
     return _unset(world, "pressed" if rng.random() < 0.5 else "enable_connected")
 
 
-def payload_declared(world: World, rng: np.random.Generator) -> Fault:
-    """Declare that the arm carries nothing, where what it carries is light, and then what it carries, with ramps."""
-    told = world.declared_payload
-    nothing = told._replace(parameters=(0.0,) * 10, ramp_time=float(rng.uniform(0.3, 1.0)))
-    right = told._replace(ramp_time=nothing.ramp_time)
-    return Fault(lambda: world.tell_payload(nothing), lambda: world.tell_payload(right))
-
-
-def payload_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Declare a payload of up to the arm's mass that it does not carry, with a ramp or at once; then the right one."""
-    return _absent_payload(world, rng, (0.1, 0.3, 1.0))
-
-
-def payload_too_heavy(world: World, rng: np.random.Generator) -> Fault:
-    """The same with several times the arm's mass, as with a mass in the wrong unit."""
-    return _absent_payload(world, rng, (3.0, 10.0))
-
-
-def _absent_payload(world: World, rng: np.random.Generator, shares: Sequence[float]) -> Fault:
-    mass = float(rng.choice(shares) * sum(each.mass for each in world.description.inertia))
-    x, z = rng.uniform(-0.1, 0.1, 2).tolist()
-    payload, ramp = Payload(mass, (x, 0.0, z), 0.01 * mass * np.eye(3)), float(rng.choice([0.0, 0.5]))
-    request = PayloadRequest("", tuple(payload.parameters.tolist()), ramp)
-    return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
-
-
 def _changed(world: World, changes: dict[str, Any]) -> Fault:
     """Return a fault during which parameters have other values, where the node takes them."""
     original = world.options.settings.values()
@@ -392,9 +367,7 @@ FAULTS: dict[str, MakeFault] = {
     "twin commander": twin_commander,
     "mode toggled": mode_toggled,
     "enable lost": enable_lost,
-    "payload declared": payload_declared,
-    "payload changed": payload_changed,
-    "payload too heavy": payload_too_heavy,
+    **PAYLOAD_FAULTS,
     "settings changed": settings_changed,
     "stiffness changed": stiffness_changed,
     "gravity tilted": gravity_tilted,

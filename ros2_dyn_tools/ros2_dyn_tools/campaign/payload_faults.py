@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of what users declare that the arm carries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime.inputs import PayloadRequest
+from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault
+from ros2_dyn_tools.campaign.world import World
+
+
+def payload_declared(world: World, rng: np.random.Generator) -> Fault:
+    """Declare that the arm carries nothing, where what it carries is light, and then what it carries, with ramps."""
+    told = world.declared_payload
+    nothing = told._replace(parameters=(0.0,) * 10, ramp_time=float(rng.uniform(0.3, 1.0)))
+    right = told._replace(ramp_time=nothing.ramp_time)
+    return Fault(lambda: world.tell_payload(nothing), lambda: world.tell_payload(right))
+
+
+def payload_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Declare a payload of up to the arm's mass that it does not carry, with a ramp or at once; then the right one."""
+    return _absent_payload(world, rng, (0.1, 0.3, 1.0))
+
+
+def payload_too_heavy(world: World, rng: np.random.Generator) -> Fault:
+    """The same with several times the arm's mass, as with a mass in the wrong unit."""
+    return _absent_payload(world, rng, (3.0, 10.0))
+
+
+def _absent_payload(world: World, rng: np.random.Generator, shares: Sequence[float]) -> Fault:
+    mass = float(rng.choice(shares) * sum(each.mass for each in world.description.inertia))
+    x, z = rng.uniform(-0.1, 0.1, 2).tolist()
+    payload, ramp = Payload(mass, (x, 0.0, z), 0.01 * mass * np.eye(3)), float(rng.choice([0.0, 0.5]))
+    request = PayloadRequest("", tuple(payload.parameters.tolist()), ramp)
+    return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
+
+
+PAYLOAD_FAULTS: dict[str, MakeFault] = {
+    "payload declared": payload_declared,
+    "payload changed": payload_changed,
+    "payload too heavy": payload_too_heavy,
+}
+"""Kinds of faults by name."""
