@@ -66,8 +66,8 @@ class HandoverHold:
             limit: effort limits, N m or N, shape (n,), of which the springs use a part.
             now: time, s.
         """
-        share, most = self.share(now), 0.2 * limit
-        spring = share * np.clip(position_hold(arm.M, arm.q - self._anchor, rate), -most, most)
+        share = self.share(now)
+        spring = share * position_hold(arm.M, arm.q - self._anchor, rate, 0.2 * limit)
         if self.probe is not None:
             spring = spring + self.probe.effort(now)
         return spring, -share * rate * arm.momentum

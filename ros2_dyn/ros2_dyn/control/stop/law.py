@@ -14,7 +14,7 @@ MAX_TRAVEL = 0.3
 MAX_STRETCH = MAX_TRAVEL / 2
 
 
-def position_hold(M: Array, stretch: Array, damping: float) -> Array:
+def position_hold(M: Array, stretch: Array, damping: float, most: Array) -> Array:
     """Return the efforts of springs that hold the joints at positions, N m or N, shape (n,).
 
     With a damping by momentum of the given rate, motions are damped with a ratio of 0.75. A joint that is farther away
@@ -24,8 +24,9 @@ def position_hold(M: Array, stretch: Array, damping: float) -> Array:
         M: mass matrix, shape (n, n).
         stretch: how far the joints are from there, rad or m, shape (n,).
         damping: rate of the damping, 1/s.
+        most: what a spring exerts at most, N m or N, shape (n,).
     """
-    return -((damping / 1.5) ** 2) * (M @ np.clip(stretch, -MAX_STRETCH, MAX_STRETCH))
+    return np.clip(-((damping / 1.5) ** 2) * (M @ np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)), -most, most)
 
 
 class Hold:
@@ -95,14 +96,14 @@ class Hold:
             self.anchor, self._way = q, qd / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
-            changed = np.clip(position_hold(arm.M, self._stretch, rate), -most, most) - self._spring
-            self.correction = self.carrying(np.where(loose, 0.0, -changed))
+            lost = self._spring - position_hold(arm.M, self._stretch, rate, most)
+            self.correction = self.carrying(np.where(loose, 0.0, lost))
         gone = self._way * (1 - np.exp(-rate * dt))
         self.anchor, self._way = np.where(loose, q, self.anchor + gone), self._way - gone
         stretch = q - self.anchor
         self._stretch = np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)
         self.anchor = q - self._stretch
-        self._spring = np.clip(position_hold(arm.M, self._stretch, rate), -most, most)
+        self._spring = position_hold(arm.M, self._stretch, rate, most)
         dragged = -((rate / 1.5) ** 2) * (arm.M @ (stretch - self._stretch))
         growth = dragged + np.where(moves, self._spring * rate / 6 * dt, 0.0)
         growth = np.where(growth * qd < 0, growth, 0.0)
