@@ -18,6 +18,11 @@ LEVER = 0.2
 """Moments and rotations of the tip may be as large and as fast as a force and a motion at this lever, m."""
 
 
+def robot_adds_friction(kind: Convention) -> bool:
+    """Return whether the robot itself compensates the friction of its joints."""
+    return kind == "gravity_and_friction_compensated"
+
+
 @dataclass(frozen=True)
 class CommandSettings(Group, name="commands", title="Commands: limits, ramps and stops"):
     """What is commanded, within which limits, and what ends it."""
@@ -75,7 +80,7 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
         locked=True,
     )
     ramp_time: float = parameter(
-        0.5, "Duration of the ramp when a mode is entered or left, s.", low=0.0, high=10.0, locked=True
+        0.5, "Duration of the ramp when a mode is entered, or ends in zero effort, s.", low=0.0, high=10.0, locked=True
     )
     delay: float = parameter(
         0.0,

@@ -73,7 +73,7 @@ class SupervisorPolicy:
     """Parameters of the supervisor: when commands end, and how."""
 
     ramp_time: float = 0.5
-    """Duration of the ramp when a mode is entered or left, s."""
+    """Duration of the ramp when a mode is entered, or ends in zero effort, s."""
     state_timeout: float = 0.1
     """Maximum age of a state that a command may be based on, s."""
     stop_behaviour: StopBehaviour = "hold_gravity"
@@ -193,7 +193,7 @@ class CommandSupervisor:
         self._limiter.ramp(now, self.policy.ramp_time)
 
     def leave(self) -> None:
-        """Brake until the arm is at rest, ramp to what holds it over the ramp time, then end commands."""
+        """Brake until the arm is at rest, then end commands in an effort that is seen to hold it."""
         self.reason = ""
         self._limiter.end_ramp()
         self._take("aborted" if not self.commands or self.policy.stop_behaviour == "none" else "left")
@@ -243,7 +243,7 @@ class CommandSupervisor:
 
     def accept(self, seen: SeenState) -> bool:
         """Return whether a command is to be based on a state."""
-        if not self._check_fresh(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
+        if not self._end_if_stale(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return False
         self.stateless = False
         self._motion.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
@@ -321,7 +321,7 @@ class CommandSupervisor:
 
     def ramp_down(self, now: float) -> Array | None:
         """Return the command at a time, s, if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`."""
-        if not self._check_fresh(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
+        if not self._end_if_stale(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
             return None
         assert self.carried is not None  # since the mode was entered
         # A mode that is left ends after 2 s without states: by then its ramp is over.
@@ -340,10 +340,10 @@ class CommandSupervisor:
         """Take notice that the newest command was not published in time, s."""
         if self.commands:
             self._limiter.withdraw(now)
-            self._check_fresh(now)
+            self._end_if_stale(now)
 
-    def _check_fresh(self, now: float) -> bool:
-        """Return whether the arm is commanded; stop the mode if the newest accepted state is too old."""
+    def _end_if_stale(self, now: float) -> bool:
+        """Stop the mode if the newest accepted state is too old; return whether the arm is commanded."""
         if self.commands and self._freshness.is_stale(now) and not self.stateless:
             self.stateless = True
             detail = f": {self._freshness.why_stale(now)}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The conditions under which every mode begins and goes on, one function each; those of one mode are its own.
 
-Several may fail at one state. The first in `CONDITIONS` is told: what a person did comes first, then what makes the
-rest doubtful (the model, the controller, the velocities), then what would do damage, then what the law lacks.
+Several may fail at one state. One is told: what a person did (`enabling_signal`), then the first in `CONDITIONS`: what
+makes the rest doubtful (the model, the controller, the velocities), then what would do damage, then what the law lacks.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class LoopDelay:
             declared: delay of the commands, s.
         """
         self.timeout, self.declared = timeout, declared
-        self.commands = CommandDelay(commands)
+        self.way = CommandDelay(commands)
+        """Of the commands to the joints."""
         self._states = self._shown = 0.0
         self.ahead = 0.0
         """How far stamps were ahead of their arrival in the last time, s."""
@@ -52,7 +53,7 @@ class LoopDelay:
     @property
     def command_delay(self) -> float:
         """The delay of the commands, and what the stamps hide of that of the states, s."""
-        return max(self.declared + self.ahead, self._shown, self.commands.delay)
+        return max(self.declared + self.ahead, self._shown, self.way.delay)
 
     def on_state(self, now: float, measured_at: float) -> None:
         """Take notice of a state that comes now, s, and when it was measured, s."""
@@ -62,7 +63,7 @@ class LoopDelay:
         else:
             keep = exp((self._now - now) / 0.5)  # s
             self._states = late + max(keep * (self._states - late), 0.0)
-            self._shown = max(keep * self._shown, self.commands.delay)
+            self._shown = max(keep * self._shown, self.way.delay)
             self.ahead = ahead + max(keep * (self.ahead - ahead), 0.0)
             self._measured_at = max(self._measured_at, measured_at)
         self._now = now

@@ -95,13 +95,13 @@ class DynamicsNode(ServedNode):
             (JointTrajectory, TRAJECTORIES, self._on_trajectory, 10),
         ):
             self.create_subscription(kind, topic, callback, qos, raw=True)
+        self.create_subscription(HybridTarget, "~/desired_hybrid", self._on_hybrid, 1)
         best_effort = QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
         newest = lambda: self._runtime.commands  # noqa: E731  # a command that is computed from an older one is late
         self.create_subscription(JointState, "joint_states", states, best_effort, newest=newest, raw=True)
         if self._runtime.robot is None:
             self.get_logger().info("waiting for the topic robot_description")
             self.create_subscription(String, "robot_description", self._on_description, LATCHED)
-        self.create_subscription(HybridTarget, "~/desired_hybrid", self._on_hybrid, 1)
 
     def _serve(self) -> None:
         """Create the services."""

@@ -14,13 +14,14 @@ from ros2_dyn_interfaces.srv import GiveBack, TakeOver
 
 from ros2_dyn.control.events import Event, Level
 from ros2_dyn.control.modes import HANDOVER_MODE, MONITOR
+from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.errors import MessageError, ProcessError
 from ros2_dyn.ros.controller_manager import Waiter, find_manager
 from ros2_dyn.ros.coroutines import LateService
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
-from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controllers, HandoverStep, Outcome, Refused
+from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controllers, Outcome, Refused
 from ros2_dyn.runtime.inputs import HandoverInput, ModeRequest
 
 Handover = Callable[[CommandedArm, Controllers], Awaitable[Outcome]]

@@ -42,7 +42,7 @@ class NodeDriver:
         self.log = EventLog(node.get_logger())
         self.window = Window()
         self.outputs: Outputs | None = None
-        self.commands = CommandOutput(node)
+        self.output = CommandOutput(node)
         self._node = node
         self._clock = RuntimeClock(runtime.settings.states.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
@@ -89,7 +89,7 @@ class NodeDriver:
         if update.command is not None:
             self._send(update)
         elif not update.commands:
-            self.commands.failsafe.clear()
+            self.output.failsafe.clear()
         if update.stop_failed:
             self._stop_service.call()
         if (mode := self.runtime.mode) != self._mode:  # an expired command or a clock that was set may have ended it
@@ -105,10 +105,10 @@ class NodeDriver:
     def _send(self, update: Update) -> None:
         command, now = update.command, self.now()
         assert command is not None
-        if self.commands.failsafe.commands:
+        if self.output.failsafe.commands:
             self.see_link()
         elif now <= command.expires:
-            self.commands.send(command, now)
+            self.output.send(command, now)
         else:
             self.step(CommandExpired())
 
@@ -159,7 +159,7 @@ class NodeDriver:
         """Arm the failsafe process, and tell the runtime."""
         problem = None
         try:
-            await self._aside(partial(self.commands.arm, config))
+            await self._aside(partial(self.output.arm, config))
         except FailsafeError as error:
             problem = error
         self.see_link()  # of now: arming takes seconds
@@ -209,19 +209,19 @@ class NodeDriver:
 
     def see_link(self) -> None:
         """Tell the runtime who receives the commands, and who else commands."""
-        link = self.commands.link()
+        link = self.output.link()
         self.step(link)
 
     def let_time_pass(self) -> None:
         """Give the runtime the time, and show the failsafe process that this one works, which is watched, too."""
-        self.commands.failsafe.beat()
+        self.output.failsafe.beat()
         self._looks += 1
-        if self.runtime.commands and (self.commands.failsafe.commands or self._looks % 10 == 0):
+        if self.runtime.commands and (self.output.failsafe.commands or self._looks % 10 == 0):
             self.see_link()
         self.step(TimePassed())
 
     def close(self) -> None:
         """End: what is commanded passes to the failsafe process."""
-        self.commands.failsafe.trigger()
+        self.output.failsafe.trigger()
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._black_box.close(self.now())

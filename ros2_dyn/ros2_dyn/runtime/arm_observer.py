@@ -34,13 +34,13 @@ class ArmObserver:
         self.robot: RobotDynamics | None = None
         self.latest: Observed | None = None
         """The newest state; None before there is one."""
-        self.commands = CommandHistory(0.24)  # s: twice the longest delay that is looked for
+        self.history = CommandHistory(0.24)  # s: twice the longest delay that is looked for
         """What was commanded lately."""
-        self.loop = LoopObserver(self.commands)
+        self.loop = LoopObserver(self.history)
         """How late the loop is."""
         self._targets = targets
-        self._monitor = ModelMonitor(self.commands)
-        self._applied = AppliedEffort(self.commands)
+        self._monitor = ModelMonitor(self.history)
+        self._applied = AppliedEffort(self.history)
         self._enabled_at = -inf
         self._walls = WallPlacement()
         self._walls_at: float | None = None
@@ -52,9 +52,9 @@ class ArmObserver:
         before, self.robot = self.robot, robot
         self._monitor.use(robot)
         if before is None or before.model.joint_names != robot.model.joint_names:
-            self.commands.clear()
-            self.latest, self._applied = None, AppliedEffort(self.commands)
-            self.loop = LoopObserver(self.commands)
+            self.history.clear()
+            self.latest, self._applied = None, AppliedEffort(self.history)
+            self.loop = LoopObserver(self.history)
         self.loop.use(robot.settings)
 
     def on_enable(self, signal: EnableSignal, now: float) -> None:
@@ -84,8 +84,8 @@ class ArmObserver:
             afresh: whether nothing was commanded before.
         """
         if afresh:
-            self.commands.clear()
-            self.commands.add(now, applied)
+            self.history.clear()
+            self.history.add(now, applied)
         self._monitor.begin(len(applied), afresh)
         self.loop.begin(not afresh)
         self._walls_at = None

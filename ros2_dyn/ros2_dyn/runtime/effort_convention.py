@@ -5,16 +5,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ros2_dyn.control.command_settings import Convention
+from ros2_dyn.control.command_settings import Convention, robot_adds_friction
 from ros2_dyn.model.spatial import Array
 
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
-
-
-def robot_adds_friction(kind: Convention) -> bool:
-    """Return whether the robot itself compensates the friction of its joints."""
-    return kind == "gravity_and_friction_compensated"
 
 
 def total_effort(

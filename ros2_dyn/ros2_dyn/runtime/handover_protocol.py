@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_dyn.control.controller_probe import ProbeFinding
 from ros2_dyn.control.modes import MONITOR
-from ros2_dyn.control.modes.base import HandoverStep as HandoverStep
+from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.model.spatial import Array
 
 

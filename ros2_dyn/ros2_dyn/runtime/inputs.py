@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.handover_protocol import HandoverStep
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, WorkDone
 

@@ -47,7 +47,6 @@ class LoopObserver:
         self._delay = LoopDelay(commands)
         self._passivity = PassivityObserver()
         self._periods: deque[float] = deque(maxlen=9)
-        self._budget = inf
         self.period = inf
         """The median of the newest nine periods of the states, s; inf before the second state."""
         self._state: Observed | None = None
@@ -79,7 +78,7 @@ class LoopObserver:
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""
         if not commanded:
-            self._delay.commands.restart()
+            self._delay.way.restart()
         self._passivity.restart()
 
     def on_state(self, observed: Observed) -> None:
@@ -94,7 +93,7 @@ class LoopObserver:
     def on_effort(self, effort: Array, limit: Array) -> None:
         """Take the measured effort of the newest state, as it would be commanded, and the limits, N m or N."""
         if self._state is not None:
-            self._delay.commands.on_effort(self._state.state.measured.measured_at, effort, limit)
+            self._delay.way.on_effort(self._state.state.measured.measured_at, effort, limit)
 
     def observe_energy(self, supply: Array | None) -> None:
         """Sum the energy that the law has fed into the arm until the newest state.

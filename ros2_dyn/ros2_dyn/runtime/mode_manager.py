@@ -136,7 +136,7 @@ class ModeManager:
         if data is None:
             return None
         self._sent = Sent(now, data)
-        observer.commands.add(now, effort)
+        observer.history.add(now, effort)
         if mode is not None and mode.handover is not None:
             mode.handover.on_command(now, effort)
         based_at = now if supervisor.stateless else supervisor.state_at

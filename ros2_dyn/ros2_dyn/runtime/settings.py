@@ -235,7 +235,7 @@ class OutputSettings(Group, name="outputs", title="Outputs"):
 
     black_box: str = parameter(
         "",
-        "Folder of the MCAP files of the last 10 s of inputs and decisions before each stop; it keeps the newest 20, "
+        "Folder of the MCAP files of the last minute of inputs and decisions before each stop; it keeps the newest 20, "
         "200 MB at most. Empty: `black_box` in the ROS log folder. none: no files are written.",
         read_only=True,
     )

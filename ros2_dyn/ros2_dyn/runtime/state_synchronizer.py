@@ -35,11 +35,6 @@ class StateSynchronizer:
         self._last_stamp: int | None = None
         self._matches = 0
 
-    @property
-    def waits(self) -> bool:
-        """Whether a measured state waits for its desired state."""
-        return self._waiting is not None
-
     def on_desired(self, desired: DesiredState, now: float) -> list[SynchronizedState]:
         """Take a desired state; return the synchronized state that it completes, if any.
 

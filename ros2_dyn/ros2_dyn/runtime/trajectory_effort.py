@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ros2_dyn.control.command_settings import Convention
+from ros2_dyn.control.command_settings import Convention, robot_adds_friction
 from ros2_dyn.errors import MessageError
 from ros2_dyn.kernels import Kernel
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.effort_convention import robot_adds_friction
 from ros2_dyn.runtime.joint_order import find_joints
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
 from ros2_dyn.runtime.robot_kernels import trajectory_kernel

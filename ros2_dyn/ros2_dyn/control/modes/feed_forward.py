@@ -9,6 +9,7 @@ from math import sqrt
 import numpy as np
 
 from ros2_dyn.control.arm import Arm, DesiredState
+from ros2_dyn.control.command_settings import robot_adds_friction
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.joint_pd import joint_pd
 from ros2_dyn.control.modes.base import Law, Mode, Needs
@@ -81,7 +82,7 @@ class FeedForward(Mode[FeedForwardSettings]):
         stiffness, damping = _bearable_gains(arm, inverse, *gains)
         correction = joint_pd(q, qd, q_d, qd_d, stiffness=stiffness, damping=damping)
         own = np.zeros(len(q))
-        if arm.commands.convention == "gravity_and_friction_compensated":
+        if robot_adds_friction(arm.commands.convention):
             own = joint_friction(robot.model, qd if computed_torque else qd_d, state.gravity)
         if computed_torque:
             qdd = (np.array(desired.qdd) + correction).tolist()

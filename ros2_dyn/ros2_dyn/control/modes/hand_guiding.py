@@ -57,7 +57,7 @@ class HandGuiding(Mode[HandGuidingSettings]):
         held, anchor = tip_friction(state, self._anchor, friction)
         tau = gravity_compensation(state, damping) + held + soft_walls(arm)
         tau += speed_brake(arm)
-        if arm.commands.convention == "raw":  # other robots compensate their friction themselves
+        if arm.commands.convention == "raw":  # one that adds gravity may compensate friction, too: twice is too much
             # nothing is left of it for a fast joint: friction that is told too large would drive it faster and faster
             fading = np.clip(2 - 2 * np.abs(state.qd) / arm.max_led_speed, 0.0, 1.0)
             tau += parameters.friction * fading * state.friction

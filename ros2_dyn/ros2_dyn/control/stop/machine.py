@@ -110,11 +110,6 @@ class Stop:
         return (self.phase, "entered") in NEXT
 
     @property
-    def escalated(self) -> bool:
-        """Whether the stop has failed."""
-        return self.phase in ("failed", "released")
-
-    @property
     def found(self) -> StopHandover:
         """Where it stands."""
         return StopHandover(self.phase, self.hold.anchor, self.hold.correction, self._released)

@@ -125,9 +125,9 @@ def test_efforts_that_change_by_rounding_alone_give_no_delay():
 def test_commands_that_come_sooner_than_before_make_the_loop_faster_slowly():
     """The stiffness of a wall goes with the square of that: a step of it would throw a joint."""
     loop = LoopDelay(CommandHistory(1.0), 0.1)
-    loop.commands.delay = 0.04
+    loop.way.delay = 0.04
     now, before = states(loop, 10, 0.01, 0.0), loop.command_delay
-    loop.commands.delay = 0.01
+    loop.way.delay = 0.01
     for _ in range(300):
         now, last = states(loop, 1, 0.01, 0.0, now), before
         before = loop.command_delay
@@ -166,6 +166,6 @@ def test_measured_efforts_show_the_whole_loop_whatever_the_clock_of_their_stamps
         applied = round((measured - 0.04) / period)
         if applied >= 0:
             loop.on_state(now, measured + offset)
-            loop.commands.on_effort(measured + offset, walk[applied], limit)
+            loop.way.on_effort(measured + offset, walk[applied], limit)
     least = 0.03 + 0.04 + period
     assert least - 0.002 <= loop.longest <= least + 2 * RESOLUTION + max(offset - 0.03, 0.0)
