@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ros2_dyn.control.modes import HANDOVER_MODE
+from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.runtime.handover import give_back, take_over
-from ros2_dyn.runtime.handover_protocol import ArmView, Controller, HandoverStep, Outcome, Refused
+from ros2_dyn.runtime.handover_protocol import ArmView, Controller, Outcome, Refused
 from ros2_dyn.runtime.inputs import HandoverInput
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
