@@ -36,7 +36,7 @@ class ServedNode(Node):
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._soon: deque[Callable[[], None]] = deque()
-        self._began, self._ended = 0.0, 0.0
+        self._began, self._ended, self._pauses = 0.0, 0.0, 0
         super().__init__(*arguments, **keywords)
 
     def create_timer(self, period: float, callback: Callable[[], object], *arguments: Any, **keywords: Any) -> Timer:
@@ -64,8 +64,11 @@ class ServedNode(Node):
             **keywords: see `Node`.
         """
         waiting: deque[Any] = deque(maxlen=qos.depth if isinstance(qos, QoSProfile) else qos)
+        read_in = -1  # after how many pauses
 
         def read() -> None:
+            nonlocal read_in
+            read_in = self._pauses
             message = waiting.popleft()
             if newest():
                 while waiting:
@@ -75,22 +78,24 @@ class ServedNode(Node):
             self._read(callback, message)
 
         def on_message(message: Any) -> None:
-            if self._is_busy():
-                if not waiting:
-                    self.call_soon(read)
-                waiting.append(message)
-            else:
-                self._read(callback, message)
+            first = not waiting
+            waiting.append(message)
+            if first and self._is_busy(read_in):
+                self.call_soon(read)
+            elif first:
+                read()
 
         return super().create_subscription(kind, topic, on_message, qos, **keywords)
 
-    def _is_busy(self) -> bool:
-        """Return whether something waits, or the node has paused for less than half of the time of the last message.
+    def _is_busy(self, read_in: int) -> bool:
+        """Return whether something waits, or the node has not paused since it read a message of this topic.
 
-        The ordinary executor turns to one message of each topic at a time, and needs no queue.
+        A pause is at least half as long as the last message took. The ordinary executor turns to one message of each
+        topic at a time, and needs no queue.
         """
         pause, work = time.perf_counter() - self._ended, self._ended - self._began
-        return bool(self._soon) or (2 * pause < work and not isinstance(self.executor, SingleThreadedExecutor))
+        self._pauses += 2 * pause >= work
+        return bool(self._soon) or (read_in == self._pauses and not isinstance(self.executor, SingleThreadedExecutor))
 
     def _read(self, callback: Callable[[Any], object], message: Any) -> None:
         self._began = time.perf_counter()
