@@ -168,6 +168,19 @@ def test_of_messages_that_wait_the_newest_is_read_or_all_that_the_queue_holds(ru
     assert node.log == read
 
 
+def test_after_a_pause_one_message_of_each_topic_is_read_where_it_comes(run, listener, monkeypatch):
+    node, waited = run("events"), []
+    slow, states = listener.publisher(Float64, "slow"), listener.publisher(JointState, "in", 50)
+    call_soon = node.call_soon
+    monkeypatch.setattr(node, "call_soon", lambda callback: (waited.append(callback), call_soon(callback)))
+    for i in range(10):
+        slow.publish(Float64(data=1.0))
+        states.publish(state(i))  # it comes while the other is read
+        listener.until(lambda i=i: len(node.log) == 2 * i + 2, "they are not read")
+        listener.spin(0.02)
+    assert len(waited) < 5  # the node may be held up amid a message, so that the pause after it is too short
+
+
 @KINDS
 @pytest.mark.parametrize("of", ["a subscription", "a timer", "call_soon"])
 def test_an_error_in_a_callback_is_logged_and_ends_nothing(run, listener, kind, of, capfd):
