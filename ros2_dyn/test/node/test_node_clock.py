@@ -14,19 +14,16 @@ from diagnostic_msgs.msg import DiagnosticArray
 from ros2_dyn_interfaces.srv import SetMode
 
 from driven_arms import HOME, MODEL, StandingArm
-from driver import Driver, force
+from driver import Driver, driving, force
 from ros2_dyn.dynamics import gravity
-from ros_harness import PATIENCE, Listener
+from ros_harness import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """A node that notices after four seconds that the clock stands still."""
-    listener = Listener()
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"states.timeout": 0.2, "gravity.damping": 0.0})
-    yield driver
-    driver.close()
-    listener.close()
+    with driving(Driver.of, StandingArm(speed=0.0), **{"states.timeout": 0.2, "gravity.damping": 0.0}) as driver:
+        yield driver
 
 
 def mode_status(driver: Driver) -> str:

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM
-
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from geometry_msgs.msg import WrenchStamped
@@ -23,18 +21,16 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from driven_arms import MODEL, SwingingArm
-from driver import NAMES, Driver
+from driver import NAMES, Driver, driving
 from ros2_dyn.dynamics import forward_kinematics, jacobian, rnea
 from ros2_dyn.ros.messages import nanoseconds
 from ros2_dyn.ros.node_base import LATCHED
-from ros_harness import Listener, Process, words
 
 THRESHOLD = [5.0, 5.0, 5.0, 1.0, 1.0, 1.0]
 BANDWIDTH = 25.0
 PERIOD = 0.002
 FORCE = np.array([10.0, -20.0, 15.0])
 DETECTOR: dict[str, Any] = {
-    "urdf_file": str(MOCK_ARM),
     "robot.joints": NAMES,
     "collision.threshold": THRESHOLD,
     "collision.bandwidth": BANDWIDTH,
@@ -60,27 +56,18 @@ def free(q: np.ndarray) -> np.ndarray:
 @pytest.fixture(scope="module")
 def node() -> Iterator[Driver]:
     """A node that observes an arm in motion, with all that it publishes of collisions."""
-    listener = Listener()
-    process = Process("ros2_dyn.ros.dynamics_node", *words(**DETECTOR))
-    listener.listen("dynamics/collision", type=CollisionState)
-    listener.listen("dynamics/external_wrench", type=WrenchStamped)
-    listener.listen("dynamics/wrench_markers", type=MarkerArray)
-    listener.listen("dynamics/collision_stop", type=Bool, qos=LATCHED)
     arm = SwingingArm(lambda q, qd, qdd: rnea(MODEL, q, qd, qdd))
-    driver = Driver(listener, process, arm=arm, simulated=True, period=PERIOD, answers="dynamics/external_effort")
-    driver.calls = []
-
-    def stop(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        driver.calls.append(request)
-        response.success = True
-        return response
-
-    listener.node.create_service(Trigger, "/controller/stop", stop)
-    driver.begin()
-    driver.until(lambda: listener.received["dynamics/collision"], "no states of the detector")
-    yield driver
-    driver.close()
-    listener.close()
+    states = {"period": PERIOD, "answers": "dynamics/external_effort"}
+    with driving(Driver.with_robot, arm, **states, **DETECTOR) as driver:
+        listener = driver.listener
+        listener.listen("dynamics/collision", type=CollisionState)
+        listener.listen("dynamics/external_wrench", type=WrenchStamped)
+        listener.listen("dynamics/wrench_markers", type=MarkerArray)
+        listener.listen("dynamics/collision_stop", type=Bool, qos=LATCHED)
+        driver.calls = listener.serve("/controller/stop")
+        driver.begin()
+        driver.until(lambda: listener.received["dynamics/collision"], "no states of the detector")
+        yield driver
 
 
 @pytest.fixture
@@ -90,15 +77,13 @@ def driver(node) -> Iterator[Driver]:
     node.play(SETTLED)
     assert node.listener.call(Trigger, "dynamics/reset_collision").success
     node.play(5)
-    assert not newest(node, "dynamics/collision").collision
+    assert not seen(node).collision
     return node
 
 
-def newest(driver: Driver, topic: str) -> Any:
-    """Return the message on a topic that belongs to the next state."""
-    state, received = driver.step(), driver.listener.received[topic]
-    driver.listener.until(lambda: received and received[-1].header.stamp == state.header.stamp, f"nothing on {topic}")
-    return received[-1]
+def seen(driver: Driver) -> CollisionState:
+    """Return what the detector publishes for the next state."""
+    return driver.newest(driver.step(), "dynamics/collision")[0]
 
 
 def stops(driver: Driver) -> list[bool]:
@@ -113,7 +98,7 @@ def test_push_at_the_tip_is_estimated_published_and_latched(driver):
     before = len(stops(driver))
     driver.arm.push = tip_push
     driver.play(SETTLED)
-    state = newest(driver, "dynamics/collision")
+    state = seen(driver)
     assert_allclose(state.residual, tip_push(driver.arm.q), rtol=0.02, atol=0.3)
     assert tuple(state.joint_names) == MODEL.joint_names
     assert state.collision
@@ -139,9 +124,9 @@ def test_push_at_the_tip_is_estimated_published_and_latched(driver):
     assert_allclose(answer.residual, tip_push(driver.arm.q), rtol=0.02, atol=0.3)
     driver.arm.push = free
     driver.play(SETTLED)
-    assert newest(driver, "dynamics/collision").collision  # until it is reset
+    assert seen(driver).collision  # until it is reset
     assert driver.listener.call(Trigger, "dynamics/reset_collision").success
-    assert not newest(driver, "dynamics/collision").collision
+    assert not seen(driver).collision
     driver.listener.until(lambda: stops(driver)[-1] is False, "the stop does not end")
 
 
@@ -188,7 +173,7 @@ def test_calibration_sets_the_thresholds_as_parameters(driver):
     done = calibrate()
     assert done.success, done.message
     assert 'robot.joints: ["shoulder_pan_joint"' in done.message
-    thresholds = np.array(newest(driver, "dynamics/collision").threshold)
+    thresholds = np.array(seen(driver).threshold)
     assert np.all(thresholds > error / np.sqrt(2))  # what an observer of as many 1/s makes of it
     assert np.all(thresholds < 20 * error)
     assert driver.set(**{"collision.threshold": THRESHOLD}).successful

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots import MOCK_ARM
 from ros2_dyn.dynamics import gravity
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
@@ -15,9 +14,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from driven_arms import HOME, MODEL
-from driver import Driver
+from driver import Driver, driving
 from ros2_dyn.ros.diagnostics import Window, states_status
-from ros_harness import Listener, Process, words
 
 
 class Reports:
@@ -46,11 +44,8 @@ class Reports:
 @pytest.fixture(scope="module")
 def reports() -> Iterator[Reports]:
     """Reports of a node that has got no state yet."""
-    listener = Listener()
-    driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM))))
-    yield Reports(driver)
-    driver.close()
-    listener.close()
+    with driving(Driver.with_robot) as driver:
+        yield Reports(driver)
 
 
 def test_states_are_reported_from_none_to_fine(reports):

@@ -17,13 +17,12 @@ from ros2_dyn_interfaces.srv import SetMode
 from sensor_msgs.msg import JointState
 
 from driven_arms import HOME, MODEL, ObedientArm
-from driver import COMMANDED_NODE, LIMIT, STEP, URDF, Driver, force, resting_at_home
+from driver import COMMANDED_NODE, LIMIT, STEP, URDF, Driver, driving, force, resting_at_home
 from robots import joint, link, robot
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea
-from ros_harness import Listener
 
-EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
+EFFORTS = tuple(f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis", "friction"))
 Fault = Callable[[Driver], None]
 
 
@@ -67,17 +66,14 @@ class CommandRules:
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """One node, which goes through all faults."""
-    listener = Listener()
     standing = {
         "commands.model_tolerance": 10.0,
         "commands.ramp_time": 0.0,
     }  # this arm does not move, whatever it exerts
-    driver = Driver.of(listener, ObedientArm(), **{"commands.max_force": 10000.0}, **standing)
-    listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
-    driver.until(lambda: all(listener.received[f"dynamics/{name}"] for name in EFFORTS), "no efforts")
-    yield driver
-    driver.close()
-    listener.close()
+    with driving(Driver.of, ObedientArm(), **{"commands.max_force": 10000.0}, **standing) as driver:
+        driver.listener.listen(*EFFORTS)
+        driver.until(lambda: all(driver.listener.received[name] for name in EFFORTS), "no efforts")
+        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -190,10 +186,10 @@ def test_fault_leaves_commands_safe_and_the_node_right(driver, rules, fault):
 
 def check_efforts(driver: Driver) -> None:
     """Check the efforts of the next state, and that all that came before are finite."""
-    state, received = driver.step(), driver.listener.received
-    last = {name: received[f"dynamics/{name}"] for name in EFFORTS}
-    driver.listener.until(lambda: all(m[-1].header.stamp == state.header.stamp for m in last.values()), "no efforts")
+    state = driver.step()
+    effort, weight, *_ = driver.newest(state, *EFFORTS)
     q, qd = np.array(state.position), np.array(state.velocity)
-    assert_allclose(last["gravity"][-1].effort, gravity(MODEL, q), rtol=0, atol=1e-9)
-    assert_allclose(last["inverse_dynamics"][-1].effort, rnea(MODEL, q, qd, np.zeros(6)), rtol=0, atol=1e-9)
-    assert all(np.all(np.isfinite(message.effort)) for messages in last.values() for message in messages)
+    assert_allclose(weight.effort, gravity(MODEL, q), rtol=0, atol=1e-9)
+    assert_allclose(effort.effort, rnea(MODEL, q, qd, np.zeros(6)), rtol=0, atol=1e-9)
+    received = driver.listener.received
+    assert all(np.all(np.isfinite(message.effort)) for name in EFFORTS for message in received[name])

@@ -12,7 +12,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros2_dyn_interfaces.msg import HybridTarget
-from sensor_msgs.msg import JointState
 
 from driven_arms import MODEL, StandingArm
 from driver import Driver, point
@@ -75,14 +74,7 @@ def test_ordinary_executor_gives_the_same_outputs(listener, start):
         driver.desired = desired
         for _ in range(20):
             state = driver.step()
-            rows = [newest(listener, state, f"events/{topic}", f"ordinary/{topic}") for topic in topics]
+            rows = [driver.newest(state, f"events/{topic}", f"ordinary/{topic}") for topic in topics]
             assert all(events == ordinary for events, ordinary in rows)
     tau = rnea(MODEL, state.position, state.velocity, QDD)
     assert_allclose(rows[0][0].effort, tau, rtol=0, atol=1e-10)
-
-
-def newest(listener, state: JointState, *topics: str) -> list[JointState]:
-    """Return the messages on some topics under the stamp of a state."""
-    received = [listener.received[topic] for topic in topics]
-    listener.until(lambda: all(m[-1].header.stamp == state.header.stamp for m in received), "no output")
-    return [messages[-1] for messages in received]

@@ -13,13 +13,11 @@ from numpy.testing import assert_allclose
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
 
 from driven_arms import HOME, MODEL, StandingArm
-from driver import STEP, Driver, force, point
+from driver import STEP, Driver, driving, force, point
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.ros.node_base import LATCHED
-from ros_harness import Listener
 
 G = gravity(MODEL, HOME)
 
@@ -27,21 +25,11 @@ G = gravity(MODEL, HOME)
 @pytest.fixture(scope="module")
 def node() -> Iterator[Driver]:
     """One node for all tests."""
-    listener = Listener()
     dampings = {f"{mode}.damping": 0.0 for mode in ("gravity", "hand_guiding", "force")}
-    brake = {"commands.stop_service": "/controller/brake"}
-    driver = Driver.of(listener, StandingArm(speed=0.0), **{"commands.max_force": 1000.0}, **brake, **dampings)
-    driver.brakes = []
-
-    def close_brakes(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        driver.brakes.append(request)
-        response.success = True
-        return response
-
-    listener.node.create_service(Trigger, "/controller/brake", close_brakes)
-    yield driver
-    driver.close()
-    listener.close()
+    others = {"commands.max_force": 1000.0, "commands.stop_service": "/controller/brake"}
+    with driving(Driver.of, StandingArm(speed=0.0), **dampings, **others) as driver:
+        driver.brakes = driver.listener.serve("/controller/brake")
+        yield driver
 
 
 @pytest.fixture

@@ -17,11 +17,10 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from driven_arms import HOME, MODEL, StandingArm
-from driver import NAMES, Driver, point
+from driver import LOCKSTEP, NAMES, Driver, driving, point
 from ros2_dyn.dynamics import coriolis, friction, gravity, joint_wrenches, rnea
 from ros2_dyn.model import JointDynamics
 from ros2_dyn.ros.messages import time_message
-from ros_harness import Listener, Process, words
 
 EFFORTS = ("inverse_dynamics", "gravity", "coriolis", "friction")
 VISCOUS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
@@ -35,21 +34,15 @@ WRENCH, MARKERS = "dynamics/joint_wrench/elbow_joint", "dynamics/wrench_markers"
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """A node with friction, of which all outputs are subscribed to."""
-    listener = Listener()
-    parameters = words(
-        urdf_file=str(MOCK_ARM),
-        **{"robot.joints": NAMES, "friction.viscous": VISCOUS, "friction.coulomb": [1.0] * 6},
-    )
-    process = Process("ros2_dyn.ros.dynamics_node", *parameters, *words(use_sim_time=True, **{"states.timeout": 10.0}))
-    driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
-    listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
-    listener.listen(WRENCH, type=WrenchStamped)
-    listener.listen(MARKERS, type=MarkerArray)
-    driver.begin()
-    driver.until(lambda: all(listener.received.values()), "not all outputs are published")
-    yield driver
-    driver.close()
-    listener.close()
+    friction = {"robot.joints": NAMES, "friction.viscous": VISCOUS, "friction.coulomb": [1.0] * 6}
+    with driving(Driver.with_robot, StandingArm(speed=0.5), **LOCKSTEP, **friction) as driver:
+        listener = driver.listener
+        listener.listen(*(f"dynamics/{name}" for name in EFFORTS))
+        listener.listen(WRENCH, type=WrenchStamped)
+        listener.listen(MARKERS, type=MarkerArray)
+        driver.begin()
+        driver.until(lambda: all(listener.received.values()), "not all outputs are published")
+        yield driver
 
 
 @pytest.fixture(autouse=True)
@@ -60,17 +53,9 @@ def _no_target(driver) -> Iterator[None]:
     driver.play(20)
 
 
-def newest(driver: Driver, state, *topics: str) -> list:
-    """Return the messages on some topics under the stamp of a state."""
-    received = [driver.listener.received[topic] for topic in topics]
-    came = lambda: all(messages[-1].header.stamp == state.header.stamp for messages in received)  # noqa: E731
-    driver.listener.until(came, "no output")
-    return [messages[-1] for messages in received]
-
-
 def efforts(driver: Driver, state) -> dict[str, np.ndarray]:
     """Return the efforts at a state."""
-    messages = newest(driver, state, *(f"dynamics/{name}" for name in EFFORTS))
+    messages = driver.newest(state, *(f"dynamics/{name}" for name in EFFORTS))
     assert all(list(message.name) == NAMES for message in messages)
     return {name: np.array(message.effort) for name, message in zip(EFFORTS, messages)}
 
@@ -138,7 +123,7 @@ def test_burst_of_desired_states_is_matched_by_stamp(driver):
 def test_joint_wrenches_are_in_the_frames_of_their_child_links(driver):
     """And the markers show them, scaled."""
     state = driver.step()
-    (message,) = newest(driver, state, WRENCH)
+    (message,) = driver.newest(state, WRENCH)
     f, m = message.wrench.force, message.wrench.torque
     assert message.header.frame_id == "forearm_link"
     expected = joint_wrenches(MODEL, state.position, state.velocity, np.zeros(6))[2]

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM
-
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from geometry_msgs.msg import Inertia
@@ -19,11 +17,11 @@ from ros2_dyn_interfaces.msg import Payload as PayloadMessage
 from ros2_dyn_interfaces.srv import EstimatePayload, SetPayload
 
 from driven_arms import MODEL, SwingingArm
-from driver import Driver
+from driver import LOCKSTEP, Driver, driving
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.model import Payload
 from ros2_dyn.ros.node_base import LATCHED
-from ros_harness import Listener, Process, words
+from ros_harness import Listener
 
 BOX = Payload(2.0, (0.02, -0.03, 0.08), 0.005 * np.eye(3))
 CARRYING = MODEL.carrying(BOX)
@@ -32,16 +30,11 @@ CARRYING = MODEL.carrying(BOX)
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """A node in simulated time that observes an arm in motion, which carries the box."""
-    listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"states.timeout": 10.0})
-    process = Process("ros2_dyn.ros.dynamics_node", *parameters)
-    listener.listen("dynamics/payload", type=PayloadMessage, qos=LATCHED)
     arm = SwingingArm(lambda q, qd, qdd: rnea(CARRYING, q, qd, qdd))
-    driver = Driver(listener, process, arm=arm, simulated=True, period=0.02)
-    driver.begin()
-    yield driver
-    driver.close()
-    listener.close()
+    with driving(Driver.with_robot, arm, period=0.02, **LOCKSTEP) as driver:
+        driver.listener.listen("dynamics/payload", type=PayloadMessage, qos=LATCHED)
+        driver.begin()
+        yield driver
 
 
 def estimate(driver: Driver, **request) -> EstimatePayload.Response:

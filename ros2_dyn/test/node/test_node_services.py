@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM
-
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from builtin_interfaces.msg import Duration
@@ -19,7 +17,7 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from driven_arms import HOME, MODEL
-from driver import NAMES, Driver
+from driver import LOCKSTEP, NAMES, Driver, driving
 from ros2_dyn.dynamics import (
     coriolis,
     gravity,
@@ -33,7 +31,6 @@ from ros2_dyn.dynamics import (
 )
 from ros2_dyn.model import Payload
 from ros2_dyn.ros.trajectory_process import MAX_BYTES
-from ros_harness import Listener, Process, words
 
 Q = [0.1, -1.2, 1.4, -1.8, -1.5, 0.3]
 QD = [0.5, -0.4, 0.3, -0.2, 0.1, 0.6]
@@ -45,12 +42,8 @@ LOADED = MODEL.carrying(Payload(2.0, (0, 0, 0.1), 0.1 * np.eye(3)))
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """A node in simulated time that has not got any state yet."""
-    listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), use_sim_time=True, **{"states.timeout": 10.0})
-    driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *parameters), simulated=True)
-    yield driver
-    driver.close()
-    listener.close()
+    with driving(Driver.with_robot, **LOCKSTEP) as driver:
+        yield driver
 
 
 def state(names=NAMES, position=Q, velocity=QD) -> JointState:

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from ros2_dyn_interfaces.srv import SetMode
 
 from driven_arms import HOME, MODEL, StandingArm
-from driver import Driver
+from driver import Driver, driving
 from ros2_dyn.dynamics import gravity
 
 TIMEOUT = 1.0
@@ -40,15 +40,9 @@ class SystemDriver(Driver):
 @pytest.fixture(scope="module")
 def driver() -> Iterator[SystemDriver]:
     """A node in system time."""
-    from ros_harness import Listener
-
-    listener = Listener()
-    driver = SystemDriver.of(
-        listener, StandingArm(speed=0.0), use_sim_time=False, **{"states.timeout": TIMEOUT, "gravity.damping": 0.0}
-    )
-    yield driver
-    driver.close()
-    listener.close()
+    parameters = {"use_sim_time": False, "states.timeout": TIMEOUT, "gravity.damping": 0.0}
+    with driving(SystemDriver.of, StandingArm(speed=0.0), **parameters) as driver:
+        yield driver
 
 
 def is_silent(driver: SystemDriver) -> bool:

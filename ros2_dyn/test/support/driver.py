@@ -8,8 +8,9 @@ What the node does then depends on the states alone, not on the speed of the mac
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -48,6 +49,8 @@ COMMANDED_NODE: dict[str, Any] = {
     "commands.ramp_time": 0.05,
 }
 """Parameters of a node that a test commands in lockstep."""
+LOCKSTEP: dict[str, Any] = {"use_sim_time": True, "states.timeout": 10.0}
+"""Parameters of a node that a test only asks in lockstep."""
 
 
 class Driver:
@@ -115,6 +118,21 @@ class Driver:
         driver.begin()
         driver.play(10)
         return driver
+
+    @classmethod
+    def with_robot(
+        cls,
+        listener: Listener,
+        arm: Arm | None = None,
+        *,
+        period: float = 0.01,
+        answers: str = "dynamics/gravity",
+        **parameters: Any,
+    ) -> Driver:
+        """Start a node that has its robot as a parameter, and its driver, which publishes nothing yet."""
+        process = Process("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM), **parameters))
+        simulated = parameters.get("use_sim_time", False)
+        return cls(listener, process, arm=arm, simulated=simulated, period=period, answers=answers)
 
     def begin(self) -> None:
         """Publish states until the node answers and all connections are there."""
@@ -235,6 +253,16 @@ class Driver:
             self.listener.spin_once()
         return True
 
+    def newest(self, state: JointState, *topics: str) -> list[Any]:
+        """Return the messages on some topics of the listener's under the stamp of a state; wait for them."""
+        received = [self.listener.received[topic] for topic in topics]
+
+        def came() -> bool:
+            return all(messages and messages[-1].header.stamp == state.header.stamp for messages in received)
+
+        self.listener.until(came, f"nothing on one of {topics}")
+        return [messages[-1] for messages in received]
+
     def answered(self, stamp: Time) -> bool:
         """Return whether a state of a stamp has been answered."""
         return any(message.header.stamp == stamp for message in self.answers[-8:])
@@ -323,6 +351,22 @@ class Driver:
         self.commands.append(list(message.data))
         for take in self.on_command:
             take(self.commands[-1])
+
+
+D = TypeVar("D", bound=Driver)
+
+
+@contextmanager
+def driving(make: Callable[..., D], *arguments: Any, **given: Any) -> Iterator[D]:
+    """Return the driver that a function makes with a listener of its own and its arguments; close both in the end."""
+    listener = Listener()
+    driver = make(listener, *arguments, **given)
+    try:
+        yield driver
+        driver.close()
+    finally:
+        driver.process.kill()
+        listener.close()
 
 
 def point(positions: Any = (), velocities: Any = (), accelerations: Any = ()) -> JointTrajectoryPoint:

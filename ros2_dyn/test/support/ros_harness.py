@@ -18,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.utilities import get_default_context
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 from ros2_dyn.runtime.mode_entry_checks import FAILSAFE_SUFFIX
 
@@ -100,6 +101,18 @@ class Listener:
             self.received[topic] = []
             self.node.create_subscription(type, topic, self.received[topic].append, qos)
         return self.received[topics[-1]]
+
+    def serve(self, name: str) -> list[Trigger.Request]:
+        """Offer a service that does nothing, with success; return the list of its requests."""
+        requests: list[Trigger.Request] = []
+
+        def answer(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            requests.append(request)
+            response.success = True
+            return response
+
+        self.node.create_service(Trigger, name, answer)
+        return requests
 
     def publisher(self, type: Any, topic: str, qos: Any = 10) -> Any:
         """Return a publisher that has a subscriber."""
