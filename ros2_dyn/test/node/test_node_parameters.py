@@ -18,7 +18,7 @@ from rclpy.parameter import parameter_value_to_python
 from ros2_dyn_interfaces.srv import GetDynamics
 
 from driven_arms import HOME, MODEL, StandingArm
-from driver import COMMANDED_NODE, NAMES, URDF, Driver
+from driver import COMMANDED_NODE, URDF, Driver
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.runtime.settings import declared
 from ros_harness import Listener, words
@@ -88,12 +88,6 @@ def test_parameters_change_as_a_whole_or_not_at_all(driver):
     driver.step()
     assert_allclose(driver.answers[-1].effort, upside_down, rtol=0, atol=1e-10)
     assert driver.set(**{"robot.gravity": [0.0, 0.0, -9.80665]}).successful
-
-
-def test_commands_are_in_the_order_of_robot_joints(driver):
-    order = [3, 2, 1, 0, 4, 5]
-    assert driver.set(**{"robot.joints": [NAMES[i] for i in order]}).successful
-    assert_allclose(driver.enter("gravity")[-1], gravity(MODEL, HOME)[order], rtol=0, atol=1e-9)
 
 
 def test_new_kernels_do_not_interrupt_commands(listener, start, tmp_path):
