@@ -92,7 +92,10 @@ def stops(driver: Driver) -> list[bool]:
 
 
 def test_push_at_the_tip_is_estimated_published_and_latched(driver):
-    """The effort, a collision, the wrench, its marker and the stop; reset ends it when nobody pushes any more."""
+    """The effort, a collision, the wrench, its marker and the stop; reset ends it when nobody pushes any more.
+
+    A late subscriber gets the stop.
+    """
     driver.step()
     assert_allclose(driver.answers[-1].effort, np.zeros(6), atol=0.05)
     before = len(stops(driver))
@@ -105,6 +108,10 @@ def test_push_at_the_tip_is_estimated_published_and_latched(driver):
     assert list(state.threshold) == THRESHOLD
     assert list(state.exceeded) == [abs(r) > e for r, e in zip(state.residual, THRESHOLD)]
     driver.listener.until(lambda: stops(driver)[before:] == [True], "no stop")
+    late: list[Bool] = []
+    driver.listener.node.create_subscription(Bool, "dynamics/collision_stop", late.append, LATCHED)
+    driver.listener.until(lambda: late, "nothing for the late subscriber")
+    assert late[0].data
     wrenches = driver.listener.received["dynamics/external_wrench"]
     wrenches.clear()
     driver.until(lambda: wrenches, "no wrench")  # it is withheld where another link seems to be touched
@@ -128,16 +135,6 @@ def test_push_at_the_tip_is_estimated_published_and_latched(driver):
     assert driver.listener.call(Trigger, "dynamics/reset_collision").success
     assert not seen(driver).collision
     driver.listener.until(lambda: stops(driver)[-1] is False, "the stop does not end")
-
-
-def test_late_subscriber_gets_the_stop(driver):
-    """It is latched."""
-    driver.arm.push = tip_push
-    driver.play(SETTLED)
-    late: list[Bool] = []
-    driver.listener.node.create_subscription(Bool, "dynamics/collision_stop", late.append, LATCHED)
-    driver.listener.until(lambda: late, "nothing for the late subscriber")
-    assert late[0].data
 
 
 def test_collision_service_is_called_once_for_each_collision(driver):
