@@ -126,13 +126,12 @@ def test_process_ends_although_the_simulation_has_ended_with_the_node(begin):
 
 
 def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
-    """SIGSTOP for 3 s, then SIGCONT. It can command again when the process was released."""
+    """SIGSTOP, then SIGCONT. It can command again when the process was released."""
     driver = begin()
     driver.barrier()
     count, node = len(driver.commands), driver.process.process.pid
     os.kill(node, signal.SIGSTOP)
-    stopped_at = driver.elapsed
-    feed(driver, lambda: driver.elapsed > stopped_at + 3 * 10**9, "no time")
+    feed(driver, lambda: len(driver.commands) > count + 150, "no commands")
     assert "takes over: the node was held up" in driver.process.printed
     check_ramp(driver.commands[count - 1 :], WEIGHT)
     os.kill(node, signal.SIGCONT)
@@ -152,29 +151,25 @@ def test_stopped_node_is_replaced_and_is_silent_when_it_goes_on(begin):
 
 
 def test_node_is_silent_when_the_process_dies_that_replaced_it_and_commands_again_when_it_is_asked(begin):
-    """The process is killed at once, or stopped first, as one that hangs and that a user has to kill."""
+    """The process hangs first, until a user kills it."""
     driver = begin()
     node = driver.process.process.pid
-    for number, hangs in enumerate([False, True], 1):
-        failsafe = child_of(node)
-        os.kill(node, signal.SIGSTOP)
-        feed(driver, lambda number=number: driver.process.printed.count("takes over") == number, "it is not replaced")
-        os.kill(node, signal.SIGCONT)
-        feed(driver, lambda: driver.mode == "monitor", "it goes on")
-        if hangs:
-            os.kill(failsafe, signal.SIGSTOP)
-            driver.play(30)
-            assert (
-                "'/dynamics_failsafe' commands on /dynamics/command: it took over" in driver.set_mode("force").message
-            )
-        os.kill(failsafe, signal.SIGKILL)
-        feed(driver, lambda failsafe=failsafe: has_ended(failsafe), "it is not killed")
-        driver.play(30)
-        assert driver.play(30) == []
-        assert driver.mode == "monitor"
-        enter_force(driver)
-        assert driver.play(5)
-        assert child_of(node) != failsafe
+    failsafe = child_of(node)
+    os.kill(node, signal.SIGSTOP)
+    feed(driver, lambda: "takes over" in driver.process.printed, "it is not replaced")
+    os.kill(node, signal.SIGCONT)
+    feed(driver, lambda: driver.mode == "monitor", "it goes on")
+    os.kill(failsafe, signal.SIGSTOP)
+    driver.play(30)
+    assert "'/dynamics_failsafe' commands on /dynamics/command: it took over" in driver.set_mode("force").message
+    os.kill(failsafe, signal.SIGKILL)
+    feed(driver, lambda: has_ended(failsafe), "it is not killed")
+    driver.play(30)
+    assert driver.play(30) == []
+    assert driver.mode == "monitor"
+    enter_force(driver)
+    assert driver.play(5)
+    assert child_of(node) != failsafe
 
 
 def has_ended(pid: int) -> bool:
