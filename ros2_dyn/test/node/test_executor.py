@@ -332,7 +332,7 @@ def end(seconds, *signals, pause=1.1 * TIME_TO_END):
 )
 def test_a_signal_and_an_early_second_one_let_a_callback_come_to_its_end(kind, signals, monkeypatch):
     monkeypatch.setenv(VARIABLE, kind)
-    assert end(0.6, *signals, pause=0.1) == ("done\n", 0)
+    assert end(0.3, *signals, pause=0.1) == ("done\n", 0)
 
 
 def test_a_late_second_interrupt_ends_a_callback_that_is_stuck():
