@@ -16,22 +16,16 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from driven_arms import MODEL, StandingArm
-from driver import Driver
-from ros_harness import Listener, Process, words
+from driver import LOCKSTEP, Driver, driving
 
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """A node in simulated time, and its diagnostics."""
-    listener = Listener()
-    parameters = {"urdf_file": str(MOCK_ARM), "use_sim_time": True, "states.timeout": 10.0}
-    process = Process("ros2_dyn.ros.dynamics_node", *words(**parameters))
-    driver = Driver(listener, process, arm=StandingArm(speed=0.5), simulated=True)
-    listener.listen("/diagnostics", type=DiagnosticArray)
-    driver.begin()
-    yield driver
-    driver.close()
-    listener.close()
+    with driving(Driver.with_robot, StandingArm(speed=0.5), **LOCKSTEP) as driver:
+        driver.listener.listen("/diagnostics", type=DiagnosticArray)
+        driver.begin()
+        yield driver
 
 
 def message_type(name: str) -> type:

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM
-
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 pytest.importorskip("toppra", reason="toppra, which finds the timing, is not installed")
 
@@ -20,10 +18,10 @@ from ros2_dyn_interfaces.srv import RetimeTrajectory, SetPayload
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from driven_arms import MODEL
-from driver import NAMES, Driver
+from driver import NAMES, Driver, driving
 from ros2_dyn.dynamics import friction, rnea
 from ros2_dyn.model import Payload
-from ros_harness import Listener, Process, words
+from ros_harness import Listener, Process
 
 NAME = "retiming/retime_trajectory"
 POSTURES = [[0.0, -1.2, 1.4, -1.8, -1.57, 0.3], [0.8, -0.8, 0.9, -1.5, -1.2, 0.0], [1.0, -1.2, 1.4, -1.8, -1.57, 1.0]]
@@ -33,15 +31,11 @@ SCALE = 0.5
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Driver]:
     """A node, and the one that times for it once it has its robot."""
-    listener = Listener()
-    parameters = words(urdf_file=str(MOCK_ARM), **{"commands.effort_scale": SCALE})
-    driver = Driver(listener, Process("ros2_dyn.ros.dynamics_node", *parameters))
-    retiming = Process("ros2_dyn_tools.ros.retime_node")
-    wait_until(lambda: "no robot yet" not in listener.call(RetimeTrajectory, NAME).message, listener)
-    yield driver
-    assert "Traceback" not in retiming.stop()
-    driver.close()
-    listener.close()
+    with driving(Driver.with_robot, **{"commands.effort_scale": SCALE}) as driver:
+        listener, retiming = driver.listener, Process("ros2_dyn_tools.ros.retime_node")
+        wait_until(lambda: "no robot yet" not in listener.call(RetimeTrajectory, NAME).message, listener)
+        yield driver
+        assert "Traceback" not in retiming.stop()
 
 
 def wait_until(condition: Callable[[], bool], listener: Listener) -> None:
