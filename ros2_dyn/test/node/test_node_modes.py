@@ -96,16 +96,9 @@ def test_the_mode_is_published_for_late_subscribers(driver):
 def test_a_second_publisher_of_commands_rejects_a_mode(driver):
     """It is named; the mode can be entered when it is gone."""
     other = driver.listener.node.create_publisher(Float64MultiArray, "dynamics/command", 1)
-    try:
-        messages = set()
-
-        def rejected() -> bool:
-            response = driver.set_mode("gravity")
-            messages.add(response.message)
-            return not response.success
-
-        driver.until(rejected, "the other publisher is not seen")
-        assert "'/listener' publishes on /dynamics/command, too: two commanders would fight" in " ".join(messages)
+    named = "'/listener' publishes on /dynamics/command, too: two commanders would fight"
+    try:  # a mode that is entered before it is seen is stopped, and the arm has to rest then
+        driver.until(lambda: named in driver.set_mode("gravity").message, "the other publisher is not named")
     finally:
         driver.listener.node.destroy_publisher(other)
     driver.until(lambda: driver.set_mode("gravity").success, "it is not entered")
