@@ -81,22 +81,6 @@ def test_efforts_are_those_of_the_library(driver):
     check(efforts(driver, state), state)
 
 
-def test_joints_come_in_the_order_of_the_model(driver):
-    """Whatever the order of the message is, and with joints of others in it."""
-    order = [3, 1, 5, 0, 2, 4]
-    driver.pass_time()
-    state = driver.state()
-    shuffled = {
-        "name": [*(NAMES[i] for i in order), "gripper"],
-        "position": [*(state.position[i] for i in order), np.nan],
-        "velocity": [*(state.velocity[i] for i in order), np.nan],
-        "effort": [],
-    }
-    driver.time -= driver.period
-    driver.step(**shuffled)
-    check(efforts(driver, state), state)
-
-
 @pytest.mark.parametrize("whole", [False, True], ids=["accelerations alone", "whole desired state"])
 def test_desired_state_of_the_same_stamp_gives_the_inverse_dynamics(driver, whole):
     """With the measured positions and velocities where it gives none."""
