@@ -30,11 +30,10 @@ def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start
     driver.step()
     assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
     floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
-    for wrong, why in (("<robot", "robot_description rejected"), (floating, "floating")):
-        driver.describe(wrong)
-        driver.until(lambda why=why: why in driver.process.printed, "it is not rejected")
-        driver.step()
-        assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    driver.describe(floating)
+    driver.until(lambda: "robot_description rejected" in driver.process.printed, "it is not rejected")
+    driver.step()
+    assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
     assert "'mock_arm' is kept" in driver.process.printed
     heavier = URDF.replace('<mass value="3.7"/>', '<mass value="5.7"/>')
     assert heavier != URDF
