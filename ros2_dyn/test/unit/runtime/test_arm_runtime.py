@@ -101,15 +101,6 @@ def test_accelerations_are_estimated_from_velocities_without_a_desired_state():
     assert_allclose(update.terms.inverse_dynamics, expected, rtol=0, atol=1e-6)
 
 
-def test_a_state_finds_its_desired_state_in_a_burst(runtime):
-    for first in range(100, 300, 20):
-        for stamp in range(first, first + 20):
-            runtime.step(desired(stamp, [float(stamp - first)] * 3), NOW)
-        steps = runtime.step(state(first + 10), NOW).steps or runtime.step(desired(first + 10), NOW).steps
-        expected = rnea(SMALL_ARM, Q, QD, [10.0] * 3) + friction(SMALL_ARM, QD)
-        assert_allclose(steps[-1].terms.inverse_dynamics, expected, rtol=0, atol=1e-10)
-
-
 def test_a_held_state_comes_out_with_the_next_one(runtime):
     for stamp in (1, 2, 3):
         runtime.step(desired(stamp), NOW)
