@@ -74,9 +74,6 @@ def test_friction_regressor_times_parameters_is_friction_springs_and_rotors():
     tau = dynamics.friction(TREE, qd) + dynamics.spring(TREE, q) + TREE.armature * qdd
     Y, parameters = dynamics.friction_regressor(TREE, q, qd, qdd), dynamics.friction_parameters(TREE)
     assert_allclose(Y @ parameters, tau, rtol=0, atol=1e-12)
-    rigid = dynamics.regressor(TREE, q, qd, qdd) @ dynamics.inertial_parameters(TREE)
-    whole = dynamics.rnea(TREE, q, qd, qdd) + dynamics.friction(TREE, qd) + dynamics.spring(TREE, q)
-    assert_allclose(rigid + Y @ parameters, whole, rtol=0, atol=1e-10)
 
 
 def test_urdf_damping_and_friction_are_viscous_and_coulomb_friction():
