@@ -7,6 +7,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import numpy as np
+import pytest
+from numpy.testing import assert_allclose
 
 from ros2_dyn.model import JointDynamics, RobotModel
 
@@ -76,6 +78,22 @@ def random_tree(seed: int, joints: int = 8) -> str:
             )
         )
     return robot(*elements)
+
+
+def arm_and_trees(trees: int, joints: int = 8) -> dict[str, RobotModel]:
+    """Return the mock arm and some random trees, by name."""
+    random = {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed, joints)) for seed in range(trees)}
+    return {"mock_arm": mock_arm()} | random
+
+
+def for_each(robots: dict[str, RobotModel]) -> pytest.MarkDecorator:
+    """Return the mark of a test of each of some robots, which are its argument `model`."""
+    return pytest.mark.parametrize("model", robots.values(), ids=robots)
+
+
+def close(ours, theirs, tolerance: float = 1e-10) -> None:
+    """Compare numbers relative to the largest one."""
+    assert_allclose(ours, theirs, rtol=0, atol=tolerance * max(1.0, float(np.max(np.abs(theirs)))))
 
 
 def general_tree(seed: int) -> RobotModel:

@@ -2,15 +2,14 @@
 """Regrouped inertia: other bodies, the same efforts."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm, random_state, random_tree
+from robots import arm_and_trees, for_each, mock_arm, random_state
 from ros2_dyn import dynamics
 from ros2_dyn.dynamics import inertial_parameters, regroup_inertia
 from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed, 6)) for seed in range(6)}
+ROBOTS = arm_and_trees(6, 6)
 TILTED = [1.0, -2.0, -9.0]
 
 
@@ -19,9 +18,8 @@ def nonzero(model: RobotModel) -> int:
     return int(np.count_nonzero(inertial_parameters(model)))
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_efforts_and_what_follows_from_them_are_the_same(name):
-    model = ROBOTS[name]
+@for_each(ROBOTS)
+def test_efforts_and_what_follows_from_them_are_the_same(model):
     other, x = regroup_inertia(model), random_state(model, 1)
     assert nonzero(other) < nonzero(model)
     for function in (dynamics.rnea, dynamics.forward_dynamics):
@@ -32,9 +30,8 @@ def test_efforts_and_what_follows_from_them_are_the_same(name):
         assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_known_gravity_takes_weight_off_bodies_that_turn_about_it(name):
-    model = ROBOTS[name]
+@for_each(ROBOTS)
+def test_known_gravity_takes_weight_off_bodies_that_turn_about_it(model):
     other, x = regroup_inertia(model, TILTED), random_state(model, 1)
     assert nonzero(other) <= nonzero(regroup_inertia(model))
     assert_allclose(dynamics.rnea(other, *x, TILTED), dynamics.rnea(model, *x, TILTED), rtol=1e-10, atol=1e-10)

@@ -3,9 +3,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from robots import joint, link, mock_arm, random_state, random_tree, robot
+from robots import arm_and_trees, close, for_each, joint, link, random_state, robot
 from ros2_dyn.dynamics import (
     gravity,
     jacobian,
@@ -16,19 +15,10 @@ from ros2_dyn.dynamics import (
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(4)}
+ROBOTS = arm_and_trees(4)
 
 
-@pytest.fixture(params=ROBOTS)
-def model(request) -> RobotModel:
-    """Return one of the robots."""
-    return ROBOTS[request.param]
-
-
-def close(a, b, tolerance=1e-10):
-    assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(b))))
-
-
+@for_each(ROBOTS)
 def test_gravity_is_the_gradient_of_the_potential_energy(model):
     q, _, _ = random_state(model, 3)
     step = 1e-6

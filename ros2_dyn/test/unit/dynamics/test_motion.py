@@ -3,25 +3,19 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from robots import mock_arm, planar_2r, random_state, random_tree
+from robots import arm_and_trees, close, for_each, planar_2r, random_state
 from ros2_dyn.dynamics import forward_kinematics, jacobian, jacobian_dot, link_acceleration, link_velocity
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(3)}
+ROBOTS = arm_and_trees(3)
 POINT = [0.1, -0.2, 0.3]
 
 
-def close(a, b, tolerance=1e-10):
-    assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(b))))
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_link_velocity_and_acceleration_agree_with_the_jacobian(name):
+@for_each(ROBOTS)
+def test_link_velocity_and_acceleration_agree_with_the_jacobian(model):
     """``v = J qd`` and ``a = J qdd + Jdot qd``."""
-    model = ROBOTS[name]
     q, qd, qdd = random_state(model, 1, 3)
     for link in model.link_names:
         J, Jd = jacobian(model, q, link, POINT), jacobian_dot(model, q, qd, link, POINT)

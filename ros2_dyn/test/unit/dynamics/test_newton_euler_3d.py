@@ -2,23 +2,16 @@
 """The 3D recursion, and the conversion between classical and spatial accelerations."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm, random_tree
+from robots import arm_and_trees, for_each
 from ros2_dyn.dynamics import classical_acceleration, forward_kinematics
 from ros2_dyn.dynamics.recursions import accelerations, joint_transforms, velocities
-from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(6)}
-
-
-@pytest.fixture(params=ROBOTS)
-def model(request) -> RobotModel:
-    """Return one of the robots."""
-    return ROBOTS[request.param]
+ROBOTS = arm_and_trees(6)
 
 
+@for_each(ROBOTS)
 def test_classical_acceleration_is_the_second_derivative_of_position_unlike_the_spatial_one(model):
     w = np.linspace(0.7, 1.9, model.n)
     t, step = 0.9, 1e-4

@@ -5,15 +5,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm, random_state, random_tree
+from robots import arm_and_trees, close, for_each, random_state
 from ros2_dyn.dynamics import ExternalWrench, RneaDerivatives, mass_matrix, regressor, rnea, rnea_derivatives
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
-from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(3)}
+ROBOTS = arm_and_trees(3)
 TILTED = [1.0, -2.0, -9.0]
 STEP = 1e-6
+FINITE_DIFFERENCES = 2e-8
+"""Relative error of central differences with that step."""
 
 
 def differences(function, x: np.ndarray) -> np.ndarray:
@@ -22,20 +23,16 @@ def differences(function, x: np.ndarray) -> np.ndarray:
     return np.stack([(function(x + step) - function(x - step)) / (2 * STEP) for step in steps], axis=-1)
 
 
-def close(ours, theirs):
-    assert_allclose(ours, theirs, rtol=0, atol=2e-8 * max(1.0, np.max(np.abs(theirs))))
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_derivatives_by_the_state_agree_with_central_differences(name):
-    model = ROBOTS[name]
+@for_each(ROBOTS)
+def test_derivatives_by_the_state_agree_with_central_differences(model):
     q, qd, qdd = random_state(model, 1)
     push = [ExternalWrench(model.default_tip, [10.0, -5.0, 3.0, 1.0, 2.0, -1.0], (0.1, 0.2, -0.3))]
     found = rnea_derivatives(model, q, qd, qdd, TILTED, external=push)
     assert isinstance(found, RneaDerivatives)
-    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, TILTED, external=push), q))
-    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, TILTED, external=push), qd))
-    close(mass_matrix(model, q), differences(lambda x: rnea(model, q, qd, x, TILTED, external=push), qdd))
+    close(found.dtau_dq, differences(lambda x: rnea(model, x, qd, qdd, TILTED, external=push), q), FINITE_DIFFERENCES)
+    close(found.dtau_dqd, differences(lambda x: rnea(model, q, x, qdd, TILTED, external=push), qd), FINITE_DIFFERENCES)
+    columns = differences(lambda x: rnea(model, q, qd, x, TILTED, external=push), qdd)
+    close(mass_matrix(model, q), columns, FINITE_DIFFERENCES)
 
 
 def test_derivatives_by_the_payload_are_the_regressor():
@@ -43,7 +40,7 @@ def test_derivatives_by_the_payload_are_the_regressor():
     q, qd, qdd = random_state(model, 2)
     kernel = compile_kernel(model, ("tau",), "numpy", ("q", "qd", "qdd", "payload"), link="wrist_3_link")
     Y = regressor(model, q, qd, qdd)[:, -10:]
-    close(differences(lambda parameters: kernel(q, qd, qdd, parameters)[0], np.full(10, 0.1)), Y)
+    close(differences(lambda parameters: kernel(q, qd, qdd, parameters)[0], np.full(10, 0.1)), Y, FINITE_DIFFERENCES)
 
 
 def test_derivatives_of_a_batch_agree_with_single_calls():

@@ -3,9 +3,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from robots import mock_arm, planar_2r, random_state, random_tree
+from robots import arm_and_trees, close, for_each, planar_2r, random_state
 from ros2_dyn.dynamics import (
     ExternalWrench,
     central_axis,
@@ -21,21 +20,12 @@ from ros2_dyn.dynamics import (
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(3)}
+ROBOTS = arm_and_trees(3)
 PUSH = np.array([10.0, -20.0, 5.0, 1.0, 2.0, -3.0])
 POINT = np.array([0.1, -0.2, 0.3])
 
 
-@pytest.fixture(params=ROBOTS)
-def model(request) -> RobotModel:
-    """Return one of the robots."""
-    return ROBOTS[request.param]
-
-
-def close(a, b):
-    assert_allclose(a, b, rtol=0, atol=1e-10 * max(1.0, np.max(np.abs(b))))
-
-
+@for_each(ROBOTS)
 def test_wrench_at_any_point_in_any_axes_acts_by_the_transposed_jacobian(model):
     """``tau = ... - J^T f``, and forward dynamics inverts it."""
     q, qd, qdd = random_state(model, 1, 3)
@@ -92,6 +82,7 @@ def test_static_wrenches_of_the_2r_arm_have_their_closed_form():
     close(static_wrenches(model, q, [fx, fy, 0, 0, 0, 0], frame="tip"), expected)
 
 
+@for_each(ROBOTS)
 def test_static_wrenches_along_the_axes_are_the_static_torque_and_zero_off_the_path(model):
     q, _, _ = random_state(model, 5)
     f = static_wrenches(model, q, PUSH, point=POINT)

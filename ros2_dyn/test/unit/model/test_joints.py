@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import general_tree, joint, link, mock_arm, planar_2r, random_positions, robot
+from robots import close, general_tree, joint, link, mock_arm, planar_2r, random_positions, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import RobotModel
@@ -27,10 +27,6 @@ def tree(request) -> RobotModel:
 def state(model: RobotModel, seed: int):
     rng = np.random.default_rng(seed)
     return random_positions(model, rng), *rng.uniform(-2, 2, size=(2, model.n))
-
-
-def close(a, b, tolerance=1e-10):
-    assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(b))))
 
 
 def moved(model: RobotModel, q: np.ndarray, qd: np.ndarray, dt: float) -> np.ndarray:
