@@ -5,22 +5,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm, random_state, random_tree
+from robots import arm_and_trees, for_each, random_state
 from ros2_dyn.dynamics import forward_kinematics, jacobian, jacobian_dot, static_torque
 from ros2_dyn.errors import InputError
-from ros2_dyn.model import RobotModel
 
 STEP = 1e-6
 FINITE_DIFFERENCES = 1e-8
 """Error of central differences with that step: rounding, 1e-16 / STEP, and curvature, STEP^2."""
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed)) for seed in range(4)}
-
-
-@pytest.fixture(params=ROBOTS)
-def model(request) -> RobotModel:
-    """Return one of the robots."""
-    return ROBOTS[request.param]
+ROBOTS = arm_and_trees(4)
 
 
 def twist_by_differences(model, q, qd, link, point):
@@ -31,6 +24,7 @@ def twist_by_differences(model, q, qd, link, point):
     return np.array([*v[:3], W[2, 1], W[0, 2], W[1, 0]])
 
 
+@for_each(ROBOTS)
 def test_jacobian_of_every_link_is_the_derivative_of_its_pose(model):
     q, qd, _ = random_state(model, 1)
     point = np.array([0.1, -0.2, 0.3])
@@ -39,16 +33,7 @@ def test_jacobian_of_every_link_is_the_derivative_of_its_pose(model):
         assert_allclose(jacobian(model, q, link, point) @ qd, twist, rtol=0, atol=FINITE_DIFFERENCES)
 
 
-def test_jacobian_in_another_frame_has_rotated_rows(model):
-    q, _, _ = random_state(model, 2)
-    tip, frame = model.default_tip, model.link_names[2]
-    R = forward_kinematics(model, q, frame)[:3, :3]
-    J = jacobian(model, q, tip)
-    assert_allclose(jacobian(model, q, tip, frame=frame)[:3], R.T @ J[:3], rtol=0, atol=1e-12)
-    assert_allclose(jacobian(model, q, tip, frame=frame)[3:], R.T @ J[3:], rtol=0, atol=1e-12)
-    assert_allclose(jacobian(model, q, tip, frame=model.base_link), J, rtol=0, atol=1e-12)
-
-
+@for_each(ROBOTS)
 @pytest.mark.parametrize("in_tip_axes", [False, True])
 def test_jacobian_dot_in_fixed_and_moving_axes_is_the_derivative_of_the_jacobian(model, in_tip_axes):
     q, qd, _ = random_state(model, 3)
@@ -59,16 +44,7 @@ def test_jacobian_dot_in_fixed_and_moving_axes_is_the_derivative_of_the_jacobian
     assert_allclose(jacobian_dot(model, q, qd, **where), expected, rtol=0, atol=FINITE_DIFFERENCES)
 
 
-def test_power_of_static_torque_is_that_of_the_wrench(model):
-    q, qd, _ = random_state(model, 4)
-    rng = np.random.default_rng(4)
-    wrench, point, frame = rng.normal(size=6), rng.normal(size=3), model.link_names[2]
-    R = forward_kinematics(model, q, frame)[:3, :3]
-    twist = jacobian(model, q, point=point) @ qd
-    power = (R @ wrench[:3]) @ twist[:3] + (R @ wrench[3:]) @ twist[3:]
-    assert_allclose(static_torque(model, q, wrench, point=point, frame=frame) @ qd, power, rtol=1e-12)
-
-
+@for_each(ROBOTS)
 def test_batches_agree_with_single_calls(model):
     Q, QD, _ = random_state(model, 5, 2, 3)
     wrench = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
