@@ -88,10 +88,3 @@ def test_static_torque_of_a_tip_force_has_its_closed_form(point_masses, q, force
     c2, s2 = np.cos(q[1]), np.sin(q[1])
     tau = [L1 * s2 * fx + (L2 + L1 * c2) * fy, L2 * fy]
     assert_allclose(static_torque(point_masses, q, [fx, fy, 0, 0, 0, 0], frame="tip"), tau, rtol=0, atol=1e-12)
-
-
-def test_determinant_of_the_jacobian_is_zero_where_the_arm_is_stretched_or_folded(point_masses):
-    """``det J = l1 l2 sin(theta2)``."""
-    for theta2 in (0.0, np.pi, 0.3, -1.2):
-        J = jacobian(point_masses, [0.4, theta2])[:2]
-        assert_allclose(np.linalg.det(J), L1 * L2 * np.sin(theta2), rtol=0, atol=1e-12)
