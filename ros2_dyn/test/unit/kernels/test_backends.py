@@ -5,19 +5,21 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM, joint, link, mock_arm, random_state, random_tree, robot
+from robots import MOCK_ARM, arm_and_trees, close, for_each, joint, link, mock_arm, random_state, robot
 from ros2_dyn import dynamics
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import why_no_c
 from ros2_dyn.model import RobotModel
+from tiers import part
 
-ROBOTS = {"mock_arm": mock_arm()} | {f"tree_{seed}": RobotModel.from_urdf(random_tree(seed, 4)) for seed in range(1)}
+ROBOTS = arm_and_trees(1, 4)
+TREES = dict(part(arm_and_trees(6).items(), 1, 4))
 TILTED = [1.0, -2.0, -9.0]
 BOOK = {
     "tau": lambda model, q, qd, qdd, effort: dynamics.rnea(model, q, qd, qdd, TILTED),
@@ -42,18 +44,25 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
 
 
-def assert_close(result, book):
-    assert_allclose(result, book, rtol=0, atol=1e-11 * max(1.0, np.max(np.abs(book))))
+assert_close = partial(close, tolerance=1e-11)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ROBOTS)
-def test_every_backend_agrees_with_the_book_at_one_state(name, backend):
-    model = ROBOTS[name]
+def check(model, backend):
     x = [*random_state(model, 1), random_state(model, 2)[0]]
     kernel = compile_kernel(model, tuple(BOOK), backend)
     for output, result in zip(kernel.outputs, kernel(*x, TILTED)):
         assert_close(result, BOOK[output](model, *x))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@for_each(ROBOTS)
+def test_every_backend_agrees_with_the_book_at_one_state(model, backend):
+    check(model, backend)
+
+
+@for_each(TREES)
+def test_python_agrees_with_the_book_for_trees(model):
+    check(model, "python")
 
 
 @pytest.mark.parametrize("backend", BACKENDS[1:])
@@ -101,10 +110,9 @@ def test_wrong_input_raises_error_that_names_the_input(backend):
 
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
-@pytest.mark.parametrize("name", ROBOTS)
-def test_c_computes_the_same_numbers_as_python_to_the_last_bit(name):
+@for_each(ROBOTS)
+def test_c_computes_the_same_numbers_as_python_to_the_last_bit(model):
     """So that a decision does not depend on the backend. Sequences of any kind are taken."""
-    model = ROBOTS[name]
     python, compiled = compile_kernel(model, tuple(BOOK), "python"), compile_kernel(model, tuple(BOOK), "scalar")
     assert (python.backend, compiled.backend) == ("python", "c")
     q, qd, qdd, *_ = (x.tolist() for x in (*random_state(model, 1), np.zeros(1)))
