@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver of the node tests measures: arms that stand, obey or swing."""
+"""What drivers measure in tests: arms that stand, obey or swing."""
 
 from __future__ import annotations
 
@@ -52,11 +52,14 @@ class ObedientArm(StandingArm):
             self.effort = effort
 
 
+def swing(t: float, joints: int = 6, amplitude: float = 0.3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return positions, velocities and accelerations at a time, s, of the first joints that swing about home."""
+    w, a = np.array([2.0, 3.0, 2.5, 4.0, 5.0, 3.5])[:joints], amplitude
+    return HOME[:joints] + a * np.sin(w * t), a * w * np.cos(w * t), -a * w**2 * np.sin(w * t)
+
+
 class SwingingArm:
     """An arm that swings about home with efforts that fit its motion, pushed from outside if wanted."""
-
-    RATE = np.array([2.0, 3.0, 2.5, 4.0, 5.0, 3.5])
-    """Angular frequencies, rad/s."""
 
     def __init__(self, inverse_dynamics: Callable[[Any, Any, Any], Any], amplitude: float = 0.3) -> None:
         self.inverse_dynamics, self.amplitude = inverse_dynamics, amplitude
@@ -66,8 +69,7 @@ class SwingingArm:
 
     def measure(self, t: float) -> tuple[Any, Any, Any]:
         """See `Arm`."""
-        w, a = self.RATE, self.amplitude
-        self.q, qd, qdd = HOME + a * np.sin(w * t), a * w * np.cos(w * t), -a * w**2 * np.sin(w * t)
+        self.q, qd, qdd = swing(t, amplitude=self.amplitude)
         return self.q, qd, self.inverse_dynamics(self.q, qd, qdd) - self.push(self.q)
 
     def command(self, effort: list[float]) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from driven_arms import swing
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, friction, gravity, jacobian, rnea
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime import ArmRuntime, CollisionUpdate, JointSample, PayloadRequest, Settings, Update
 from ros2_dyn.runtime.inputs import CollisionCalibration, CollisionReset, SettingsChange, TimePassed
-from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, description
+from runtime_rig import DRIVES, NAMES, SMALL_ARM, description
 
-W = np.array([2.0, 3.0, 2.5])
 PERIOD = 2_000_000
 """Of the states, ns."""
 K = 25.0
@@ -47,9 +47,7 @@ class PushedArm:
     def step(self, moving: bool = True) -> np.ndarray:
         """Play the state of the next instant, with the effort that the motors exert; return the joint positions."""
         self.i += 1
-        t = self.now * moving
-        q, qd, qdd = HOME + 0.3 * np.sin(W * t), 0.3 * W * np.cos(W * t), -0.3 * W**2 * np.sin(W * t)
-        qd, qdd = qd * moving, qdd * moving
+        q, qd, qdd = swing(self.now, len(NAMES), 0.3 * moving)
         e = self.push(q)
         tau = rnea(self.model, q, qd, qdd) + friction(self.model, qd) - e
         effort = list(self.measured(tau, q, e))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm
+from driven_arms import MODEL, swing
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime import (
@@ -24,11 +24,8 @@ from ros2_dyn.runtime import (
 from ros2_dyn.runtime.inputs import SettingsChange, TimePassed
 from runtime_rig import description
 
-MODEL = mock_arm()
 NAMES = MODEL.joint_names
 BOX = Payload(2.0, (0.02, -0.03, 0.08), 0.005 * np.eye(3))
-HOME = np.array([0.3, -1.2, 1.4, -1.8, -1.57, 0.2])
-W = np.array([2.0, 3.0, 2.5, 4.0, 5.0, 3.5])
 PERIOD = 20_000_000
 """Of the states, ns."""
 SECONDS = 3.0
@@ -53,11 +50,10 @@ class LoadedArm:
         """Play states for some time, s, and do the work that is asked for."""
         for _ in range(round(1e9 * seconds / PERIOD)):
             self.i += 1
-            t = self.now
-            q, qd, qdd = HOME + 0.3 * np.sin(W * t), 0.3 * W * np.cos(W * t), -0.3 * W**2 * np.sin(W * t)
+            q, qd, qdd = swing(self.now)
             effort = self.measured(q, qd, qdd, rnea(self.real, q, qd, qdd))
-            self.runtime.step(JointSample(self.i * PERIOD, NAMES, q.tolist(), qd.tolist(), list(effort)), t)
-            self.take(self.runtime.step(TimePassed(), t))
+            self.runtime.step(JointSample(self.i * PERIOD, NAMES, q.tolist(), qd.tolist(), list(effort)), self.now)
+            self.take(self.runtime.step(TimePassed(), self.now))
 
     def take(self, update: Update) -> None:
         """Keep the replies of an update, and do its work."""
