@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import mock_arm
+from robots import HOME, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
@@ -26,7 +26,6 @@ from ros2_dyn.dynamics import forward_kinematics, friction, rnea, static_torque
 from ros2_dyn.simulation.perturbed import with_friction
 from ros_harness import PATIENCE, Listener, Process
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 MODEL = mock_arm()
 PERIOD = 4_000_000
 """Of the states, ns."""

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM, mock_arm
+from robots import HOME, MOCK_ARM, mock_arm
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
@@ -27,7 +27,6 @@ from ros2_dyn.simulation.perturbed import with_friction
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
 MODEL = mock_arm()
-HOME = (0.0, -1.2, 1.4, -1.8, -1.57, 0.0)
 PERIOD = 4_000_000
 """ns."""
 
@@ -87,7 +86,7 @@ def test_the_parameter_file_holds_every_parameter_with_its_default():
 
 def test_home_is_zero_or_the_nearest_limit_where_it_is_not_given():
     assert MockArmSettings().start(MODEL) == [0.0] * 6
-    assert MockArmSettings(home=HOME).start(MODEL) == list(HOME)
+    assert MockArmSettings(home=HOME).start(MODEL) == HOME
 
 
 def test_friction_and_rotors_are_of_the_known_arm_and_errors_of_the_true_one_by_the_seed():
@@ -123,7 +122,7 @@ def test_noise_is_on_the_states_as_large_as_asked_and_not_on_the_reference():
     states = node.published[JointState]
     for name, sigma in (("position", 0.01), ("velocity", 0.1), ("effort", 1.0)):
         assert_allclose(np.std([getattr(state, name) for state in states], axis=0), sigma, rtol=0.2)
-    assert all(tuple(message.points[0].positions) == HOME for message in node.published[JointTrajectory])
+    assert all(list(message.points[0].positions) == HOME for message in node.published[JointTrajectory])
 
 
 def test_states_are_dropped_and_late_as_asked_and_the_reference_is_whole():

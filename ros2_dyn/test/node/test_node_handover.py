@@ -6,16 +6,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robots import HOME, mock_arm
+
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from ros2_dyn_interfaces.srv import GiveBack, ListControllers, SwitchController, TakeOver
 
-from robots import mock_arm
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.simulation.controllers import gains_of_inertia
 from ros_harness import words
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 REMAP = ("-r", "~/command:=/effort_controller/commands")
 SERVICES = ("list_controllers", "switch_controller")
 MOCK_ARM = [word for each in SERVICES for word in ("-r", f"controller_manager/{each}:=mock_arm/{each}")]

@@ -20,17 +20,6 @@ from ros2_dyn.dynamics import forward_dynamics
 from ros2_dyn.model import JointDynamics, RobotModel
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-MASS = 4.0
-"""Mass of `CART`, kg."""
-
-
-def cart(mass: float) -> RobotModel:
-    """Return a mass, kg, on a horizontal rail."""
-    return RobotModel.from_urdf(
-        robot(link("base"), link("cart", mass), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-    )
-
 
 def chain(seed: int, *types: str) -> RobotModel:
     """Return a robot without branches, with any axes, full inertia tensors and friction."""
@@ -44,7 +33,6 @@ def chain(seed: int, *types: str) -> RobotModel:
     return model.with_joint_dynamics({joint.name: JointDynamics(*rng.uniform(0.1, 1, 2)) for joint in model.joints})
 
 
-CART = cart(MASS)
 SEVEN = chain(7, "revolute", "revolute", "prismatic", "revolute", "revolute", "continuous", "revolute")
 THREE = chain(3, "revolute", "prismatic", "revolute")
 

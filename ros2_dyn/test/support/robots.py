@@ -13,6 +13,8 @@ from numpy.testing import assert_allclose
 from ros2_dyn.model import JointDynamics, RobotModel
 
 MOCK_ARM = Path(__file__).parents[2] / "config" / "mock_arm.urdf"
+HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
+"""Joint positions of the mock arm far from limits and singularities, rad."""
 
 
 def mock_arm() -> RobotModel:
@@ -42,6 +44,17 @@ def joint(name: str, type: str, parent: str, child: str, xyz=(0, 0, 0), rpy=(0, 
 def robot(*elements: str) -> str:
     """Return a <robot>."""
     return f'<robot name="test">{"".join(elements)}</robot>'
+
+
+MASS = 4.0
+"""Mass of `CART`, kg."""
+
+
+def cart(mass: float) -> RobotModel:
+    """Return a mass, kg, on a horizontal rail."""
+    return RobotModel.from_urdf(
+        robot(link("base"), link("cart", mass), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
+    )
 
 
 def planar_2r(l1: float, l2: float, first: dict, second: dict) -> str:
@@ -161,3 +174,6 @@ def example_robots() -> Path:
         return Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
     except PackageNotFoundError:
         return Path("example-robot-data is not installed")
+
+
+CART = cart(MASS)

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from control_states import arm_at
-from robots import mock_arm
+from robots import HOME, mock_arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_settings import CommandSettings
 from ros2_dyn.control.effort_limiter import CommandLimits
@@ -30,7 +30,6 @@ from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
 from tiers import FULL, part
 
-HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 ARMATURE = (0.5, 0.5, 0.4, 0.1, 0.1, 0.1)
 PERIOD = 2e-3
 """Period of the loop, s."""
@@ -283,6 +282,6 @@ def check_pressed(pressed: Pressed) -> None:
 def test_soft_walls_of_several_joints_hold_against_a_hand(rig, direction):
     """Limits are 0.5 rad to both sides, so that several joints stop the hand."""
     way = np.array(direction) / np.linalg.norm(direction)
-    pressed = pull(rig, way, 1.5, lower=HOME - 0.5, upper=HOME + 0.5)
+    pressed = pull(rig, way, 1.5, lower=np.subtract(HOME, 0.5), upper=np.add(HOME, 0.5))
     assert pressed.on_walls.size >= 2
     check_pressed(pressed)

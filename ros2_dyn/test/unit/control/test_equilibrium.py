@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
-from control_states import CART, MASS, Continuous
+from control_states import Continuous
+from robots import CART, MASS
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.cartesian_impedance import damping_matrix, displacement, stiffness_matrix
 from ros2_dyn.control.equilibrium import EquilibriumLimits, approach, drag

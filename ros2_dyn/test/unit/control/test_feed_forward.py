@@ -7,8 +7,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
-from control_states import CART, HOME, MASS, exact_motion
-from robots import mock_arm
+from control_states import exact_motion
+from robots import CART, HOME, MASS, mock_arm
 from ros2_dyn.control.joint_pd import joint_pd
 from ros2_dyn.kernels import compile_kernel
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from control_states import CART, MASS, SEVEN, THREE, exact_motion, moving
-from robots import example_robots
+from control_states import SEVEN, THREE, exact_motion, moving
+from robots import CART, MASS, example_robots
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_motion
 from ros2_dyn.control.gravity_compensation import gravity_compensation

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-from control_states import HOME, exact_motion
-from robots import joint, link, mock_arm, robot
+from control_states import exact_motion
+from robots import HOME, joint, link, mock_arm, robot
 from ros2_dyn.control.arm_state import ArmState, arm_state
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.dynamics import (

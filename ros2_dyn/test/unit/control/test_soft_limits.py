@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from control_states import SEVEN, cart, exact_motion, made_up, moving
+from control_states import SEVEN, exact_motion, made_up, moving
+from robots import cart
 from ros2_dyn.control.arm_state import arm_state
 from ros2_dyn.control.soft_limits import soft_limits
 

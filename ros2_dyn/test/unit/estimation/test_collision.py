@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
-from robots import joint, link, mock_arm, random_state, robot
+from robots import HOME, joint, link, mock_arm, random_state, robot
 from ros2_dyn.dynamics import jacobian, rnea, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.calibration import MARGIN, Calibration
@@ -21,7 +21,6 @@ from ros2_dyn.model import RobotModel
 
 MODEL = mock_arm()
 K = 40.0
-HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 
 
 # ---- the first-order observer, base of the others

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from control_states import HOME, arm_at
-from robots import joint, link, mock_arm, robot
+from control_states import arm_at
+from robots import HOME, joint, link, mock_arm, robot
 from ros2_dyn.audit import audit_model
 from ros2_dyn.control import MODES, arm_state
 from ros2_dyn.control.command_settings import CommandSettings

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from control_states import MASS, cart
-from robots import joint, link, robot
+from robots import MASS, cart, joint, link, robot
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.brakes import Brakes
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm

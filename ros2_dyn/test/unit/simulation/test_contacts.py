@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import joint, link, mock_arm, random_tree, robot
+from robots import CART, HOME, joint, link, mock_arm, random_tree, robot
 from ros2_dyn.dynamics import forward_kinematics, rnea, static_torque
 from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.model import RobotModel
@@ -16,10 +16,6 @@ from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-CART = RobotModel.from_urdf(
-    robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-)
 PENDULUM = RobotModel.from_urdf(
     robot(link("base"), link("bob", 1.5, (0, 0, -0.8)), joint("hinge", "continuous", "base", "bob", axis=(0, 1, 0)))
 )

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import CubicHermiteSpline
 
-from robots import joint, link, mock_arm, robot
+from robots import CART, HOME, mock_arm
 from ros2_dyn.dynamics import gravity, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
@@ -18,12 +18,8 @@ from ros2_dyn.simulation.interpolated_trajectory import TrajectoryPoint as Point
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 
-HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
 MODEL = mock_arm()
 NAMES = MODEL.joint_names
-CART = RobotModel.from_urdf(
-    robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-)
 
 
 def controlled(model: RobotModel = MODEL, q=HOME, gains=None) -> Controllers:
@@ -232,18 +228,18 @@ def test_trajectory_starting_in_the_future_is_extended_back_to_the_current_state
     arm = controllers.arm
     controllers.switch(TRAJECTORY)
     arm.advance(500)
-    point = Point(2.0, HOME + 1, [0.0] * 6, [8.0] * 6)
+    point = Point(2.0, np.add(HOME, 1), [0.0] * 6, [8.0] * 6)
     controllers.follow(read_waypoints(NAMES, NAMES, [point]))
     at = arm.law.trajectory.at
     assert_allclose(at(arm.t)[0], arm.q, rtol=0, atol=1e-15)
     assert_allclose(at(arm.t)[1], arm.qd, rtol=0, atol=1e-15)
     assert_allclose(at(arm.t + 0.5)[2], 2.0)
-    assert_allclose(at(arm.t + 2.0)[0], HOME + 1)
+    assert_allclose(at(arm.t + 2.0)[0], np.add(HOME, 1))
 
     controllers.follow(read_waypoints(NAMES, NAMES, [point]), arm.t + 2.0)
     assert_allclose(arm.law.trajectory.at(arm.t + 1.0)[2], 2.0)
     controllers.follow(read_waypoints(NAMES, NAMES, [point._replace(time=0.0)]))
-    assert_allclose(arm.law.trajectory.at(arm.t)[0], HOME + 1)
+    assert_allclose(arm.law.trajectory.at(arm.t)[0], np.add(HOME, 1))
     law = arm.law
     with pytest.raises(InputError, match=r"header.stamp: the trajectory ended 1.000 s ago"):
         controllers.follow(read_waypoints(NAMES, NAMES, [point]), arm.t - 3.0)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import joint, link, mock_arm, robot
+from robots import HOME, mock_arm
 from ros2_dyn.dynamics import gravity, kinetic_energy, potential_energy
 from ros2_dyn.kernels.compile_aside import compiling_aside
 from ros2_dyn.kernels.compile_c import why_no_c
-from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.hand import Hand
@@ -19,10 +18,6 @@ from ros2_dyn.simulation.leapfrog import compile_leapfrog
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 
-HOME = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0])
-CART = RobotModel.from_urdf(
-    robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-)
 FREE = with_armature(mock_arm(), [0.3, 0.3, 0.2, 0.05, 0.05, 0.05])
 FRICTIONAL = with_friction(FREE, [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import joint, link, mock_arm, robot
+from robots import CART, HOME, mock_arm
 from ros2_dyn.dynamics import friction, kinetic_energy, potential_energy, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import JointDynamics, RobotModel
@@ -14,10 +14,6 @@ from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.perturbed import perturbed, quantise, with_friction
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-CART = RobotModel.from_urdf(
-    robot(link("base"), link("cart", 4.0), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-)
 FRICTIONAL = with_friction(mock_arm(), [8.0, 8.0, 5.0, 1.0, 1.0, 1.0], [5.0, 5.0, 3.0, 1.0, 1.0, 1.0])
 
 

@@ -5,14 +5,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots import joint, link, mock_arm, robot
+from robots import HOME, joint, link, mock_arm, robot
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, HeldEffort, SimulatedArm
-
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
-from robots import joint, link, mock_arm, random_tree, robot
+from robots import CART, HOME, MASS, mock_arm, random_tree
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, kinetic_energy, static_torque
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
@@ -20,11 +20,6 @@ from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
 from ros2_dyn.simulation.wall import Wall
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
-MASS = 4.0
-CART = RobotModel.from_urdf(
-    robot(link("base"), link("cart", MASS), joint("x", "prismatic", "base", "cart", axis=(1, 0, 0)))
-)
 REST = np.zeros(3)
 
 
