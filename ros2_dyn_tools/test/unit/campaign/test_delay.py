@@ -13,7 +13,7 @@ import pytest
 
 from light_arms import Loop, Outcome, light_arm, play
 from ros2_dyn.control.passivity_observer import PassivityObserver
-from tiers import part
+from tiers import by_turns, part
 
 TIP_SPEED_LIMIT = 0.25
 """Speed that the tip must not exceed, m/s."""
@@ -60,19 +60,23 @@ def arm(name: str) -> tuple:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("name", part(ARMS, 0, 2))
-@pytest.mark.parametrize("loop", loops((500.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), ids=str)
-def test_force_without_contact_stays_slow_through_a_late_loop(name, loop):
+@pytest.mark.parametrize(
+    ("loop", "name"),
+    by_turns(loops((500.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), part(ARMS, 0, 2)),
+    ids=str,
+)
+def test_force_without_contact_stays_slow_through_a_late_loop(loop, name):
     outcome = play(*arm(name), "force", loop, force=5.0, gap=None, push=0.0, seconds=2.0)
     show(name, "5 N, free", loop, outcome)
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
 
 
-@pytest.mark.parametrize("name", part(ARMS, 0, 1))
 @pytest.mark.parametrize(
-    "loop", loops((250.0, LATE[1]), (250.0, LATE[6]), (500.0, LATE[3]), (125.0, LATE[10])), ids=str
+    ("loop", "name"),
+    by_turns(loops((250.0, LATE[1]), (250.0, LATE[6]), (500.0, LATE[3]), (125.0, LATE[10])), part(ARMS, 0, 1)),
+    ids=str,
 )
-def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_the_impact_explains(name, loop):
+def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_the_impact_explains(loop, name):
     outcome = play(*arm(name), "force", loop, force=20.0, seconds=2.0)
     show(name, "20 N, wall", loop, outcome)
     assert outcome.force <= 30.0 + outcome.impact
@@ -81,10 +85,17 @@ def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_t
         assert outcome.last_force == pytest.approx(20.0, rel=0.25)
 
 
-@pytest.mark.parametrize(("mode", "name"), part([*product(["hand_guiding", "gravity"], ARMS)], 0, 6))
-@pytest.mark.parametrize("loop", loops((500.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])), ids=str)
-def test_a_guided_arm_comes_to_rest_through_a_late_loop(name, loop, mode):
+@pytest.mark.parametrize(
+    ("loop", "guided"),
+    by_turns(
+        loops((500.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])),
+        part(product(["hand_guiding", "gravity"], ARMS), 0, 6),
+    ),
+    ids=str,
+)
+def test_a_guided_arm_comes_to_rest_through_a_late_loop(loop, guided):
     """It is pushed for 0.2 s, and slows down at the rate of its damping at least."""
+    mode, name = guided
     outcome = play(*arm(name), mode, loop, gap=None, push=1.5, seconds=3.5)
     show(name, mode, loop, outcome)
     assert outcome.tip_speed <= TIP_SPEED_LIMIT

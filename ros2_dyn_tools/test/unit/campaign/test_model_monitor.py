@@ -23,7 +23,7 @@ from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
-from tiers import FULL
+from tiers import FULL, part
 
 HOME = np.array([0.0, -0.9, 1.2, -1.8, -1.57, 0.0])
 PAYLOAD = Payload(5.0, (0.0, 0.0, 0.05), link="tool0")
@@ -171,7 +171,7 @@ def assert_stopped(world: World, mode: str, change, since: float, kind: str, tra
 # --- before a mode
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", part(MODES, 0, 1))
 def test_gravity_turned_over_is_refused(mode):
     text = assert_refused(
         make_world(settings=arm_settings(**{"robot.gravity": (0.0, 0.0, 9.81)})), mode, "shoulder_lift_joint"
@@ -261,7 +261,7 @@ def test_a_controller_with_another_order_of_joints_is_noticed(mode, swapped):
     assert_stopped(world, mode, None, ENTERED, CONTROLLER_DOES_NOT_FOLLOW)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", part(MODES, 2, 3))
 def test_a_controller_that_lets_the_arm_go_is_noticed(mode):
     world = make_world()
 
@@ -272,7 +272,7 @@ def test_a_controller_that_lets_the_arm_go_is_noticed(mode):
     assert_stopped(world, mode, let_go, CHANGED, CONTROLLER_DOES_NOT_FOLLOW)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", part(MODES, 0, 4))
 def test_a_controller_that_gives_way_to_the_brakes_is_noticed(mode):
     world = make_world()
 
@@ -292,7 +292,7 @@ def test_a_controller_that_was_never_active_is_noticed_once_the_commands_differ_
     assert outcome.travel < 0.05
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", part(MODES, 1, 2))
 def test_a_payload_that_falls_is_noticed(mode):
     world = make_world(LOADED, ARM)
     declare(world, PAYLOAD)

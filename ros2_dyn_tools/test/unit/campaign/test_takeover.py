@@ -14,6 +14,7 @@ from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.world import World
+from tiers import part
 
 REST = 0.05
 """Speed of a joint that an arm may have after a stop, rad/s."""
@@ -135,7 +136,7 @@ def most(played: World, seconds: float) -> tuple[float, float]:
     return tuple(np.max(seen, axis=0).tolist())
 
 
-@pytest.mark.parametrize("mass", [5.0, 6.0])
+@pytest.mark.parametrize("mass", part([5.0, 6.0], 1))
 def test_failsafe_goes_on_with_the_effort_that_held_the_arm_when_the_model_could_not(mass):
     """By the model's gravity it would throw the arm again, at 1 rad/s."""
     played = wrong_about_its_payload(mass)
