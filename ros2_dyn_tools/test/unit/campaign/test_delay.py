@@ -52,21 +52,13 @@ def show(name: str, what: str, loop: Loop, outcome: Outcome) -> None:
     print(f"{name:9}{what:14}{loop.rate:5.0f} Hz {delays:>12} ms: {motion}, {fate}")
 
 
-def arm(name: str) -> tuple:
-    """Return a light arm, or skip where it is not installed."""
-    try:
-        return light_arm(name)
-    except Exception as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.parametrize(
     ("loop", "name"),
     by_turns(loops((500.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), part(ARMS, 0, 2)),
     ids=str,
 )
 def test_force_without_contact_stays_slow_through_a_late_loop(loop, name):
-    outcome = play(*arm(name), "force", loop, force=5.0, gap=None, push=0.0, seconds=2.0)
+    outcome = play(*light_arm(name), "force", loop, force=5.0, gap=None, push=0.0, seconds=2.0)
     show(name, "5 N, free", loop, outcome)
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
 
@@ -77,7 +69,7 @@ def test_force_without_contact_stays_slow_through_a_late_loop(loop, name):
     ids=str,
 )
 def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_the_impact_explains(loop, name):
-    outcome = play(*arm(name), "force", loop, force=20.0, seconds=2.0)
+    outcome = play(*light_arm(name), "force", loop, force=20.0, seconds=2.0)
     show(name, "20 N, wall", loop, outcome)
     assert outcome.force <= 30.0 + outcome.impact
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
@@ -96,7 +88,7 @@ def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_t
 def test_a_guided_arm_comes_to_rest_through_a_late_loop(loop, guided):
     """It is pushed for 0.2 s, and slows down at the rate of its damping at least."""
     mode, name = guided
-    outcome = play(*arm(name), mode, loop, gap=None, push=1.5, seconds=3.5)
+    outcome = play(*light_arm(name), mode, loop, gap=None, push=1.5, seconds=3.5)
     show(name, mode, loop, outcome)
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
     assert outcome.refused or outcome.ended or outcome.last_speed < 0.55 * outcome.tip_speed + 0.002
@@ -119,7 +111,7 @@ def test_the_command_delay_that_is_declared_counts_before_efforts_show_it():
 def test_efforts_show_a_late_loop_through_stamps_of_a_clock_that_is_ahead(name, clock):
     """By them the states are young: 30 ms late, as the commands are."""
     loop = Loop(250.0, states=0.03, commands=0.03, clock=clock)
-    outcome = play(*arm(name), "force", loop, force=10.0, seconds=2.0)
+    outcome = play(*light_arm(name), "force", loop, force=10.0, seconds=2.0)
     show(name, "10 N, wall", loop, outcome)
     assert outcome.force <= 20.0 + outcome.impact
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
@@ -146,10 +138,8 @@ def test_a_loop_without_delay_presses_as_before():
 
 def test_late_gravity_compensation_does_not_drive_an_upright_arm():
     """Undamped, so that nothing hides what the delay feeds in."""
-    prompt, late = (
-        play(*arm("z1"), "gravity", Loop(250.0, states), gap=None, push=1.0, seconds=4.5, **{"gravity.damping": 0.0})
-        for states in (0.0, 0.07)
-    )
+    case, told = {"gap": None, "push": 1.0, "seconds": 4.5}, {"gravity.damping": 0.0}
+    prompt, late = (play(*light_arm("z1"), "gravity", Loop(250.0, at), **case, **told) for at in (0.0, 0.07))
     assert prompt.ended == late.ended == ""
     assert late.tip_speed < 1.1 * prompt.tip_speed
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arm_world import broken
+from arm_world import HOME, broken
 from light_arms import Held, light, numbers
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.model.spatial import rotation_from_quaternion
@@ -14,7 +14,6 @@ from ros2_dyn.runtime import HybridSample
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.wall import Wall
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 FORCE = 15.0
 DOWN = (False, False, True, False, False, False)
 STIFF = {"impedance.stiffness": [2000.0] * 3 + [50.0] * 3}

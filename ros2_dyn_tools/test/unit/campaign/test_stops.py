@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from arm_world import broken
+from arm_world import HOME, broken, told
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.model import Payload
-from ros2_dyn.runtime.inputs import ClockJump, PayloadRequest
+from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.perturbed import perturbed
@@ -29,7 +29,6 @@ PROOF_TIME = 0.3
 """Time for which the last effort is repeated, s."""
 
 ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7", "z1") if FULL else ("mock_arm", "ur10", "panda", "xarm7")
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 STOP_AT = 1.5
 """Time of the stops, s."""
 REST_SPEED, REST_TIME, MAX_TRAVEL = 0.05, 1.0, 0.3
@@ -186,8 +185,7 @@ def play_until_stopped(played: World, mode: str = "gravity", until: float = 3.0)
 
 def believe_payload(played: World, mass: float) -> None:
     """Tell the node of a payload that is not there."""
-    request = PayloadRequest("", tuple(Payload(mass, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5)
-    played.at(1.0, lambda: played.tell_payload(request))
+    played.at(1.0, lambda: played.tell_payload(told(Payload(mass, [0.0, 0.0, 0.05]), 0.5)))
 
 
 @pytest.mark.parametrize(("name", "mass", "seed"), [("mock_arm", 5.0, 1), ("panda", 4.0, 3), ("ur10", 10.0, 1)])
@@ -210,7 +208,7 @@ def test_arm_that_a_stop_holds_is_carried_when_its_model_becomes_wrong(mass):
     played = moving("mock_arm", "gravity", error=0.0)
     stop(played)
     played.run(STOP_AT + 4.0)
-    played.tell_payload(PayloadRequest("", tuple(Payload(mass, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5))
+    played.tell_payload(told(Payload(mass, [0.0, 0.0, 0.05]), 0.5))
     motion = watch(played, 3.0)
     assert motion.moved_for < REST_TIME, motion
     assert played.node.mode == "stopped"

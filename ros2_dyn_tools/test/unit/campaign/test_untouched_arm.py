@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from arm_world import told
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.runtime.inputs import JointSample, PayloadRequest
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
@@ -55,7 +56,7 @@ def leave_alone(
     unit: float = 1.0,
     payload: float = 0.0,
     slip: tuple[int, float] | None = None,
-    **told,
+    **settings,
 ) -> Outcome:
     """Hold an arm until a mode is entered, and let it alone then.
 
@@ -67,16 +68,15 @@ def leave_alone(
         unit: of the efforts that its driver reports, N m.
         payload: mass that is declared amid the mode, and is not there, kg.
         slip: a joint whose position slips each 0.5 s from 1 s on, and by how much, rad.
-        told: parameters.
+        settings: parameters.
     """
-    settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | told)
+    settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | settings)
     driver, still = DriverQuality(250.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
     options = WorldOptions(settings, driver, ChannelQuality(), ChannelQuality(), still)
     world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known)
     world.at(ENTERED, lambda: world.want_mode(mode))
     if payload:
-        request = PayloadRequest("", tuple(Payload(payload, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5)
-        world.at(1.0, lambda: world.tell_payload(request))
+        world.at(1.0, lambda: world.tell_payload(told(Payload(payload, [0.0, 0.0, 0.05]), 0.5)))
     if slip is not None:
         joint, step = slip
         slipping = np.arange(arm.n) == joint
