@@ -41,10 +41,10 @@ diagrams: ## the state diagrams of docs/, drawn from their .dot files; needs Gra
 		echo "<!-- sha256 of $$name.dot: $$(sha256sum <docs/$$name.dot | cut -c -64) -->" >>docs/$$name.svg || exit 1; done
 
 doctor-table: ## what the doctor says of recordings made wrong in each way, of real and simulated arms: half an hour
-	@$(TEST_ENV) python ros2_dyn_tools/test/support/doctor_table.py
+	@PYTHONPATH=ros2_dyn/test/support:ros2_dyn_tools/test/support $(TEST_ENV) python bench/doctor
 
 rooms: ## files, lines and imports of each folder of the packages
-	@python3 ros2_dyn_tools/test/support/rooms.py
+	@PYTHONPATH=ros2_dyn_tools/test/support python3 scripts/room_table.py
 
 lint:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from doctor_cases import frictional, pairs_of_faults, single_faults, untouched
-from doctor_grades import Arm, codes_of, grade
-from doctor_table import tool_at
+from doctor_grades import Arm, codes_of, grade, tool_at
 from real_arms import real_arm
 from recordings import synthetic_recording
 from robots import mock_arm
