@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import cycle, product
 from typing import TypeVar
 
@@ -19,6 +19,6 @@ def part(cases: Iterable[T], *indices: int) -> list[T]:
     return cases if FULL else [cases[i] for i in indices]
 
 
-def by_turns(cases: Sequence[S], values: Sequence[T]) -> list[tuple[S, T]]:
+def by_turns(cases: Iterable[S], values: Iterable[T]) -> list[tuple[S, T]]:
     """Return all cases with all values where FULL is 1, otherwise each case with one value, by turns."""
     return [*product(cases, values)] if FULL else [*zip(cases, cycle(values))]

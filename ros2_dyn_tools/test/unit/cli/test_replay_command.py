@@ -21,28 +21,23 @@ FAMILY, SEED = "payload", 2
 
 
 class ReplayedWorld(NamedTuple):
-    """What the command left of a world of the campaign."""
+    """What the command printed of a world of the campaign, and its folder with a drawing and two black boxes."""
 
     lines: list[str]
-    picture: Path
-    box: Path
-    """The node's black box."""
-    beginning: Path
-    """The same up to the first command."""
+    folder: Path
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> ReplayedWorld:
+    """A world that is played once; its second box ends with the first command."""
     folder, printed = tmp_path_factory.mktemp("world"), io.StringIO()
-    made = ReplayedWorld([], folder / "world.png", folder / "box.mcap", folder / "beginning.mcap")
-    options = ["--family", FAMILY, "--output", str(made.picture), "--box", str(made.box)]
+    options = ["--family", FAMILY, "--output", str(folder / "world.png"), "--box", str(folder / "box.mcap")]
     with redirect_stdout(printed):
         assert main(["campaign", "--replay", str(SEED), *options]) == 0
-    made.lines.extend(printed.getvalue().splitlines())
-    recording, _ = black_box_file.read(made.box)
-    count = next(i for i, record in enumerate(recording.records) if read_record(record)[1].effort is not None) + 1
-    black_box_file.write(recording._replace(records=recording.records[:count]), made.beginning)
-    return made
+    recording, _ = black_box_file.read(folder / "box.mcap")
+    first = next(i for i, record in enumerate(recording.records) if read_record(record)[1].effort is not None)
+    black_box_file.write(recording._replace(records=recording.records[: first + 1]), folder / "short.mcap")
+    return ReplayedWorld(printed.getvalue().splitlines(), folder)
 
 
 def test_replay_of_a_world_prints_the_timeline_and_draws_it(world):
@@ -50,11 +45,11 @@ def test_replay_of_a_world_prints_the_timeline_and_draws_it(world):
     assert (result["family"], result["seed"]) == (FAMILY, SEED)
     assert sum(": " in line and "fault begins" in line for line in world.lines) == 5
     assert any(" command: " in line for line in world.lines)
-    assert world.picture.read_bytes().startswith(b"\x89PNG")
+    assert (world.folder / "world.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_replay_of_a_campaigns_box_lists_decisions_and_finds_them_the_same(world, capsys):
-    assert main(["replay", str(world.box)]) == 0
+    assert main(["replay", str(world.folder / "box.mcap")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "the world ends" in lines[0]
     assert any("mode " in line and "commanding" in line for line in lines)
@@ -63,7 +58,7 @@ def test_replay_of_a_campaigns_box_lists_decisions_and_finds_them_the_same(world
 
 
 def test_replay_that_differs_says_where_and_fails(world, capsys, tmp_path):
-    recording, _ = black_box_file.read(world.beginning)
+    recording, _ = black_box_file.read(world.folder / "short.mcap")
     *records, record = recording.records
     given, decision = read_record(record)
     other = decision._replace(effort=tuple(np.add(decision.effort, 0.25)))
@@ -86,5 +81,5 @@ def test_broken_file_is_one_line(content, capsys, tmp_path):
 
 def test_recording_by_other_versions_says_so(world, capsys, monkeypatch):
     monkeypatch.setattr(black_box_file.np, "__version__", "0.1")
-    assert main(["replay", str(world.beginning)]) == 0
+    assert main(["replay", str(world.folder / "short.mcap")]) == 0
     assert "here 0.1" in capsys.readouterr().out
