@@ -4,7 +4,7 @@ TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-collision bench-node campaign mutations diagrams doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-collision bench-failsafe bench-node campaign mutations diagrams doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
@@ -26,6 +26,9 @@ bench: ## ours, Pinocchio and MuJoCo side by side; JSON and a plot under .ros2/b
 bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH of the observer, 1/s; SEED
 	@$(ENV) --with-benchmarks python bench/collision .ros2/bench $(or $(BANDWIDTH),25) $(or $(SEED),1)
 
+bench-failsafe: ## the node killed, stopped, terminated and starved in each mode, TRIALS times each: how far its arm goes
+	@PYTHONPATH=ros2_dyn/test/support $(TEST_ENV) python bench/failsafe --trials $(or $(TRIALS),20)
+
 bench-node: ## the node beside a floor that computes nothing: CPU and latency by rate; memory over SOAK seconds
 	@$(ENV) --with-benchmarks python bench/node .ros2/bench $(or $(SOAK),600)
 
@@ -41,10 +44,10 @@ diagrams: ## the state diagrams of docs/, drawn from their .dot files; needs Gra
 		echo "<!-- sha256 of $$name.dot: $$(sha256sum <docs/$$name.dot | cut -c -64) -->" >>docs/$$name.svg || exit 1; done
 
 doctor-table: ## what the doctor says of recordings made wrong in each way, of real and simulated arms: half an hour
-	@$(TEST_ENV) python ros2_dyn_tools/test/support/doctor_table.py
+	@PYTHONPATH=ros2_dyn/test/support:ros2_dyn_tools/test/support $(TEST_ENV) python bench/doctor
 
 rooms: ## files, lines and imports of each folder of the packages
-	@python3 ros2_dyn_tools/test/support/rooms.py
+	@PYTHONPATH=ros2_dyn_tools/test/support python3 scripts/room_table.py
 
 lint:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world of the mock arm with friction and rotors, what its arm did in it, and which promises any world has kept."""
+"""A world of the mock arm with friction and rotors, what its arm did in it, and what any world recorded and kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, jacobian
-from ros2_dyn.runtime import Settings
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
@@ -94,6 +95,33 @@ class ArmWorld(World):
     def tip_velocity(self) -> np.ndarray:
         """Return the velocity of the tip now, m/s, shape (3,)."""
         return (jacobian(self.arm_model, self.arm.q) @ self.arm.qd)[:3]
+
+
+def commanding(mode: str = "gravity", until: float = 1.0, **settings) -> ArmWorld:
+    """Return a world in a mode, whose operator does nothing from a time on, s."""
+    played = ArmWorld(**settings)
+    played.want_mode(mode)
+    played.run(until)
+    assert played.node.mode == mode, played.node.runtime.reason
+    leave_alone(played)
+    return played
+
+
+def leave_alone(world: World) -> None:
+    """Let nobody request a mode, release a failsafe process or put the arm home from now on."""
+    world.node.request_mode = lambda mode: None
+    world.node.release = world.place_home = lambda: None
+
+
+def told(payload: Payload, ramp_time: float = 0.0) -> PayloadRequest:
+    """Return the request that tells the node of a payload, with a ramp, s."""
+    return PayloadRequest(payload.link or "", tuple(payload.parameters.tolist()), ramp_time)
+
+
+def of_kind(world: World, *start: str) -> list[tuple]:
+    """Return the records that begin with some words: time in s, details."""
+    n = len(start)
+    return [(1e-9 * record[0], *record[1 + n :]) for record in world.records if record[1 : 1 + n] == start]
 
 
 def broken(world: World) -> list[str]:

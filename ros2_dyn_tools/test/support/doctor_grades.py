@@ -12,6 +12,12 @@ from doctor_cases import that_has_to_be_told
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.doctor import Diagnosis
 from ros2_dyn_tools.doctor.effort_gain import UNSURE
+from ros2_dyn_tools.doctor.evidence import THOROUGH
+from ros2_dyn_tools.doctor.hypothesis import Hypothesis
+from ros2_dyn_tools.doctor.judge import Judge
+from ros2_dyn_tools.doctor.recorded_samples import take_samples
+from ros2_dyn_tools.doctor.unknown_payload import moves
+from ros2_dyn_tools.recording.recording import Recording
 from wrong_recordings import Wrong
 
 Code = tuple[str, "int | None"]
@@ -51,6 +57,14 @@ UNITS = {
     "delay": ("ms", 20.0),
 }
 """Units of the errors, and the greatest error that counts as right."""
+
+
+def tool_at(model: RobotModel, recording: Recording) -> float:
+    """Return the mass, kg, that fits best at the tip; negative where the description has too much there."""
+    judge = Judge(model, take_samples(recording), 200, THOROUGH)
+    right = Hypothesis.nothing_wrong(model.n)
+    best = max([right, *moves(judge, right)], key=lambda each: float(np.sum(judge.joint_scores(each))))
+    return best.payload[0] if best.payload else 0.0
 
 
 def codes_of(model: RobotModel, findings: Sequence[Diagnosis]) -> dict[Code, Diagnosis]:

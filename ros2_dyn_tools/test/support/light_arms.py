@@ -76,8 +76,14 @@ class Outcome(NamedTuple):
 
 @lru_cache(maxsize=8)
 def light_arm(name: str, friction: float = 0.0) -> tuple[RobotModel, tuple[float, ...]]:
-    """Return an arm of the pool with its rotors and a fraction of its friction, and where it begins."""
-    arm = with_friction(nominal_arm(name), friction)
+    """Return an arm of the pool with its rotors and a fraction of its friction, and where it begins.
+
+    The test is skipped where the arm is not installed.
+    """
+    try:
+        arm = with_friction(nominal_arm(name), friction)
+    except InputError as error:
+        pytest.skip(str(error))
     return arm, tuple(random_home(arm, np.random.default_rng(1)).tolist())
 
 
@@ -202,10 +208,7 @@ def _collect(world: World, duration: float) -> None:
 
 def light(name: str) -> RobotModel:
     """Return an arm of the pool with rotors and without friction; skip the test where it is not installed."""
-    try:
-        return light_arm(name)[0]
-    except InputError as error:
-        pytest.skip(str(error))
+    return light_arm(name)[0]
 
 
 def plain(pose: np.ndarray) -> PoseSample:

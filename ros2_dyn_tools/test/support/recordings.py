@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robots import mock_arm
 from ros2_dyn.dynamics import friction, rnea
@@ -23,6 +28,7 @@ DRIVES = {
 }
 TRUE = MODEL.with_joint_dynamics(DRIVES)
 """That arm as it is."""
+JOINT_STATE, TIME = "sensor_msgs/msg/JointState", "builtin_interfaces/msg/Time"
 
 
 def sines(t, amplitude, w, phase) -> EvenMotion:
@@ -111,22 +117,38 @@ def write_bag(path: Path, recording: Recording, names, began: int = 5) -> None:
         names: the joints.
         began: time of the first message, s.
     """
-    from rosbags.rosbag2 import Writer
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.ROS2_JAZZY)
-    JointState, Header, Time = (
-        store.types[name]
-        for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
-    )
     order = [3, 1, 5, 0, 2, 4]
-    with Writer(path, version=9) as writer:
-        connection = writer.add_connection("/joint_states", JointState.__msgtype__, typestore=store)
+    with bag_of_states(path) as write:
         for i, (t, *rows) in enumerate(zip(recording.t, recording.q, recording.qd, recording.effort)):
             at = began * 10**9 + round(t * 1e9)
-            header = Header(Time(at // 10**9, at % 10**9), "")
-            messages = [JointState(header, [names[k] for k in order], *(row[order] for row in rows))]
+            messages = [serialised_state(at, [names[k] for k in order], *(row[order] for row in rows))]
             if i % 10 == 0:
-                messages += [messages[0], JointState(header, ["finger"], np.ones(1), np.ones(1), np.ones(1))]
+                messages += [messages[0], serialised_state(at, ["finger"], *np.ones((3, 1)))]
             for message in messages:
-                writer.write(connection, at, store.serialize_cdr(message, JointState.__msgtype__))
+                write(at, message)
+
+
+@contextmanager
+def bag_of_states(path: Path, version: int = 9, mcap: bool = False) -> Iterator[Callable[[int, bytes], None]]:
+    """Write a bag: what is yielded takes the time at which a joint state is recorded, ns, and the state."""
+    from rosbags.rosbag2 import StoragePlugin, Writer
+
+    plugin = StoragePlugin.MCAP if mcap else StoragePlugin.SQLITE3
+    with Writer(path, version=version, storage_plugin=plugin) as writer:
+        yield partial(writer.write, writer.add_connection("/joint_states", JOINT_STATE, typestore=_typestore()))
+
+
+def serialised_state(at: int, names: Sequence[str], *numbers: ArrayLike) -> bytes:
+    """Return a joint state with a stamp, ns, and positions, velocities and efforts, as a driver publishes it."""
+    store = _typestore()
+    JointState, Header, Time = (store.types[each] for each in (JOINT_STATE, "std_msgs/msg/Header", TIME))
+    rows = (np.array(each, dtype=float) for each in numbers)
+    message = JointState(Header(Time(*divmod(at, 10**9)), ""), list(names), *rows)
+    return bytes(store.serialize_cdr(message, JOINT_STATE))
+
+
+@lru_cache(maxsize=1)
+def _typestore() -> Any:
+    from rosbags.typesys import Stores, get_typestore
+
+    return get_typestore(Stores.ROS2_HUMBLE)

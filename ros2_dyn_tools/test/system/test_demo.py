@@ -106,6 +106,7 @@ def test_impedance_feels_as_declared_along_a_soft_and_a_stiff_axis_and_returns()
     assert report["soft_way_mm"] > 4 * report["stiff_way_mm"]
 
 
+@whole
 def test_hand_guiding_needs_5_newtons_drifts_1_mm_at_most_and_keeps_joints_off_their_stops():
     report = run_mode("hand_guiding", 1)
     assert 1 < report["force_at_0.2_m_s"] <= 5
@@ -114,6 +115,7 @@ def test_hand_guiding_needs_5_newtons_drifts_1_mm_at_most_and_keeps_joints_off_t
     assert 0 < report["min_distance_to_a_stop"] < 0.2  # in the soft limit
 
 
+@whole
 def test_a_collision_stops_the_mode_within_40_ms_names_the_link_and_the_mode_is_entered_again():
     report = run_mode("collision", 3)
     assert report["false_alarms"] == 0
@@ -138,7 +140,7 @@ def test_identify_brings_the_error_of_the_efforts_down_to_the_noise_and_draws_it
 
 
 def test_demo_enters_its_mode_and_ctrl_c_ends_it_with_status_1_and_a_report(listener):
-    mode = "impedance"
+    mode = "hand_guiding"
     modes = listener.listen("dynamics/mode", type=String, qos=LATCHED)
     demo = start_demo("--mode", mode)
     listener.until(lambda: modes and modes[-1].data == mode, f"mode {mode} is not entered")

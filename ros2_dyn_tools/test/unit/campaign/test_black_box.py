@@ -49,9 +49,9 @@ class Arm(RuntimeRig):
 def recording() -> Recording:
     """The last seconds of an arm in gravity that gets no states any more."""
     arm = Arm()
-    arm.play(3.0)
+    arm.play(1.0)
     arm.enter("gravity")
-    arm.play(3.0)
+    arm.play(2.0)
     arm.silence(1.5)
     found = arm.box.take_stop(arm.now)
     assert found is not None

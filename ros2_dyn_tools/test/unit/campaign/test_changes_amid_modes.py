@@ -29,12 +29,6 @@ def box(mass: float) -> tuple[float, ...]:
     return (mass, 0.0, 0.0, 0.1 * mass, 0.02 * mass, 0.0, 0.0, 0.02 * mass, 0.0, 0.01 * mass)
 
 
-def carry(world: ArmWorld, mass: float, ramp_time: float = 0.0) -> None:
-    """Tell the node of a payload, kg."""
-    request = PayloadRequest("", box(mass), ramp_time)
-    world.node.input(request)
-
-
 @pytest.mark.parametrize("name", LOCKED)
 def test_a_parameter_that_the_model_or_the_states_depend_on_is_locked_while_a_mode_commands(name):
     before = Settings.from_values(SETTINGS)
@@ -56,7 +50,7 @@ def test_gravity_turned_over_amid_a_mode_is_refused_and_the_arm_stays():
 def test_a_payload_that_the_limits_cannot_carry_is_refused_amid_a_mode_and_the_arm_stays(home):
     """An arm that stands upright needs no effort for any payload, until it tilts."""
     world = ArmWorld(**({} if home is None else {"home": home}))
-    world.at(1.0, lambda: carry(world, 200.0))
+    world.at(1.0, lambda: world.tell_payload(PayloadRequest("", box(200.0))))
     world.play("gravity", 2.0)
     assert world.modes() == ["monitor", "gravity"]
     assert any("with a payload of 200 kg joint" in text for (text,) in world.details("refused"))
@@ -66,7 +60,7 @@ def test_a_payload_that_the_limits_cannot_carry_is_refused_amid_a_mode_and_the_a
 def test_a_payload_amid_a_mode_is_ramped_even_where_no_ramp_is_asked_for():
     """The arm lacks the payload that is declared: its command rises over half a second, not at once."""
     world = ArmWorld(**{"commands.slew_rate": 100.0})
-    world.at(1.0, lambda: carry(world, 3.0))
+    world.at(1.0, lambda: world.tell_payload(PayloadRequest("", box(3.0))))
     world.play("gravity", 1.1)
     before = np.array(next(r[2:] for r in world.records if r[1] == "command" and r[0] > 0.9e9))
     after = np.array(next(r[2:] for r in world.records[::-1] if r[1] == "command"))
@@ -76,15 +70,14 @@ def test_a_payload_amid_a_mode_is_ramped_even_where_no_ramp_is_asked_for():
 
 def test_a_payload_on_another_link_is_refused_amid_a_mode():
     world = ArmWorld()
-    request = PayloadRequest("forearm_link", box(1.0))
-    world.at(1.0, lambda: world.node.input(request))
+    world.at(1.0, lambda: world.tell_payload(PayloadRequest("forearm_link", box(1.0))))
     world.play("gravity", 1.5)
     assert any("cannot be changed while mode gravity commands" in text for (text,) in world.details("refused"))
 
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
     world = ArmWorld()
-    carry(world, 60.0, ramp_time=10.0)
+    world.tell_payload(PayloadRequest("", box(60.0), 10.0))
     world.play("gravity", 1.0)
     assert world.modes() == ["monitor"]
     assert "with a payload of 60 kg" in world.details("refused")[-1][0]

@@ -13,7 +13,7 @@ import pytest
 
 from light_arms import Loop, Outcome, light_arm, play
 from ros2_dyn.control.passivity_observer import PassivityObserver
-from tiers import part
+from tiers import by_turns, part
 
 TIP_SPEED_LIMIT = 0.25
 """Speed that the tip must not exceed, m/s."""
@@ -52,28 +52,24 @@ def show(name: str, what: str, loop: Loop, outcome: Outcome) -> None:
     print(f"{name:9}{what:14}{loop.rate:5.0f} Hz {delays:>12} ms: {motion}, {fate}")
 
 
-def arm(name: str) -> tuple:
-    """Return a light arm, or skip where it is not installed."""
-    try:
-        return light_arm(name)
-    except Exception as error:
-        pytest.skip(str(error))
-
-
-@pytest.mark.parametrize("name", part(ARMS, 0, 2))
-@pytest.mark.parametrize("loop", loops((500.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), ids=str)
-def test_force_without_contact_stays_slow_through_a_late_loop(name, loop):
-    outcome = play(*arm(name), "force", loop, force=5.0, gap=None, push=0.0, seconds=2.0)
+@pytest.mark.parametrize(
+    ("loop", "name"),
+    by_turns(loops((500.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), part(ARMS, 0, 2)),
+    ids=str,
+)
+def test_force_without_contact_stays_slow_through_a_late_loop(loop, name):
+    outcome = play(*light_arm(name), "force", loop, force=5.0, gap=None, push=0.0, seconds=2.0)
     show(name, "5 N, free", loop, outcome)
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
 
 
-@pytest.mark.parametrize("name", part(ARMS, 0, 1))
 @pytest.mark.parametrize(
-    "loop", loops((250.0, LATE[1]), (250.0, LATE[6]), (500.0, LATE[3]), (125.0, LATE[10])), ids=str
+    ("loop", "name"),
+    by_turns(loops((250.0, LATE[1]), (250.0, LATE[6]), (500.0, LATE[3]), (125.0, LATE[10])), part(ARMS, 0, 1)),
+    ids=str,
 )
-def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_the_impact_explains(name, loop):
-    outcome = play(*arm(name), "force", loop, force=20.0, seconds=2.0)
+def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_the_impact_explains(loop, name):
+    outcome = play(*light_arm(name), "force", loop, force=20.0, seconds=2.0)
     show(name, "20 N, wall", loop, outcome)
     assert outcome.force <= 30.0 + outcome.impact
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
@@ -81,11 +77,18 @@ def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_t
         assert outcome.last_force == pytest.approx(20.0, rel=0.25)
 
 
-@pytest.mark.parametrize(("mode", "name"), part([*product(["hand_guiding", "gravity"], ARMS)], 0, 6))
-@pytest.mark.parametrize("loop", loops((500.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])), ids=str)
-def test_a_guided_arm_comes_to_rest_through_a_late_loop(name, loop, mode):
+@pytest.mark.parametrize(
+    ("loop", "guided"),
+    by_turns(
+        loops((500.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])),
+        part(product(["hand_guiding", "gravity"], ARMS), 0, 6),
+    ),
+    ids=str,
+)
+def test_a_guided_arm_comes_to_rest_through_a_late_loop(loop, guided):
     """It is pushed for 0.2 s, and slows down at the rate of its damping at least."""
-    outcome = play(*arm(name), mode, loop, gap=None, push=1.5, seconds=3.5)
+    mode, name = guided
+    outcome = play(*light_arm(name), mode, loop, gap=None, push=1.5, seconds=3.5)
     show(name, mode, loop, outcome)
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
     assert outcome.refused or outcome.ended or outcome.last_speed < 0.55 * outcome.tip_speed + 0.002
@@ -108,7 +111,7 @@ def test_the_command_delay_that_is_declared_counts_before_efforts_show_it():
 def test_efforts_show_a_late_loop_through_stamps_of_a_clock_that_is_ahead(name, clock):
     """By them the states are young: 30 ms late, as the commands are."""
     loop = Loop(250.0, states=0.03, commands=0.03, clock=clock)
-    outcome = play(*arm(name), "force", loop, force=10.0, seconds=2.0)
+    outcome = play(*light_arm(name), "force", loop, force=10.0, seconds=2.0)
     show(name, "10 N, wall", loop, outcome)
     assert outcome.force <= 20.0 + outcome.impact
     assert outcome.tip_speed <= TIP_SPEED_LIMIT
@@ -135,10 +138,8 @@ def test_a_loop_without_delay_presses_as_before():
 
 def test_late_gravity_compensation_does_not_drive_an_upright_arm():
     """Undamped, so that nothing hides what the delay feeds in."""
-    prompt, late = (
-        play(*arm("z1"), "gravity", Loop(250.0, states), gap=None, push=1.0, seconds=4.5, **{"gravity.damping": 0.0})
-        for states in (0.0, 0.07)
-    )
+    case, told = {"gap": None, "push": 1.0, "seconds": 4.5}, {"gravity.damping": 0.0}
+    prompt, late = (play(*light_arm("z1"), "gravity", Loop(250.0, at), **case, **told) for at in (0.0, 0.07))
     assert prompt.ended == late.ended == ""
     assert late.tip_speed < 1.1 * prompt.tip_speed
 

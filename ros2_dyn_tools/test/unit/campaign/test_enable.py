@@ -6,12 +6,12 @@ import pytest
 from arm_world import FRICTIONLESS, ArmWorld
 from ros2_dyn.control.modes import MODES
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
+from tiers import by_turns
 
 NEEDS = ("hand_guiding", "force", "impedance")
 
 
-@pytest.mark.parametrize("how", ["pressed", "enable_connected"])
-@pytest.mark.parametrize("mode", NEEDS)
+@pytest.mark.parametrize(("mode", "how"), by_turns(NEEDS, ["pressed", "enable_connected"]))
 def test_a_mode_stops_where_the_button_is_released_or_its_messages_end(mode, how):
     world = ArmWorld()
     world.at(1.5, lambda: setattr(world, how, False))

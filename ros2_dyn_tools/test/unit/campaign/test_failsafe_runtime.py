@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second commander: what the arm does when the node is killed, hangs, resumes or is started again."""
 
-from itertools import cycle, product
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arm_world import ARM, HOME, broken
+from arm_world import ARM, HOME, SETTINGS, broken, commanding, of_kind
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity
@@ -16,39 +14,14 @@ from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadReq
 from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
 from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.update import LastCommand
-from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.simulated_node import FAILSAFE_NAME
 from ros2_dyn_tools.campaign.world import World
-from ros2_dyn_tools.campaign.world_options import WorldOptions
-from tiers import FULL
+from tiers import by_turns
 
-SETTINGS = {
-    "robot.joints": ARM.joint_names,
-    "feed_forward.stiffness": [200.0] * 3 + [50.0] * 3,
-    "feed_forward.damping": [40.0] * 3 + [5.0] * 3,
-    "friction.transition_velocity": 0.05,
-    "commands.ramp_time": 0.2,
-}
 REST, TRAVEL = 0.05, 0.3
 """What an arm may do after a stop: speed of a joint after 1 s, rad/s, and distance, rad."""
 LIMIT = 0.8 * ARM.effort_limit
 PERIOD = 0.01
-
-
-def commanding(mode: str = "feed_forward", until: float = 1.0, **settings) -> World:
-    """Return a world in which the node commands; the mode is not asked for again."""
-    played = World(1, ARM, HOME, WorldOptions(Settings.from_values(SETTINGS | settings), DriverQuality(125.0)))
-    played.want_mode(mode)
-    played.run(until)
-    assert played.node.mode == mode
-    played.node.request_mode = lambda mode: None
-    played.node.release = lambda: None
-    return played
-
-
-def of_kind(world: World, kind: str) -> list[tuple]:
-    """Return the records of a kind: time in s, details."""
-    return [(1e-9 * record[0], *record[2:]) for record in world.records if record[1] == kind]
 
 
 def check_stop(played: World) -> None:
@@ -67,7 +40,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("mode", "fault"), [*product(MODES, FAULTS)] if FULL else [*zip(MODES, cycle(FAULTS))])
+@pytest.mark.parametrize(("mode", "fault"), by_turns(MODES, FAULTS))
 def test_arm_rests_a_second_after_its_node_was_killed_hangs_or_is_terminated(mode, fault):
     played = commanding(mode)
     FAULTS[fault](played.node)
@@ -167,17 +140,6 @@ def test_a_node_that_resumes_after_the_failsafe_has_ended_is_silent():
     played.run(4.0)
     assert len(of_kind(played, "command")) == count
     assert played.node.runtime.reason.startswith("failsafe took over")
-
-
-def test_a_node_that_is_started_again_does_not_command_beside_the_failsafe():
-    played = commanding("gravity")
-    played.node.kill()
-    played.run(1.5)
-    assert played.node.mode == "monitor"
-    type(played.node).request_mode(played.node, "gravity")
-    played.run(2.0)
-    assert f"'{FAILSAFE_NAME}' commands on ~/command: it took over from a node" in of_kind(played, "refused")[-1][1]
-    assert of_kind(played, "command")[-1][0] <= 1.0
 
 
 def test_terminated_failsafe_ends_when_the_arm_rests():

@@ -12,6 +12,7 @@ from ros2_dyn.errors import MessageError
 from ros2_dyn.runtime import WrenchSample
 from ros2_dyn.runtime.targets import check_ceiling
 from ros2_dyn.simulation.wall import Wall
+from tiers import part
 
 
 def pressing(force, rate=250.0, distance=None, **settings) -> ArmWorld:
@@ -45,7 +46,7 @@ def test_fifty_newtons_are_refused_where_the_delay_allows_less(rate):
     assert world.travel() < 0.01
 
 
-@pytest.mark.parametrize("rate", [50.0, 125.0])
+@pytest.mark.parametrize("rate", part([50.0, 125.0], 1))
 def test_fifty_newtons_without_contact_end_or_stay_slow(rate):
     """They are desired from 1.5 s on."""
     force = [0.0, 1.5, -4.7]
@@ -90,12 +91,6 @@ def test_a_lost_contact_stops_the_mode_within_centimetres():
     assert world.reasons() == ["contact lost"]
     assert 0.02 < travelled(world, 3.0) < 0.05
     assert world.tip_speed(3.0) < 0.1
-
-
-def test_a_contact_that_stays_is_not_lost():
-    world = pressing((0.0, 0.0, -20.0), distance=0.01)
-    world.play("force", 5.0)
-    assert world.modes() == ["monitor", "force"]
 
 
 FORCE = np.array([0.0, 0.0, -20.0])

@@ -15,7 +15,7 @@ GOES_ON = ("none", "effort controller dead")
 """Failures with which the first handover, to the trajectory controller, goes well."""
 
 
-@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("failure", FAILURES if FULL else (*GOES_ON, "failsafe killed"))
 @pytest.mark.parametrize("seed", range(3 if FULL else 1))
 def test_arm_is_held_whatever_fails_in_a_handover(failure, seed):
     world = ArmWorld(seed, arm=FRICTIONLESS)

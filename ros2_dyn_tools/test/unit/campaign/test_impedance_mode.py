@@ -125,23 +125,19 @@ def test_pose_that_was_desired_long_before_the_mode_is_forgotten():
     assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 2e-3
 
 
-@pytest.mark.parametrize(
-    ("pose", "problem"),
-    [
-        ([np.nan, 0, 0, 0, 0, 0, 1], "not finite"),
-        ([1e9, 0, 0, 0, 0, 0, 1], "at most 100 m"),
-        ([0, 0, 0, 0, 0, 0, 0], "no rotation"),
-        ([0, 0, 0, 1e200, 0, 0, 1], "no rotation"),
-    ],
-)
-def test_pose_that_cannot_be_is_rejected_and_changes_nothing(pose, problem):
+def test_pose_that_cannot_be_is_rejected_and_changes_nothing():
     made = rig()
     start = enter(made)
-    made.take(made.runtime.step(PoseSample(0, "", pose), made.now))
-    made.take(made.runtime.step(PoseSample(0, "nowhere", [0, 0, 0, 0, 0, 0, 1]), made.now))
-    texts = [event.text for event in made.events]
-    assert any(problem in text for text in texts)
-    assert any("'nowhere' is no link" in text for text in texts)
+    for frame, pose, problem in (
+        ("", [np.nan, 0, 0, 0, 0, 0, 1], "not finite"),
+        ("", [1e9, 0, 0, 0, 0, 0, 1], "at most 100 m"),
+        ("", [0, 0, 0, 0, 0, 0, 0], "no rotation"),
+        ("", [0, 0, 0, 1e200, 0, 0, 1], "no rotation"),
+        ("nowhere", [0, 0, 0, 0, 0, 0, 1], "'nowhere' is no link"),
+    ):
+        begun = len(made.events)
+        made.take(made.runtime.step(PoseSample(0, frame, pose), made.now))
+        assert any(problem in event.text for event in made.events[begun:]), problem
     made.step(100)
     assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 1e-3
 
@@ -214,14 +210,12 @@ WALLS = (1e3, 1e4, 1e5)
 CASES = list(product(("mock_arm", "panda"), LOOPS, WALLS))
 
 
-@pytest.mark.parametrize(("name", "loop", "wall"), part(CASES, 0, 11, 29, 47), ids=str)
+@pytest.mark.parametrize(("name", "loop", "wall"), part(CASES, 0, 11, 29), ids=str)
 def test_contact_with_a_wall_bounces_no_longer_and_ends_in_the_springs_force(name, loop, wall):
     """The spring is at rest 4 cm within the wall; the impact is that of 0.1 m/s on it."""
-    try:
-        arm = light_arm(name)
-    except Exception as error:
-        pytest.skip(str(error))
-    made = play(*arm, "impedance", loop, force=0.0, stiffness=wall, depth=0.05, **{"impedance.stiffness": SOFT})
+    made = play(
+        *light_arm(name), "impedance", loop, force=0.0, stiffness=wall, depth=0.05, **{"impedance.stiffness": SOFT}
+    )
     print(f"{name} {loop} {wall:g}: {made}")
     assert made.refused == ""
     assert made.tip_speed <= 0.25
@@ -252,11 +246,12 @@ def test_posture_of_a_seven_axis_arm_returns_without_moving_the_tip():
     q = np.array([0.0, -0.3, 0.0, -2.0, 0.0, 1.7, 0.78])
     arm = light("panda")
     rest = forward_kinematics(arm, q)
-    held = Held("panda", q.tolist(), lambda t: rest, **{"impedance.stiffness": [2000.0] * 3 + [50.0] * 3})
+    rate, end = (500.0, 5.0) if FULL else (250.0, 3.0)
+    held = Held("panda", q.tolist(), lambda t: rest, rate, **{"impedance.stiffness": [2000.0] * 3 + [50.0] * 3})
     free = np.linalg.svd(jacobian(arm, q))[2][-1]
     held.world.run(1.0)
     held.spring.posture = q + 0.6 * free / np.abs(free).max()
-    held.world.run(5.0)
+    held.world.run(end)
     error = np.array(held.samples)[:, 1]
     moved = held.world.arm.q - q
     print(f"largest motion of the tip {1e3 * error.max():.3f} mm, of a joint {np.abs(moved).max():.2f} rad")
@@ -292,7 +287,7 @@ def test_stiffness_switched_at_random_feeds_no_energy_into_a_pushed_arm(seed):
 
     From no time on the arm, its spring and the tank gain more than the work of what pushes the arm.
     """
-    rng, seconds = np.random.default_rng(seed), 600.0 if FULL else 6.0
+    rng, seconds = np.random.default_rng(seed), 600.0 if FULL else 3.0
     home = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
     pushing, rest = Pushing(rng), forward_kinematics(mock_arm(), home)
     held = Held(

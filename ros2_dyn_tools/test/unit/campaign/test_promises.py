@@ -15,14 +15,14 @@ from tiers import FULL
 ROOM = TOP / "ros2_dyn_tools" / "ros2_dyn_tools" / "campaign"
 FAULTS = 2000
 """Number of faults within which each mutation is found; a campaign plays far more."""
-QUICK = (
-    "slips forgotten",
-    "gravity's sign after a stop",
-    "failsafe does nothing",
-    "thresholds ignored",
-    "payload without ramp",
-)
-"""Mutations that the first two worlds show; `make mutations` plays all, and FULL=1."""
+QUICK = {
+    "slips forgotten": 1,
+    "gravity's sign after a stop": 1,
+    "failsafe does nothing": 3,
+    "thresholds ignored": 3,
+    "payload without ramp": 12,
+}
+"""Mutations that are played by default, and seeds of campaigns of three faults that show them; FULL=1 plays all."""
 
 
 @pytest.mark.parametrize("module", ["promises", "broken", "record"])
@@ -89,4 +89,5 @@ def test_worlds_of_each_family_keep_their_promises(family):
 
 @pytest.mark.parametrize("name", MUTATIONS if FULL else QUICK)
 def test_deliberate_fault_in_the_code_is_found(name):
-    assert faults_until_found(name, 1, FAULTS) is not None
+    quickly = None if FULL else faults_until_found(name, QUICK[name], 3)
+    assert quickly or faults_until_found(name, 1, FAULTS)

@@ -13,6 +13,7 @@ from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.record import stops
 from ros2_dyn_tools.campaign.world import World
+from tiers import by_turns, part
 
 
 def gravity_with_collisions(name: str, seed: int) -> World:
@@ -24,8 +25,7 @@ def gravity_with_collisions(name: str, seed: int) -> World:
     return played
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("name", ["mock_arm", "ur10", "panda"])
+@pytest.mark.parametrize(("name", "seed"), by_turns(["mock_arm", "ur10", "panda"], [1, 2, 3]))
 def test_a_bump_stops_the_arm_and_calls_no_brakes(name, seed):
     """The hand drives the arm on for a moment: that is no failure of the stop, and the arm rests afterwards."""
     played = gravity_with_collisions(name, seed)
@@ -82,7 +82,7 @@ def derated(name: str, share: float, measured: bool) -> float:
     return watch(played, 3.0).max_speed
 
 
-@pytest.mark.parametrize("share", [0.7, 0.5])
+@pytest.mark.parametrize("share", part([0.7, 0.5], 1))
 def test_joint_whose_drive_is_derated_falls_no_faster_where_its_effort_is_measured(share):
     """Its effort is right in sign, and too small: withdrawn, the arm falls faster."""
     assert derated("panda", share, measured=True) < 1.1 * derated("panda", share, measured=False)

@@ -4,41 +4,21 @@
 import numpy as np
 import pytest
 
-from arm_world import ARM, HOME, ArmWorld, broken
+from arm_world import ARM, HOME, ArmWorld, broken, commanding, leave_alone, of_kind, told
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
-from ros2_dyn.runtime import ArmRuntime, JointSample, PayloadRequest, Settings
+from ros2_dyn.runtime import ArmRuntime, JointSample, Settings
 from ros2_dyn.runtime.inputs import ClockJump, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
+from ros2_dyn_tools.campaign.simulated_node import FAILSAFE_NAME
 from ros2_dyn_tools.campaign.world import World
+from tiers import part
 
 REST = 0.05
 """Speed of a joint that an arm may have after a stop, rad/s."""
-
-
-def leave_alone(played: World) -> None:
-    """Let nobody request a mode, release a failsafe process or put the arm home from now on."""
-    played.node.request_mode = lambda mode: None
-    played.node.release = played.place_home = lambda: None
-
-
-def of_kind(world: World, *start: str) -> list[tuple]:
-    """Return the records that begin with some words: time in s, details."""
-    n = len(start)
-    return [(1e-9 * record[0], *record[1 + n :]) for record in world.records if record[1 : 1 + n] == start]
-
-
-def in_gravity(until: float = 1.0) -> World:
-    """Return a world in mode gravity, whose operator does nothing from a time on, s."""
-    played = ArmWorld()
-    played.want_mode("gravity")
-    played.run(until)
-    assert played.node.mode == "gravity", played.node.runtime.reason
-    leave_alone(played)
-    return played
 
 
 def enter_gravity(played: World) -> None:
@@ -52,7 +32,7 @@ def enter_gravity(played: World) -> None:
 
 def test_node_whose_failsafe_died_while_it_commanded_is_silent_until_a_mode_is_requested():
     """The double fault: the controller holds the failsafe process's last command."""
-    played = in_gravity()
+    played = commanding()
     played.node.hang()
     played.run(1.3)
     assert played.node.failsafe_commands
@@ -73,12 +53,12 @@ def test_node_whose_failsafe_died_while_it_commanded_is_silent_until_a_mode_is_r
 
 
 def test_node_that_is_started_beside_a_failsafe_that_commands_may_command_when_that_has_died():
-    played = in_gravity()
+    played = commanding()
     played.node.kill()
     played.run(2.0)
     sent = len(of_kind(played, "command"))
     enter_gravity(played)
-    assert "it took over from a node" in of_kind(played, "refused")[-1][1]
+    assert f"'{FAILSAFE_NAME}' commands on ~/command: it took over from a node" in of_kind(played, "refused")[-1][1]
     played.node.lose_failsafe()
     played.run(3.0)
     assert len(of_kind(played, "command")) == sent
@@ -87,7 +67,7 @@ def test_node_that_is_started_beside_a_failsafe_that_commands_may_command_when_t
 
 
 def test_node_whose_failsafe_dies_amid_a_mode_stops_and_is_guarded_by_another_one():
-    played = in_gravity(3.0)
+    played = commanding(until=3.0)
     played.node.lose_failsafe()
     played.run(played.now + 0.25)  # in which another one is armed
     assert played.node.mode == "stopped"
@@ -112,9 +92,8 @@ def wrong_about_its_payload(mass: float, measured: bool = True) -> World:
     played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
     if not measured:
         played.driver.faults.append(without_efforts)
-    told = PayloadRequest("", tuple(Payload(mass, (0.0, 0.0, 0.05)).parameters.tolist()), 0.5)
     played.want_mode("gravity")
-    played.at(1.0, lambda: played.tell_payload(told))
+    played.at(1.0, lambda: played.tell_payload(told(Payload(mass, (0.0, 0.0, 0.05)), 0.5)))
     played.run(1.5)
     leave_alone(played)
     played.wanted_mode = "stopped"
@@ -135,7 +114,7 @@ def most(played: World, seconds: float) -> tuple[float, float]:
     return tuple(np.max(seen, axis=0).tolist())
 
 
-@pytest.mark.parametrize("mass", [5.0, 6.0])
+@pytest.mark.parametrize("mass", part([5.0, 6.0], 1))
 def test_failsafe_goes_on_with_the_effort_that_held_the_arm_when_the_model_could_not(mass):
     """By the model's gravity it would throw the arm again, at 1 rad/s."""
     played = wrong_about_its_payload(mass)
@@ -148,7 +127,7 @@ def test_failsafe_goes_on_with_the_effort_that_held_the_arm_when_the_model_could
 
 def test_what_failed_is_told_to_the_stop_service_again():
     """The node may have died before its call left."""
-    played = in_gravity()
+    played = commanding()
     played.driver.faults.append(without_efforts)  # where it is measured, the push excuses the motion
     played.node.input(ClockJump("test"))
     played.run(2.0)
@@ -173,10 +152,9 @@ def test_failsafe_goes_on_with_what_holds_the_arm_where_efforts_are_not_measured
 def test_stop_for_want_of_a_failsafe_holds_the_arm():
     """The loss is told every 0.1 s. A stop that began anew each time let the arm move by 0.9 rad."""
     played = ArmWorld(**{"commands.max_tip_speed": 5.0, "commands.model_tolerance": 10.0})
-    told = PayloadRequest("", tuple(Payload(5.0, (0.0, 0.0, 0.05)).parameters.tolist()), 0.5)
     played.want_mode("gravity")
     played.run(0.8)
-    played.tell_payload(told)
+    played.tell_payload(told(Payload(5.0, (0.0, 0.0, 0.05)), 0.5))
     played.run(1.1)
     leave_alone(played)
     q = played.arm.q.copy()

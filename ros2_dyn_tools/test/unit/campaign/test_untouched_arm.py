@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from arm_world import told
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.runtime.inputs import JointSample, PayloadRequest
+from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
-from tiers import FULL
+from tiers import FULL, by_turns, part
 
 ARMS = ("mock_arm", "ur5", "ur10", "panda", "kinova", "xarm7") if FULL else ("mock_arm", "ur5", "panda")
 SEEDS = range(1, 7) if FULL else (1,)
@@ -54,7 +56,7 @@ def leave_alone(
     unit: float = 1.0,
     payload: float = 0.0,
     slip: tuple[int, float] | None = None,
-    **told,
+    **settings,
 ) -> Outcome:
     """Hold an arm until a mode is entered, and let it alone then.
 
@@ -66,16 +68,15 @@ def leave_alone(
         unit: of the efforts that its driver reports, N m.
         payload: mass that is declared amid the mode, and is not there, kg.
         slip: a joint whose position slips each 0.5 s from 1 s on, and by how much, rad.
-        told: parameters.
+        settings: parameters.
     """
-    settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | told)
+    settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | settings)
     driver, still = DriverQuality(250.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
     options = WorldOptions(settings, driver, ChannelQuality(), ChannelQuality(), still)
     world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known)
     world.at(ENTERED, lambda: world.want_mode(mode))
     if payload:
-        request = PayloadRequest("", tuple(Payload(payload, [0.0, 0.0, 0.05]).parameters.tolist()), 0.5)
-        world.at(1.0, lambda: world.tell_payload(request))
+        world.at(1.0, lambda: world.tell_payload(told(Payload(payload, [0.0, 0.0, 0.05]), 0.5)))
     if slip is not None:
         joint, step = slip
         slipping = np.arange(arm.n) == joint
@@ -122,16 +123,14 @@ def test_arm_that_carries_what_nobody_declared_stays_where_it_is(name, seed):
     check_at_rest(leave_alone(known.carrying(Payload(mass, [0.0, 0.0, 0.08])), known, seed=seed))
 
 
-@pytest.mark.parametrize("mass", [0.5, 2.0, 5.0])
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("name", "mass"), by_turns(ARMS, [0.5, 2.0, 5.0]))
 def test_arm_whose_payload_is_declared_and_absent_is_slow(name, mass):
     """It rises, and is braked: by the mode, or by its stop. It went at 0.9 m/s for 1.3 m."""
     outcome = leave_alone(with_friction(nominal_arm(name), GOOD_GEAR), payload=mass)
     assert outcome.tip_speed < 1.3 * MAX_TIP_SPEED, outcome
 
 
-@pytest.mark.parametrize("share", [0.7, 0.6, 0.5])
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("name", "share"), by_turns(ARMS, [0.7, 0.6, 0.5]))
 def test_guided_arm_whose_friction_was_told_too_large_is_slow(name, share):
     """As of a gear that is warm. Its joints went at 3 rad/s, until that was too fast for the URDF."""
     known = nominal_arm(name)
@@ -143,10 +142,10 @@ def test_guided_arm_whose_friction_was_told_too_large_is_slow(name, share):
     assert outcome.tip_speed < MAX_TIP_SPEED, outcome
 
 
-@pytest.mark.parametrize("mode", ["gravity", "impedance"])
-@pytest.mark.parametrize("share", [1.0, 0.3])
-@pytest.mark.parametrize("unit", [10.0, 5.0, 3.0])
-def test_arm_whose_efforts_are_in_another_unit_is_refused_or_is_slow(mode, share, unit):
+@pytest.mark.parametrize(
+    ("unit", "mode", "share"), part(product((10.0, 5.0, 3.0), ("gravity", "impedance"), (1.0, 0.3)), 0, 3, 5, 6, 8, 11)
+)
+def test_arm_whose_efforts_are_in_another_unit_is_refused_or_is_slow(unit, mode, share):
     """As motor currents are, in A: a mode that begins with a tenth of the weight drops the arm."""
     for seed in SEEDS:
         outcome = leave_alone(with_friction(nominal_arm("ur5"), share), mode=mode, seed=seed, unit=unit)
@@ -154,8 +153,7 @@ def test_arm_whose_efforts_are_in_another_unit_is_refused_or_is_slow(mode, share
         assert outcome.travel < 0.15, (seed, outcome)
 
 
-@pytest.mark.parametrize("step", [0.04, -0.04])
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize(("name", "step"), by_turns(ARMS, [0.04, -0.04]))
 def test_arm_whose_encoder_slips_by_less_than_the_tolerance_is_stopped_before_it_goes_far(name, step):
     """What carries it would be that of another posture, and it went on and on: by 1.4 rad, as a UR5."""
     arm = with_friction(nominal_arm(name), GOOD_GEAR)

@@ -77,12 +77,9 @@ def test_timeline_of_a_random_world_is_the_same_in_another_process_with_another_
         "print(hashlib.sha256(repr(play_world(5, 4).world.records).encode()).hexdigest())"
     )
     expected = hashlib.sha256(repr(play_world(5, 4).world.records).encode()).hexdigest()
-    for hash_seed in ("1", "2"):
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-        output = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-        )
-        assert output.stdout.strip() == expected
+    environment = os.environ | {"PYTHONHASHSEED": "1"}
+    output = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert output.stdout.strip() == expected
 
 
 # --- modes and motion -------------------------------------------------------------------------------------------

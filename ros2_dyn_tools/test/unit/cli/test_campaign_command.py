@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `campaign`: its last line, workers, and the replay of a world."""
+"""The command `campaign`: its last line, its tables and drawings, and arguments that are wrong."""
 
 import json
 import re
@@ -13,37 +13,10 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.campaign.arm_pool import UserArm
 from ros2_dyn_tools.campaign.broken import Broken
 from ros2_dyn_tools.campaign.families import FAMILIES
+from ros2_dyn_tools.campaign.random_world import world_of
 from ros2_dyn_tools.campaign.record import MOTIONS
 from ros2_dyn_tools.campaign.runner import CampaignResult, FamilyResult, play_world
 from ros2_dyn_tools.cli.campaign import describe_violations, show
-
-COMMAND = ["campaign", "--faults", "6", "--seed", "9", "--family", "payload"]
-
-
-def last_line(capsys) -> dict:
-    result = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert result.pop("wall_seconds") > 0
-    return result
-
-
-def test_campaign_prints_json_last_and_the_same_for_any_number_of_workers(capsys):
-    assert main([*COMMAND, "--workers", "1"]) == 0
-    result = last_line(capsys)
-    assert (result["faults"], list(result["families"])) == (6, ["payload"])
-    assert main([*COMMAND, "--workers", "2"]) == 0
-    assert last_line(capsys) == result
-
-
-def test_replay_prints_the_timeline_and_draws_it(capsys, tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    picture = tmp_path / "world.png"
-    assert main(["campaign", "--replay", "4873548939688931", "--family", "states", "--output", str(picture)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert json.loads(lines[-1])["seed"] == 4873548939688931
-    assert sum(": " in line and "fault begins" in line for line in lines) == 10
-    assert any(" command: " in line for line in lines)
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
 
 JOINTS = RobotModel.from_urdf_file(MOCK_ARM).joint_names
 CHOSEN = {
@@ -60,15 +33,18 @@ def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(
     parameters.write_text(json.dumps({"dynamics": {"ros__parameters": CHOSEN}}))
     own = ["--arm", str(MOCK_ARM), "--parameters", str(parameters), "--family", "payload"]
     picture = tmp_path / "fast.png"
-    assert main(["campaign", "--faults", "6", "--workers", "1", *own, "--output", str(picture)]) == 0
+    assert main(["campaign", "--faults", "6", "--workers", "2", *own, "--output", str(picture)]) == 0
     captured = capsys.readouterr()
-    fastest = json.loads(captured.out.splitlines()[-1])["fastest_worlds"]
+    result = json.loads(captured.out.splitlines()[-1])
+    assert (result["faults"], list(result["families"])) == (6, ["payload"])
+    assert result["wall_seconds"] > 0
+    fastest = result["fastest_worlds"]
     assert len(fastest) == 2
     assert fastest[0][2] >= fastest[1][2]
     assert [path.name for path in sorted(tmp_path.glob("*.png"))] == ["fast_1.png", "fast_2.png"]
     assert max(map(len, captured.err.splitlines())) < 200
     user = UserArm(str(MOCK_ARM), str(parameters))
-    world = play_world(fastest[0][0], family="payload", user=user).world
+    world = world_of(FAMILIES["payload"], fastest[0][0], user=user)
     assert world.description.name == RobotModel.from_urdf_file(MOCK_ARM).name
     settings = world.options.settings
     assert settings.commands.max_tip_speed == 0.11

@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags that are written are those that are read."""
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 pytest.importorskip("rosbags", reason="rosbags is not installed")
 
-from rosbags.typesys import Stores, get_typestore
-
+from recordings import serialised_state
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording.bag_writer import JointStateBag
 from ros2_dyn_tools.recording.recording import read_recording
 
-STORE = get_typestore(Stores.ROS2_HUMBLE)
-
-
-def message(sec: int, nanosec: int, numbers: list[float]) -> bytes:
-    """Return a state of two joints as a driver publishes it."""
-    types = STORE.types
-    header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](sec, nanosec), "")
-    q, qd, effort = np.array(numbers, dtype=float).reshape(3, 2)
-    state = types["sensor_msgs/msg/JointState"](header, ["b", "a"], q, qd, effort)
-    return bytes(STORE.serialize_cdr(state, "sensor_msgs/msg/JointState"))
-
 
 def test_states_are_read_as_they_were_written_at_the_times_of_their_stamps(tmp_path):
     with JointStateBag(tmp_path / "bag") as bag:
-        bag.write(7, message(5, 250_000_000, [1, 2, 3, 4, 5, 6]))
-        bag.write(8, message(5, 750_000_000, [7, 8, 9, 10, 11, 12]))
+        bag.write(7, serialised_state(5_250_000_000, ["b", "a"], [1, 2], [3, 4], [5, 6]))
+        bag.write(8, serialised_state(5_750_000_000, ["b", "a"], [7, 8], [9, 10], [11, 12]))
     recording = read_recording(tmp_path / "bag", ["a", "b"])
     assert_array_equal(recording.t, [0.0, 0.5])
     assert_array_equal(recording.q, [[2, 1], [8, 7]])

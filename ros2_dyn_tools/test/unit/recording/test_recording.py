@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from recordings import bag_of_states, serialised_state
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording import recording_bag
 from ros2_dyn_tools.recording.recording import read_recording
@@ -18,22 +19,10 @@ JOINTS = ("shoulder", "elbow")
 
 def write_bag(path, states, mcap=False):
     """Write states of time, positions, velocities and efforts of elbow and shoulder, in this order."""
-    rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags, which writes the bag, is not installed")
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.ROS2_HUMBLE)
-    kind, header, time = (
-        store.types[name]
-        for name in ("sensor_msgs/msg/JointState", "std_msgs/msg/Header", "builtin_interfaces/msg/Time")
-    )
-    plugin = rosbags.StoragePlugin.MCAP if mcap else rosbags.StoragePlugin.SQLITE3
-    with rosbags.Writer(path, version=8, storage_plugin=plugin) as writer:
-        connection = writer.add_connection("/joint_states", kind.__msgtype__, typestore=store)
-        for received, (t, *values) in enumerate(states):
-            at = round(t * 1e9)
-            stamp = time(at // 10**9, at % 10**9)
-            message = kind(header(stamp, ""), ["elbow", "shoulder"], *(np.array(v, dtype=float) for v in values))
-            writer.write(connection, 10**9 * received, store.serialize_cdr(message, kind.__msgtype__))
+    pytest.importorskip("rosbags", reason="rosbags, which writes the bag, is not installed")
+    with bag_of_states(path, 8, mcap) as write:
+        for received, (t, *numbers) in enumerate(states):
+            write(10**9 * received, serialised_state(round(t * 1e9), ["elbow", "shoulder"], *numbers))
 
 
 @pytest.mark.parametrize("mcap", [False, True])

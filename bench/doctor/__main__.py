@@ -12,17 +12,12 @@ import numpy as np
 import pytest
 
 from doctor_cases import frictional, pairs_of_faults, single_faults, untouched
-from doctor_grades import UNITS, Arm, Code, Grade, codes_of, grade
+from doctor_grades import UNITS, Arm, Code, Grade, codes_of, grade, tool_at
 from real_arms import REAL_ARMS, real_arm
 from recordings import synthetic_recording
 from robots import example_robots, mock_arm
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.doctor import CODES, Diagnosis, diagnose
-from ros2_dyn_tools.doctor.evidence import THOROUGH
-from ros2_dyn_tools.doctor.hypothesis import Hypothesis
-from ros2_dyn_tools.doctor.judge import Judge
-from ros2_dyn_tools.doctor.recorded_samples import take_samples
-from ros2_dyn_tools.doctor.unknown_payload import moves
 from ros2_dyn_tools.recording.recording import Recording
 from wrong_recordings import Wrong, wrong_recording
 
@@ -35,14 +30,6 @@ SIMULATED = {
 """Robots of example-robot-data whose simulated arms are shown to the doctor, too."""
 Row = tuple[str, str, str, Grade]
 """Arm, what was done, what was said, and how right that is."""
-
-
-def tool_at(model: RobotModel, recording: Recording) -> float:
-    """Return the mass, kg, that fits best at the tip; negative where the description has too much there."""
-    judge = Judge(model, take_samples(recording), 200, THOROUGH)
-    right = Hypothesis.nothing_wrong(model.n)
-    best = max([right, *moves(judge, right)], key=lambda each: float(np.sum(judge.joint_scores(each))))
-    return best.payload[0] if best.payload else 0.0
 
 
 def arms(names: list[str]) -> Iterator[tuple[str, RobotModel, Recording]]:
