@@ -2,7 +2,7 @@
 ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
-SOURCES := ros2_dyn ros2_dyn_tools bench examples docs scripts
+SOURCES := ros2_dyn ros2_dyn_tools ros2_dyn_controllers bench examples docs scripts
 
 .PHONY: demo test docs docs-links bench bench-collision bench-failsafe bench-node campaign mutations diagrams doctor-table rooms lint format clean
 

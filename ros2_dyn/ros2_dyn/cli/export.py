@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2_dyn export`: write a robot's dynamics as C99 without dependencies, for a controller in C or C++."""
+"""`ros2_dyn export`: write a robot's dynamics for a controller: as C99 without dependencies, or as data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import argparse
 from pathlib import Path
 
 from ros2_dyn.kernels.export_c import export_c
+from ros2_dyn.kernels.make_tape import INPUTS, make_tape
+from ros2_dyn.kernels.make_tape import OUTPUTS as TAPE_OUTPUTS
+from ros2_dyn.kernels.tape import description_hash
 from ros2_dyn.runtime.parameter_files import PARAMETERS, read_arm
 
 
@@ -14,9 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the description of the robot")
     parser.add_argument("--parameters", type=Path, metavar="ARM.yaml", help=PARAMETERS)
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder that is written to")
-    parser.add_argument("--outputs", nargs="+", default=["tau", "gravity"], help="what is computed (tau gravity)")
-    parser.add_argument("--inputs", nargs="+", help="the function's arguments (those of q qd qdd tau that are needed)")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="PATH", help="folder, or file of the tape")
+    parser.add_argument("--tape", action="store_true", help="write the program as data, for a controller that runs it")
+    what = f"what is computed (tau gravity; of a tape: {' '.join(TAPE_OUTPUTS)})"
+    parser.add_argument("--outputs", nargs="+", help=what)
+    inputs = f"what it depends on (those of q qd qdd tau that are needed; of a tape: {' '.join(INPUTS)})"
+    parser.add_argument("--inputs", nargs="+", help=inputs)
     parser.add_argument("--link", help="link of poses, Jacobians, payload and wrench (the default tip)")
 
 
@@ -28,5 +34,12 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: an output, an input or the link is unknown, or the parameter file is wrong.
     """
     model = read_arm(arguments.urdf, arguments.parameters).model
-    for path in export_c(model, arguments.output, arguments.outputs, arguments.inputs, arguments.link):
+    outputs, inputs, link = arguments.outputs, arguments.inputs, arguments.link
+    if arguments.tape:
+        made_from = description_hash(arguments.urdf.read_text(encoding="utf-8"))
+        tape = make_tape(model, outputs or TAPE_OUTPUTS, inputs or INPUTS, link, made_from)
+        arguments.output.write_bytes(tape.to_bytes())
+        print(arguments.output)
+        return
+    for path in export_c(model, arguments.output, outputs or ("tau", "gravity"), inputs, link):
         print(path)

@@ -14,7 +14,7 @@ FUNCTIONS = ("cos", "exp", "fabs", "sin", "tanh")
 """Functions that a program may call. NumPy functions of these names call methods of Symbol."""
 
 
-class Tape:
+class Record:
     """Record of the values so far, each once."""
 
     def __init__(self) -> None:
@@ -28,17 +28,17 @@ class Tape:
         return self._known[key]
 
     def close(self) -> None:
-        """Forget the values, which know this tape, so that they go when nobody needs them, without a collector."""
+        """Forget the values, which know this record, so that they go when nobody needs them, without a collector."""
         self._known.clear()
 
 
 class Symbol:
-    """One value on a tape. NumPy functions of object arrays call its methods."""
+    """One value of a record. NumPy functions of object arrays call its methods."""
 
-    __slots__ = ("args", "index", "op", "tape")
+    __slots__ = ("args", "index", "op", "record")
 
-    def __init__(self, tape: Tape, index: int, op: str, args: tuple[Any, ...]) -> None:
-        self.tape = tape
+    def __init__(self, record: Record, index: int, op: str, args: tuple[Any, ...]) -> None:
+        self.record = record
         self.index = index
         self.op = op
         self.args = args
@@ -61,32 +61,32 @@ class Symbol:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Operand) -> Operand:
-        return self.tape.symbol("div", self, other) if isinstance(other, Symbol) else _mul(self, 1.0 / other)
+        return self.record.symbol("div", self, other) if isinstance(other, Symbol) else _mul(self, 1.0 / other)
 
     def __rtruediv__(self, other: float) -> Operand:
-        return 0.0 if other == 0 else self.tape.symbol("div", float(other), self)
+        return 0.0 if other == 0 else self.record.symbol("div", float(other), self)
 
     def __neg__(self) -> Operand:
-        return self.args[0] if self.op == "neg" else self.tape.symbol("neg", self)
+        return self.args[0] if self.op == "neg" else self.record.symbol("neg", self)
 
     def __abs__(self) -> Operand:
-        return self.tape.symbol("fabs", self)
+        return self.record.symbol("fabs", self)
 
     def cos(self) -> Operand:
         """Record a cosine, for np.cos."""
-        return self.tape.symbol("cos", self)
+        return self.record.symbol("cos", self)
 
     def exp(self) -> Operand:
         """Record an exponential function, for np.exp."""
-        return self.tape.symbol("exp", self)
+        return self.record.symbol("exp", self)
 
     def sin(self) -> Operand:
         """Record a sine, for np.sin."""
-        return self.tape.symbol("sin", self)
+        return self.record.symbol("sin", self)
 
     def tanh(self) -> Operand:
         """Record a hyperbolic tangent, for np.tanh."""
-        return self.tape.symbol("tanh", self)
+        return self.record.symbol("tanh", self)
 
     def __bool__(self) -> bool:
         raise TypeError("a traced algorithm must not branch on a value")
@@ -106,12 +106,12 @@ def _add(a: Operand, b: Operand) -> Operand:
     if not isinstance(a, Symbol):
         return a + b
     if not isinstance(b, Symbol):
-        return a if b == 0.0 else a.tape.symbol("add", a, b)
+        return a if b == 0.0 else a.record.symbol("add", a, b)
     if b.op == "neg":
         return _sub(a, b.args[0])
     if a.op == "neg":
         return _sub(b, a.args[0])
-    return a.tape.symbol("add", *sorted((a, b), key=lambda symbol: symbol.index))
+    return a.record.symbol("add", *sorted((a, b), key=lambda symbol: symbol.index))
 
 
 def _sub(a: Operand, b: Operand) -> Operand:
@@ -126,7 +126,7 @@ def _sub(a: Operand, b: Operand) -> Operand:
         return -b
     if isinstance(a, Symbol) and a.op == "neg":
         return -_add(a.args[0], b)
-    return b.tape.symbol("sub", a, b)
+    return b.record.symbol("sub", a, b)
 
 
 def _mul(a: Operand, b: Operand) -> Operand:
@@ -145,7 +145,7 @@ def _mul(a: Operand, b: Operand) -> Operand:
         return -_mul(a.args[0], b)
     if b.op == "neg":
         return -_mul(a, b.args[0])
-    return a.tape.symbol("mul", *sorted((a, b), key=lambda symbol: symbol.index))
+    return a.record.symbol("mul", *sorted((a, b), key=lambda symbol: symbol.index))
 
 
 def _scale(a: Symbol, factor: float) -> Operand:
@@ -153,4 +153,4 @@ def _scale(a: Symbol, factor: float) -> Operand:
         return -_mul(a.args[0], factor)
     if a.op == "mul" and not isinstance(a.args[1], Symbol):  # c1 * (c2 * x)
         return _mul(a.args[0], a.args[1] * factor)
-    return a.tape.symbol("mul", a, factor)
+    return a.record.symbol("mul", a, factor)

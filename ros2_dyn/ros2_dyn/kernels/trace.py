@@ -12,7 +12,7 @@ import numpy as np
 from ros2_dyn import dynamics
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
-from ros2_dyn.kernels.symbol import Symbol, Tape
+from ros2_dyn.kernels.symbol import Record, Symbol
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
@@ -131,12 +131,12 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     """
     _check("outputs", outputs, tuple(OUTPUTS))
     _check("inputs", inputs, Inputs._fields)
-    tape = Tape()
+    record = Record()
     zero = np.zeros(model.n)
     constants = Inputs(model.neutral, zero, zero, zero, np.array(STANDARD_GRAVITY), np.zeros(10), np.zeros(6))
     defaults = {name: value for name, value in constants._asdict().items() if name in inputs}
     symbols = {
-        name: np.array([tape.symbol("input", f"{name}{i}") for i in range(len(value))], dtype=object)
+        name: np.array([record.symbol("input", f"{name}{i}") for i in range(len(value))], dtype=object)
         for name, value in defaults.items()
     }
     x = constants._replace(**symbols)
@@ -146,7 +146,7 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
     context = TraceContext(carrying, link, x)
     traced = {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs}
-    tape.close()
+    record.close()
     return Program(symbols, defaults, traced)
 
 

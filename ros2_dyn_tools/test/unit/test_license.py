@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rooms import TOP
 
-FOLDERS = "ros2_dyn", "ros2_dyn_tools", "ros2_dyn_interfaces", "bench", "scripts", ".ci"
+FOLDERS = "ros2_dyn", "ros2_dyn_tools", "ros2_dyn_interfaces", "ros2_dyn_controllers", "bench", "scripts", ".ci"
 SUFFIXES = {".py", ".c", ".h", ".cpp", ".hpp", ".cmake"}
 LINE = "SPDX-License-Identifier: Apache-2.0"
 

@@ -22,7 +22,7 @@ from ros2_dyn.dynamics import (
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.emit_python import emit_python
-from ros2_dyn.kernels.symbol import Tape
+from ros2_dyn.kernels.symbol import Record
 from ros2_dyn.kernels.trace import Program
 from ros2_dyn.model import Payload, RobotModel
 
@@ -57,8 +57,8 @@ def test_kernel_of_a_six_axis_arm_has_fewer_than_800_operations():
 
 
 def test_nested_expression_of_2000_operations_compiles():
-    tape = Tape()
-    x, y = (np.array([tape.symbol("input", name)], dtype=object) for name in ("q0", "qd0"))
+    record = Record()
+    x, y = (np.array([record.symbol("input", name)], dtype=object) for name in ("q0", "qd0"))
     total = x
     for k in range(1000):
         total = (total + y) * (1 + 1 / (k + 2))
@@ -83,8 +83,8 @@ def test_unknown_output_or_backend_raises_error_that_lists_the_known():
 
 
 def test_symbols_fold_zeros_ones_signs_and_equal_subexpressions():
-    tape = Tape()
-    x, y = tape.symbol("input", "x"), tape.symbol("input", "y")
+    record = Record()
+    x, y = record.symbol("input", "x"), record.symbol("input", "y")
     assert x * 0 == 0.0
     assert x * 1 is x
     assert x + 0.0 is x
@@ -103,7 +103,7 @@ def test_symbols_fold_zeros_ones_signs_and_equal_subexpressions():
 
 
 def test_branch_on_a_symbol_raises_error():
-    x = Tape().symbol("input", "x")
+    x = Record().symbol("input", "x")
     with pytest.raises(TypeError, match="must not branch on a value"):
         bool(x)
 

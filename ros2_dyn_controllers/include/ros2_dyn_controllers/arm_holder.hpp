@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The law that carries an arm, without ROS: it follows a reference while there is one, and else holds the arm.
+//
+// Needs C++17 and tape.hpp. Making one allocates; update() allocates nothing and throws nothing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ros2_dyn_controllers/tape.hpp"
+
+namespace ros2_dyn
+{
+
+struct HolderSettings
+{
+  /// Of the control of positions, rad/s: an error dies out as with critical damping.
+  double bandwidth = 10.0;
+  /// Whether an arm without reference is held where it is; else its weight is carried, and a hand moves it.
+  bool hold = true;
+  /// Rate at which an arm that is not held loses its speed, 1/s.
+  double damping = 2.0;
+  /// Time in which an effort may change by its limit while a reference is followed, s.
+  double slew_time = 0.1;
+  /// Time in which a payload takes effect, s.
+  double payload_time = 1.0;
+  /// Age at which a reference or a state counts no more, s.
+  double timeout = 0.1;
+  /// Part of its velocity limit that a joint may exceed it by before it is stopped.
+  double speed_margin = 0.2;
+};
+
+/// What the arm should do; null or not finite where nothing is asked. Positions count before efforts.
+struct Reference
+{
+  /// Efforts beyond gravity, N m or N.
+  const double * effort = nullptr;
+  /// Motion: positions with velocities and accelerations, rad or m.
+  const double * q = nullptr, * qd = nullptr, * qdd = nullptr;
+  /// Time since it was given, s.
+  double age = 0.0;
+};
+
+class ArmHolder
+{
+public:
+  enum class State
+  {
+    follows,  // a reference
+    holds,    // the arm where it came to rest, or its weight alone, for want of a reference
+    stopped,  // a joint was too fast, or beyond its range; until a tick without reference
+    blind     // no finite state came for so long that nothing can be promised: the caller should end
+  };
+
+  /// Return one for a tape; none, and why, where the tape lacks what the law needs.
+  static std::optional<ArmHolder> make(Tape tape, const HolderSettings & settings, std::string & why)
+  {
+    const std::size_t n = tape.limits.size();
+    const auto lacks = [&](const char * name, std::size_t size) {return !tape.input(name, size);};
+    if (tape.joints.size() != n) {
+      why = "a joint of the tape has not one degree of freedom";
+    } else if (lacks("q", n) || lacks("qd", n) || lacks("qdd", n) || lacks("payload", 10)) {
+      why = "the tape lacks an input: it needs q, qd, qdd and payload";
+    } else if (!tape.output("effort", n) || !tape.output("gravity", n)) {
+      why = "the tape lacks an output: it needs effort and gravity";
+    } else {
+      return ArmHolder(std::move(tape), settings);
+    }
+    return std::nullopt;
+  }
+
+  /// Set what the arm carries: 10 inertial parameters of the tape's link (m, m c, I at its origin). Return whether
+  /// they are finite and of a mass that is not negative; others change nothing.
+  bool set_payload(const double * parameters) noexcept
+  {
+    const bool right = std::all_of(parameters, parameters + 10, [](double x) {return std::isfinite(x);});
+    if (!right || parameters[0] < 0.0) {return false;}
+    std::copy_n(payload_, 10, payload_from_.begin());
+    std::copy_n(parameters, 10, payload_to_.begin());
+    share_ = 0.0;
+    return true;
+  }
+
+  /// Begin anew with the next tick, as after a pause in which others moved the arm.
+  void reset() noexcept {begun_ = false;}
+
+  /// Return the efforts of the joints, N m or N.
+  ///
+  /// dt: time since the last tick, s; q, qd: measured positions and velocities.
+  const std::vector<double> & update(double dt, const double * q, const double * qd, const Reference & reference)
+  noexcept
+  {
+    dt = std::clamp(dt, 0.0, settings_.timeout);
+    unseen_ = finite(q) && finite(qd) ? 0.0 : unseen_ + dt;
+    if (unseen_ > 0.0 || !std::isfinite(dt)) {
+      state_ = unseen_ > settings_.timeout ? State::blind : state_;
+      return effort_;
+    }
+    decide(q, qd, reference);
+    ramp_payload(dt);
+    if (is_held()) {
+      hold(dt);
+    } else if (state_ == State::holds) {
+      let_go(q, qd);
+    } else if (reference.q) {
+      follow_motion(reference);
+    } else {
+      follow_effort();
+    }
+    compute(q, qd);
+    const bool beyond_gravity = state_ == State::follows && !reference.q;
+    for (std::size_t i = 0; i < n_; i++) {
+      effort_[i] = limited(i, beyond_gravity ? gravity_[i] + reference.effort[i] : whole_[i], dt);
+    }
+    begun_ = true;
+    return effort_;
+  }
+
+  State state() const noexcept {return state_;}
+  std::size_t size() const noexcept {return n_;}
+  const Tape & tape() const noexcept {return tape_;}
+
+  ArmHolder(ArmHolder &&) = default;
+  ArmHolder & operator=(ArmHolder &&) = default;
+  ArmHolder(const ArmHolder &) = delete;
+  ArmHolder & operator=(const ArmHolder &) = delete;
+
+private:
+  ArmHolder(Tape tape, const HolderSettings & settings)
+  : settings_(settings), tape_(std::move(tape)), n_(tape_.limits.size()), target_(n_), effort_(n_),
+    q_(tape_.input("q", n_)), qd_(tape_.input("qd", n_)), qdd_(tape_.input("qdd", n_)),
+    payload_(tape_.input("payload", 10)), whole_(tape_.output("effort", n_)), gravity_(tape_.output("gravity", n_))
+  {
+    std::copy_n(payload_, 10, payload_from_.begin());
+    payload_to_ = payload_from_;
+  }
+
+  /// Where a joint should be, and how it should move there.
+  struct Target
+  {
+    double q = 0.0, qd = 0.0, qdd = 0.0;
+    bool here = true;  // the position does not matter
+  };
+
+  bool finite(const double * numbers) const noexcept
+  {
+    return std::all_of(numbers, numbers + n_, [](double x) {return std::isfinite(x);});
+  }
+
+  bool given(const Reference & asked) const noexcept
+  {
+    if (!(asked.age <= settings_.timeout)) {return false;}
+    if (asked.q) {return asked.qd && asked.qdd && finite(asked.q) && finite(asked.qd) && finite(asked.qdd);}
+    return asked.effort && finite(asked.effort);
+  }
+
+  /// Whether a joint is faster than it may be, or leaves its range.
+  bool runs_away(const double * q, const double * qd) const noexcept
+  {
+    for (std::size_t i = 0; i < n_; i++) {
+      const JointLimits & limit = tape_.limits[i];
+      if (std::fabs(qd[i]) > (1.0 + settings_.speed_margin) * limit.velocity) {return true;}
+      if ((q[i] > limit.upper && qd[i] > 0.0) || (q[i] < limit.lower && qd[i] < 0.0)) {return true;}
+    }
+    return false;
+  }
+
+  bool is_held() const noexcept {return state_ == State::stopped || (state_ == State::holds && settings_.hold);}
+
+  void decide(const double * q, const double * qd, const Reference & reference) noexcept
+  {
+    const bool held = begun_ && is_held(), asked = given(reference);
+    if (runs_away(q, qd) || (begun_ && state_ == State::stopped && asked)) {
+      state_ = State::stopped;
+    } else {
+      state_ = asked ? State::follows : State::holds;
+    }
+    if (!held && is_held()) {  // from where and as fast as it is
+      for (std::size_t i = 0; i < n_; i++) {target_[i] = {q[i], qd[i], 0.0, false};}
+    }
+  }
+
+  void ramp_payload(double dt) noexcept
+  {
+    share_ = std::min(1.0, share_ + dt / settings_.payload_time);
+    for (std::size_t k = 0; k < 10; k++) {
+      payload_[k] = payload_from_[k] + share_ * (payload_to_[k] - payload_from_[k]);
+    }
+  }
+
+  void follow_motion(const Reference & asked) noexcept
+  {
+    for (std::size_t i = 0; i < n_; i++) {
+      const double q = std::clamp(asked.q[i], tape_.limits[i].lower, tape_.limits[i].upper);
+      target_[i] = {q, asked.qd[i], asked.qdd[i], false};
+    }
+  }
+
+  void follow_effort() noexcept {std::fill(target_.begin(), target_.end(), Target{});}
+
+  /// The arm comes to rest as fast as its position control can, and stays there.
+  void hold(double dt) noexcept
+  {
+    const double w = settings_.bandwidth, kept = std::exp(-w * dt);
+    for (std::size_t i = 0; i < n_; i++) {
+      Target & to = target_[i];
+      to.q = std::clamp(to.q + to.qd * (1.0 - kept) / w, tape_.limits[i].lower, tape_.limits[i].upper);
+      to.qd *= kept;
+      to.qdd = -w * to.qd;
+    }
+  }
+
+  void let_go(const double * q, const double * qd) noexcept
+  {
+    for (std::size_t i = 0; i < n_; i++) {target_[i] = {q[i], 0.0, -settings_.damping * qd[i], true};}
+  }
+
+  /// Inverse dynamics of the acceleration that brings each joint to its target (Craig 10.17).
+  void compute(const double * q, const double * qd) noexcept
+  {
+    const double w = settings_.bandwidth;
+    for (std::size_t i = 0; i < n_; i++) {
+      const Target & to = target_[i];
+      q_[i] = q[i];
+      qd_[i] = to.qd;
+      qdd_[i] = to.qdd + (to.here ? 0.0 : w * w * (to.q - q[i]) + 2.0 * w * (to.qd - qd[i]));
+    }
+    tape_.evaluate();
+  }
+
+  /// What a reference asks for changes gradually. What brakes and holds is there at once.
+  double limited(std::size_t i, double effort, double dt) const noexcept
+  {
+    const double limit = tape_.limits[i].effort;
+    if (begun_ && state_ == State::follows && std::isfinite(limit)) {
+      const double step = limit * dt / settings_.slew_time;
+      effort = std::clamp(effort, effort_[i] - step, effort_[i] + step);
+    }
+    return std::clamp(effort, -limit, limit);
+  }
+
+  HolderSettings settings_;
+  Tape tape_;
+  std::size_t n_;
+  std::vector<Target> target_;
+  std::vector<double> effort_;
+  double * q_, * qd_, * qdd_, * payload_;      // inputs of the tape
+  const double * whole_, * gravity_;           // outputs of the tape
+  std::array<double, 10> payload_from_, payload_to_;
+  double share_ = 1.0;                         // of the payload that is in effect
+  double unseen_ = 0.0;                        // time without a finite state
+  State state_ = State::holds;
+  bool begun_ = false;
+};
+
+}  // namespace ros2_dyn

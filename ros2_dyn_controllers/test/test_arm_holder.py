@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled ArmHolder on simulated arms: what moves, how far and how fast, when references come, jump and end.
+
+Premise, where nothing else is said: the masses are up to 20 % wrong, the rotors are known, and friction is 0 to 3 % of
+the effort limits.
+"""
+
+import ctypes
+from math import inf
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from compiled import build, compiler
+from held_arm import HeldArm, Holder, HolderSettings
+from robots import example_robots, mock_arm
+from ros2_dyn.dynamics import mass_matrix
+from ros2_dyn.kernels.make_tape import make_tape
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
+
+pytestmark = pytest.mark.skipif(not compiler(), reason="no C++ compiler is here")
+
+
+def with_rotors(model):
+    """Return an arm whose rotors weigh at the joints, as those of arms with gears do."""
+    return model.with_joint_dynamics(dict.fromkeys(model.joint_names, JointDynamics(armature=ROTOR)))
+
+
+def example(name, joints):
+    """Return the first joints of a robot of example-robot-data."""
+    model = RobotModel.from_urdf_file(next(example_robots().rglob(name)))
+    return with_rotors(model.reduced(model.joint_names[:joints]))
+
+
+ROTOR = 0.1
+ARM = with_rotors(mock_arm())
+ARMS = {"mock_arm": ARM, "panda": example("panda.urdf", 7), "ur10": example("ur10_robot.urdf", 6)}
+each_arm = pytest.mark.parametrize("model", ARMS.values(), ids=ARMS)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    path = build("holder_library.cpp", tmp_path_factory.mktemp("holder") / "holder.so", "-O2", "-fPIC", "-shared")
+    return ctypes.CDLL(str(path))
+
+
+def wrong(model, masses, friction):
+    """Return an arm whose masses are a part of the model's, with friction as a part of the effort limits."""
+    inertia = [SpatialInertia.from_parameters(masses * np.asarray(each.parameters)) for each in model.inertia]
+    limits = zip(model.joint_names, model.effort_limit)
+    rubs = {
+        name: JointDynamics(armature=ROTOR, coulomb=friction * limit, viscous=friction * limit / 2)
+        for name, limit in limits
+    }
+    return model.with_inertia(inertia).with_joint_dynamics(rubs)
+
+
+def somewhere(model, seed):
+    """Return positions within the limits."""
+    lower, upper = np.maximum(model.lower, -2.0), np.minimum(model.upper, 2.0)
+    return lower + (upper - lower) * np.random.default_rng(seed).uniform(0.2, 0.8, model.n)
+
+
+def of_limits(model, share, seed):
+    """Return velocities up to a share of their limits."""
+    return share * np.random.default_rng(seed).uniform(-1, 1, model.n) * model.velocity_limit
+
+
+@each_arm
+@pytest.mark.parametrize(("masses", "friction", "seed"), [(1.2, 0.0, 1), (0.8, 0.0, 2), (1.2, 0.03, 3)])
+def test_arm_without_reference_comes_to_rest_and_stays(library, model, masses, friction, seed):
+    q = somewhere(model, seed)
+    held = HeldArm(
+        Holder(library, make_tape(model).to_bytes()), wrong(model, masses, friction), q, of_limits(model, 0.3, seed)
+    )
+    positions, velocities = held.run(2.0)
+    assert held.state == "holds"
+    assert np.abs(velocities[500:]).max() < 0.05  # a second later
+    assert np.abs(positions - q).max() < 0.3
+
+
+@each_arm
+def test_arm_is_held_when_who_sends_efforts_dies(library, model):
+    """The last efforts arrive on and on; their age grows."""
+    q = somewhere(model, 4)
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.1, 0.01), q)
+    push = mass_matrix(model, q) @ np.full(model.n, 2.0)  # 2 rad/s^2
+
+    def dies(t, q, qd):
+        return {"effort": push, "age": max(0.0, t - 0.2)}
+
+    held.run(0.2, dies)
+    at_death = held.arm.q.copy(), np.abs(held.arm.qd).max()
+    assert held.state == "follows"
+    positions, velocities = held.run(1.5, dies)
+    assert held.state == "holds"
+    assert np.abs(velocities[-250:]).max() < 0.05
+    # A speed v is braked over v / 10 and the time in which the efforts still count, while they accelerate the arm on.
+    assert np.abs(positions - at_death[0]).max() < 0.2 * np.abs(velocities).max() + 0.1
+
+
+def swing(q0, t):
+    """Return a motion that begins at rest."""
+    x, v, a = 0.3 * (1 - np.cos(2 * t)), 0.6 * np.sin(2 * t), 1.2 * np.cos(2 * t)
+    return q0 + x, np.full_like(q0, v), np.full_like(q0, a)
+
+
+@each_arm
+def test_motion_is_followed(library, model):
+    """The reference is that of the tick's beginning: the sampled control is late by half a period."""
+    q0 = (np.maximum(model.lower, -2.0) + np.minimum(model.upper, 2.0)) / 2
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), model, q0, rate=1000.0)
+    positions, _ = held.run(1.5, lambda t, q, qd: {"motion": swing(q0, t)})
+    expected = np.array([swing(q0, 0.001 * (k + 1))[0] for k in range(len(positions))])
+    assert held.state == "follows"
+    assert np.abs(positions - expected).max() < 1e-3
+
+
+@each_arm
+def test_arm_stays_when_a_motion_ends_half_way(library, model):
+    q0 = (np.maximum(model.lower, -2.0) + np.minimum(model.upper, 2.0)) / 2
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.1, 0.01), q0)
+    held.run(0.7, lambda t, q, qd: {"motion": swing(q0, t)})
+    began, speed = held.arm.q.copy(), np.abs(held.arm.qd).max()
+    assert speed > 0.4
+    positions, velocities = held.run(1.5)
+    assert np.abs(velocities[500:]).max() < 0.05
+    assert np.abs(positions - began).max() < 0.2
+
+
+@each_arm
+def test_efforts_of_half_the_limits_for_ever_do_not_make_the_arm_run_away(library, model):
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.0, 0.01), somewhere(model, 6))
+    _, velocities = held.run(2.0, lambda t, q, qd: {"effort": 0.5 * model.effort_limit})
+    assert held.state == "stopped"
+    assert (np.abs(velocities) / model.velocity_limit).max() < 1.5
+    assert np.abs(velocities[-250:]).max() < 0.05
+
+
+@each_arm
+def test_jump_of_a_motion_to_the_far_end_does_not_make_the_arm_run_away(library, model):
+    q = somewhere(model, 6)
+    far = np.clip(np.where(q > 0, model.lower, model.upper), -2.5, 2.5)
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.0, 0.01), q)
+    _, velocities = held.run(2.0, lambda t, q, qd: {"motion": (far, 0.0 * q, 0.0 * q)})
+    assert (np.abs(velocities) / model.velocity_limit).max() < 1.6
+
+
+def test_stopped_arm_follows_again_after_a_pause_of_the_reference(library):
+    model = ARM
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), model, somewhere(model, 1), 1.3 * model.velocity_limit)
+    nothing = {"effort": np.zeros(model.n)}
+    held.run(1.0, lambda t, q, qd: nothing)
+    assert held.state == "stopped"
+    held.run(0.01)
+    assert held.state == "holds"
+    held.run(0.01, lambda t, q, qd: nothing)
+    assert held.state == "follows"
+
+
+@each_arm
+def test_efforts_keep_their_limits_and_change_gradually(library, model):
+    holder, rng = Holder(library, make_tape(model).to_bytes()), np.random.default_rng(7)
+    q, before = somewhere(model, 7), None
+    for _ in range(200):
+        _, effort = holder.update(0.002, q, 0.0 * q, effort=model.effort_limit * rng.uniform(-3, 3, model.n))
+        assert (np.abs(effort) <= model.effort_limit).all()
+        if before is not None:
+            assert (np.abs(effort - before) <= model.effort_limit * 0.002 / 0.1 + 1e-9).all()
+        before = effort
+
+
+def test_arm_that_is_not_to_be_held_floats(library):
+    """Its weight is carried. Its speed dies out, and a push moves it; nothing pulls it back."""
+    model = ARM
+    q, settings = somewhere(model, 8), HolderSettings(hold=False)
+    held = HeldArm(Holder(library, make_tape(model).to_bytes(), settings), model, q, of_limits(model, 0.2, 8))
+    positions, velocities = held.run(3.0)
+    assert held.state == "holds"
+    assert np.abs(positions[-1] - q).max() > 0.1
+    assert np.abs(velocities[-1]).max() < 0.01
+
+
+@pytest.mark.parametrize("wrong_state", ["q", "qd"])
+def test_states_that_are_no_numbers(library, wrong_state):
+    """The last efforts stay for a tenth of a second; then the holder says that it sees nothing."""
+    model = ARM
+    holder, q = Holder(library, make_tape(model).to_bytes()), somewhere(model, 9)
+    _, before = holder.update(0.01, q, 0.0 * q)
+    state = {"q": q, "qd": 0.0 * q} | {wrong_state: np.full(model.n, np.nan)}
+    found = [holder.update(0.01, **state) for _ in range(12)]
+    assert [each[0] for each in found] == ["holds"] * 10 + ["blind"] * 2
+    for _, effort in found:
+        assert_allclose(effort, before)
+
+
+@pytest.mark.parametrize(
+    "given", [{"effort": [np.nan] * 6}, {"motion": [[inf] * 6] * 3}, {"effort": [0.0] * 6, "age": np.nan}]
+)
+def test_references_that_are_no_numbers_are_none(library, given):
+    model = ARM
+    assert (
+        Holder(library, make_tape(model).to_bytes()).update(0.01, model.neutral, 0.0 * model.neutral, **given)[0]
+        == "holds"
+    )
+
+
+def test_payload_is_carried_once_it_is_declared(library):
+    model, payload = ARM, Payload(3.0, (0.0, 0.0, 0.1))
+    q = somewhere(model, 10)
+    travel = {}
+    for declared in (True, False):
+        holder = Holder(library, make_tape(model).to_bytes())
+        held = HeldArm(holder, model, q)
+        held.run(0.1)
+        assert not declared or holder.set_payload(payload.parameters)
+        held.run(1.2)
+        held.arm.replace_model(model.carrying(payload))
+        positions, _ = held.run(1.0)
+        travel[declared] = np.abs(positions[-1] - q).max()
+    assert travel[True] < 0.1 * travel[False]
+
+
+@pytest.mark.parametrize("parameters", [[np.nan] * 10, [-1.0] + [0.0] * 9])
+def test_payload_that_is_none_changes_nothing(library, parameters):
+    assert not Holder(library, make_tape(ARM).to_bytes()).set_payload(parameters)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "inputs"), [(("gravity",), ("q", "qd", "qdd", "payload")), (("effort", "gravity"), ("q",))]
+)
+def test_tape_that_lacks_something_is_refused(library, outputs, inputs):
+    with pytest.raises(ValueError, match=r"the tape lacks an (in|out)put: it needs"):
+        Holder(library, make_tape(ARM, outputs, inputs).to_bytes())
+
+
+def test_nothing_is_allocated_in_an_update(library):
+    model = ARM
+    holder, q = Holder(library, make_tape(model).to_bytes()), somewhere(model, 1)
+    before = library.allocations()
+    for given in ({}, {"effort": q}, {"motion": (q, q, q)}, {"effort": q, "age": 1.0}):
+        holder.update(0.01, q, q, **given)
+    assert library.allocations() == before
