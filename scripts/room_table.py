@@ -34,7 +34,7 @@ def parameters() -> int:
 
 def print_totals() -> None:
     """Print what the project has grown to."""
-    tests = [file for package in PACKAGES for file in (package.parent / "test").rglob("*.py")]
+    tests = [*TOP.glob("*/test/**/*.py")]
     outside = [file for file in TOP.rglob("*.py") if ".ros2" not in file.parts and file not in set(tests)]
     beside = [file for room in BESIDE_AN_ARM for file in files_of(room_folders()[room])]
     longest = max((file for package in PACKAGES for file in files_of(package)), key=lambda file: lines_of([file]))
