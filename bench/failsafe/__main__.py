@@ -24,12 +24,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robots import HOME
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import PATIENCE, Listener, Process, words
 from shared_fixtures import random_domain
 
-HOME = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0]
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
 ARM = {"robot.armature": [0.5, 0.5, 0.4, 0.1, 0.1, 0.1], "friction.coulomb": [3.0, 3.0, 3.0, 0.6, 0.6, 0.6]}
 """What arm and node know: friction of 2 % of the effort limits, less than recordings of real arms show."""
