@@ -78,23 +78,27 @@ class ServedNode(Node):
             self._read(callback, message)
 
         def on_message(message: Any) -> None:
-            first = not waiting
             waiting.append(message)
-            if first and self._is_busy(read_in):
+            if len(waiting) > 1:
+                return
+            self._note_pause()
+            if self._is_busy(read_in):
                 self.call_soon(read)
-            elif first:
+            else:
                 read()
 
         return super().create_subscription(kind, topic, on_message, qos, **keywords)
 
+    def _note_pause(self) -> None:
+        """Count a pause since the last message, if there was one: of at least half the time that the message took."""
+        pause, work = time.perf_counter() - self._ended, self._ended - self._began
+        self._pauses += 2 * pause >= work
+
     def _is_busy(self, read_in: int) -> bool:
         """Return whether something waits, or the node has not paused since it read a message of this topic.
 
-        A pause is at least half as long as the last message took. The ordinary executor turns to one message of each
-        topic at a time, and needs no queue.
+        The ordinary executor turns to one message of each topic at a time, and needs no queue.
         """
-        pause, work = time.perf_counter() - self._ended, self._ended - self._began
-        self._pauses += 2 * pause >= work
         return bool(self._soon) or (read_in == self._pauses and not isinstance(self.executor, SingleThreadedExecutor))
 
     def _read(self, callback: Callable[[Any], object], message: Any) -> None:
