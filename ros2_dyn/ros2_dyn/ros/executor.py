@@ -78,8 +78,9 @@ class ServedNode(Node):
             self._read(callback, message)
 
         def on_message(message: Any) -> None:
+            first = not waiting
             waiting.append(message)
-            if len(waiting) > 1:
+            if not first:
                 return
             self._note_pause()
             if self._is_busy(read_in):

@@ -41,6 +41,7 @@ class Echo(ServedNode):
         self._out = self.create_publisher(JointState, "out", 50)
         self.beside = self.create_subscription(Float64, "beside", self._on_beside, 50, raw=True)
         self.create_subscription(JointState, "in", self._on_state, 50, raw=True)
+        self.latest = self.create_subscription(Float64, "latest", self._on_latest, 1)
         self.create_subscription(Float64, "slow", self._on_slow, 10, newest=lambda: self.wants_newest)
         self.clock = Ticks(self, PERIOD, self._tick)
         self.clock.run(False)
@@ -56,6 +57,10 @@ class Echo(ServedNode):
         message = deserialize_message(raw, JointState)
         self.log.append((message.header.stamp.sec, self.get_clock().now().nanoseconds))
         self._out.publish(message)
+
+    def _on_latest(self, message: Float64) -> None:
+        self.log.append(message.data)
+        time.sleep(0.01)  # beside which what comes between two messages is no pause
 
     def _on_slow(self, message: Float64) -> None:
         self.log.append(message.data)
@@ -129,6 +134,17 @@ def test_a_burst_of_messages_is_answered_in_its_order_and_a_service_meanwhile(ru
     assert listener.call(Trigger, "start").success
     listener.until(lambda: len(listener.received["out"]) == 30, "no answers")
     assert [message.header.stamp.sec for message in listener.received["out"]] == list(range(30))
+
+
+@KINDS
+def test_of_a_topic_that_keeps_one_message_the_newest_is_read_once(run, listener, capfd, kind):
+    """As many come as may, while the node turns to none."""
+    node = run(kind)
+    node.call_soon(lambda: [node.latest.callback(Float64(data=float(i))) for i in range(4)])
+    listener.until(lambda: 3.0 in node.log, "the newest is not read")
+    assert listener.call(Trigger, "start").success
+    assert node.log.count(3.0) == 1
+    assert "report this fault" not in capfd.readouterr().err
 
 
 @KINDS
