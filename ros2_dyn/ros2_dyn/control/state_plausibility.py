@@ -117,11 +117,11 @@ class StatePlausibility:
     def _compare(self, i: int, stamp: int, q: float, qd: float, now: float) -> str:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
         name, (low, high) = self.limits.joint_names[i], self._ranges[i]
-        if not low <= q <= high:
-            return f"'{name}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
         before = self._stamps[i]
         dt = inf if before is None else 1e-9 * (stamp - before)
         if not 0 <= dt <= self.limits.timeout:
+            if not low <= q <= high:  # an arm that was seen on its way there is there: a hand may push it
+                return f"'{name}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has

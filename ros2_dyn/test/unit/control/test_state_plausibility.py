@@ -121,6 +121,14 @@ def test_a_position_far_beyond_its_limits_does_not_fit(position, fits):
     assert bool(stream.send((position, 1e5))) is not fits
 
 
+def test_an_arm_that_moves_far_beyond_its_limits_is_believed_to_be_there_until_it_is_lost_from_sight():
+    """A hand pushes it. To disbelieve it would be to let it go."""
+    stream = Stream()
+    assert not any(stream.send((0.01 * i, 0.0), (0.01 / PERIOD, 0.0)) for i in range(800))
+    assert not stream.send((7.99, 0.0))
+    assert "far beyond its limits" in stream.send((7.99, 0.0), period=0.5)
+
+
 def test_a_joint_without_limits_may_be_anywhere():
     plausibility = StatePlausibility(PlausibilityLimits(("a",), (0.0,), (0.0,), (False,)))
     assert not plausibility.check((0,), 1, (2.0,), (0.0,), 0.0).problem
