@@ -43,7 +43,11 @@ std::size_t allocations() {return allocated;}
 
 void holder_free(ArmHolder * holder) {delete holder;}
 
-bool holder_set_payload(ArmHolder * holder, const double * parameters) {return holder->set_payload(parameters);}
+/// Mass, centre of mass, and inertia about it.
+bool holder_set_payload(ArmHolder * holder, const double * p)
+{
+  return holder->set_payload(p[0], {p[1], p[2], p[3]}, {p[4], p[5], p[6], p[7], p[8], p[9]});
+}
 
 void holder_reset(ArmHolder * holder) {holder->reset();}
 

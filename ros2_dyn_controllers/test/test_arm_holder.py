@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from compiled import build, compiler
 from held_arm import HeldArm, Holder, HolderSettings
 from robots import example_robots, mock_arm
-from ros2_dyn.dynamics import mass_matrix
+from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.kernels.make_tape import make_tape
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
@@ -208,24 +208,28 @@ def test_references_that_are_no_numbers_are_none(library, given):
 
 
 def test_payload_is_carried_once_it_is_declared(library):
-    model, payload = ARM, Payload(3.0, (0.0, 0.0, 0.1))
-    q = somewhere(model, 10)
-    travel = {}
+    """An arm that does not know what it carries sags; one that knows it stays where it is."""
+    model, I = ARM, (0.02, 0.001, -0.002, 0.03, 0.003, 0.025)
+    full = np.array([[I[0], I[1], I[2]], [I[1], I[3], I[4]], [I[2], I[4], I[5]]])
+    payload = Payload(3.0, (0.02, -0.05, 0.1), full)
+    q, numbers = somewhere(model, 10), [3.0, 0.02, -0.05, 0.1, *I]
+    efforts = []
     for declared in (True, False):
         holder = Holder(library, make_tape(model).to_bytes())
         held = HeldArm(holder, model, q)
         held.run(0.1)
-        assert not declared or holder.set_payload(payload.parameters)
-        held.run(1.2)
+        assert not declared or holder.set_payload(numbers)
         held.arm.replace_model(model.carrying(payload))
-        positions, _ = held.run(1.0)
-        travel[declared] = np.abs(positions[-1] - q).max()
-    assert travel[True] < 0.1 * travel[False]
+        held.run(3.0)
+        efforts.append(held.effort)
+        travel = np.abs(held.arm.q - q).max()
+        assert bool(travel < 1e-6) is declared
+    assert_allclose(efforts[0], gravity(model.carrying(payload), q), atol=1e-6)
 
 
-@pytest.mark.parametrize("parameters", [[np.nan] * 10, [-1.0] + [0.0] * 9])
-def test_payload_that_is_none_changes_nothing(library, parameters):
-    assert not Holder(library, make_tape(ARM).to_bytes()).set_payload(parameters)
+@pytest.mark.parametrize("numbers", [[np.nan] * 10, [-1.0] + [0.0] * 9])
+def test_payload_that_is_none_changes_nothing(library, numbers):
+    assert not Holder(library, make_tape(ARM).to_bytes()).set_payload(numbers)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ros2_dyn.model.spatial import Array
 
 TESTS = 3
 """Number of self-tests of a tape."""
-OUTPUTS = ("effort", "gravity", "momentum", "coriolis_transpose_qd", "mass_matrix", "pose", "jacobian")
+OUTPUTS = ("effort", "gravity", "friction", "momentum", "coriolis_transpose_qd", "pose", "jacobian")
 """What a controller needs that carries an arm and feels what touches it."""
 INPUTS = ("q", "qd", "qdd", "gravity", "payload")
 

@@ -75,14 +75,19 @@ public:
     return std::nullopt;
   }
 
-  /// Set what the arm carries: 10 inertial parameters of the tape's link (m, m c, I at its origin). Return whether
-  /// they are finite and of a mass that is not negative; others change nothing.
-  bool set_payload(const double * parameters) noexcept
+  /// Set what the tape's link carries: mass, centre of mass c, and ixx, ixy, ixz, iyy, iyz, izz about it, in the link's
+  /// frame, kg, m and kg m^2. Return whether they are finite and the mass is not negative; others change nothing.
+  bool set_payload(double m, const std::array<double, 3> & c, const std::array<double, 6> & I) noexcept
   {
-    const bool right = std::all_of(parameters, parameters + 10, [](double x) {return std::isfinite(x);});
-    if (!right || parameters[0] < 0.0) {return false;}
+    const double x = c[0], y = c[1], z = c[2];
+    // Inertial parameters about the link's origin (Craig 6.26, the parallel-axis theorem).
+    const std::array<double, 10> parameters = {m, m * x, m * y, m * z, I[0] + m * (y * y + z * z), I[1] - m * x * y,
+      I[3] + m * (x * x + z * z), I[2] - m * x * z, I[4] - m * y * z, I[5] + m * (x * x + y * y)};
+    if (!std::all_of(parameters.begin(), parameters.end(), [](double p) {return std::isfinite(p);}) || m < 0.0) {
+      return false;
+    }
     std::copy_n(payload_, 10, payload_from_.begin());
-    std::copy_n(parameters, 10, payload_to_.begin());
+    payload_to_ = parameters;
     share_ = 0.0;
     return true;
   }
@@ -123,6 +128,8 @@ public:
   }
 
   State state() const noexcept {return state_;}
+  /// The payload as it counts now: 10 inertial parameters.
+  const double * payload() const noexcept {return payload_;}
   std::size_t size() const noexcept {return n_;}
   const Tape & tape() const noexcept {return tape_;}
 

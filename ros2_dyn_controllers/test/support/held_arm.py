@@ -48,10 +48,10 @@ class Holder:
     def __del__(self):
         self._library.holder_free(self._holder)
 
-    def set_payload(self, parameters):
-        """Return whether it is taken."""
+    def set_payload(self, numbers):
+        """Return whether it is taken: mass, centre of mass, and ixx, ixy, ixz, iyy, iyz, izz about it."""
         self._library.holder_set_payload.restype = ctypes.c_bool
-        return self._library.holder_set_payload(self._holder, pointer(np.array(parameters, dtype=float)))
+        return self._library.holder_set_payload(self._holder, pointer(np.array(numbers, dtype=float)))
 
     def update(self, dt, q, qd, effort=None, motion=None, age=0.0):
         """Return the state, and the efforts."""
