@@ -84,15 +84,17 @@ void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & messag
 {
   const auto & link = message.header.frame_id;
   const auto & load = message.inertia;
+  const auto parameters = payload_parameters(
+    load.m, {load.com.x, load.com.y, load.com.z}, {load.ixx, load.ixy, load.ixz, load.iyy, load.iyz, load.izz});
   if (!link.empty() && link != holder_->tape().link) {
     RCLCPP_ERROR(
       get_node()->get_logger(), "~/payload: it is on '%s', and the tape knows those on '%s'", link.c_str(),
       holder_->tape().link.c_str());
-    return;
+  } else if (!parameters) {
+    RCLCPP_ERROR(get_node()->get_logger(), "~/payload: a number is not finite, or the mass is negative");
+  } else {
+    newest_load_.writeFromNonRT({*parameters, ++loads_});
   }
-  newest_load_.writeFromNonRT(
-    {load.m, {load.com.x, load.com.y, load.com.z}, {load.ixx, load.ixy, load.ixz, load.iyy, load.iyz, load.izz},
-      ++loads_});
 }
 
 /// Load the tape, and make the holder; return why not, or nothing.
@@ -274,7 +276,7 @@ ArmController::Result ArmController::update_and_write_commands(const rclcpp::Tim
 {
   take_references(period.seconds());
   if (const Load & load = *newest_load_.readFromRT(); load.number != carried_) {
-    (void)holder_->set_payload(load.mass, load.com, load.inertia);  // which refuses what is none
+    holder_->set_payload(load.parameters);
     carried_ = load.number;
   }
   return carry(period.seconds());

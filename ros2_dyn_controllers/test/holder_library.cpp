@@ -43,10 +43,13 @@ std::size_t allocations() {return allocated;}
 
 void holder_free(ArmHolder * holder) {delete holder;}
 
-/// Mass, centre of mass, and inertia about it.
+/// Take mass, centre of mass, and inertia about it; return whether they are any.
 bool holder_set_payload(ArmHolder * holder, const double * p)
 {
-  return holder->set_payload(p[0], {p[1], p[2], p[3]}, {p[4], p[5], p[6], p[7], p[8], p[9]});
+  const auto parameters =
+    ros2_dyn::payload_parameters(p[0], {p[1], p[2], p[3]}, {p[4], p[5], p[6], p[7], p[8], p[9]});
+  if (parameters) {holder->set_payload(*parameters);}
+  return parameters.has_value();
 }
 
 void holder_reset(ArmHolder * holder) {holder->reset();}

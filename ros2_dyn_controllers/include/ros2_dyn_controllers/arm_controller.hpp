@@ -87,9 +87,7 @@ private:
   std::uint64_t received_ = 0, taken_ = 0;
   struct Load
   {
-    double mass = 0.0;
-    std::array<double, 3> com{};
-    std::array<double, 6> inertia{};
+    std::array<double, 10> parameters{};
     std::uint64_t number = 0;
   };
   realtime_tools::RealtimeBuffer<Load> newest_load_;

@@ -47,6 +47,20 @@ struct Reference
   double age = 0.0;
 };
 
+/// Return the inertial parameters about a link's origin (Craig 6.26, the parallel-axis theorem) of a payload: mass m,
+/// centre of mass c, and ixx, ixy, ixz, iyy, iyz, izz about it, in the link's frame, kg, m and kg m^2. None where a
+/// number is not finite, or the mass is negative.
+inline std::optional<std::array<double, 10>> payload_parameters(
+  double m, const std::array<double, 3> & c, const std::array<double, 6> & I) noexcept
+{
+  const double x = c[0], y = c[1], z = c[2];
+  const std::array<double, 10> parameters = {m, m * x, m * y, m * z, I[0] + m * (y * y + z * z), I[1] - m * x * y,
+    I[3] + m * (x * x + z * z), I[2] - m * x * z, I[4] - m * y * z, I[5] + m * (x * x + y * y)};
+  const bool finite = std::all_of(parameters.begin(), parameters.end(), [](double p) {return std::isfinite(p);});
+  if (!finite || m < 0.0) {return std::nullopt;}
+  return parameters;
+}
+
 class ArmHolder
 {
 public:
@@ -75,21 +89,12 @@ public:
     return std::nullopt;
   }
 
-  /// Set what the tape's link carries: mass, centre of mass c, and ixx, ixy, ixz, iyy, iyz, izz about it, in the link's
-  /// frame, kg, m and kg m^2. Return whether they are finite and the mass is not negative; others change nothing.
-  bool set_payload(double m, const std::array<double, 3> & c, const std::array<double, 6> & I) noexcept
+  /// Set what the tape's link carries, see payload_parameters(); it takes effect over `payload_time`.
+  void set_payload(const std::array<double, 10> & parameters) noexcept
   {
-    const double x = c[0], y = c[1], z = c[2];
-    // Inertial parameters about the link's origin (Craig 6.26, the parallel-axis theorem).
-    const std::array<double, 10> parameters = {m, m * x, m * y, m * z, I[0] + m * (y * y + z * z), I[1] - m * x * y,
-      I[3] + m * (x * x + z * z), I[2] - m * x * z, I[4] - m * y * z, I[5] + m * (x * x + y * y)};
-    if (!std::all_of(parameters.begin(), parameters.end(), [](double p) {return std::isfinite(p);}) || m < 0.0) {
-      return false;
-    }
     std::copy_n(payload_, 10, payload_from_.begin());
     payload_to_ = parameters;
     share_ = 0.0;
-    return true;
   }
 
   /// Begin anew with the next tick, as after a pause in which others moved the arm.
