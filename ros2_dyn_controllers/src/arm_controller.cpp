@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -59,6 +60,7 @@ ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle
   qd_.assign(joints_.size(), NONE);
   exerted_.assign(joints_.size(), 0.0);
   references_.assign(joints_.size() * reference_kinds().size(), NONE);
+  carried_ = 0;  // the new holder is told of the payload again
   using std::placeholders::_1;
   commands_ = get_node()->create_subscription<Numbers>(
     "~/commands", rclcpp::SystemDefaultsQoS(), std::bind(&ArmController::on_commands, this, _1));
@@ -174,6 +176,12 @@ ArmController::CallbackReturn ArmController::on_activate(const rclcpp_lifecycle:
   forget_chained_references();
   holder_->reset();
   if (observer_) {observer_->reset();}
+  read_states();
+  const auto finite = [](double x) {return std::isfinite(x);};
+  if (!std::all_of(q_.begin(), q_.end(), finite) || !std::all_of(qd_.begin(), qd_.end(), finite)) {
+    RCLCPP_ERROR(get_node()->get_logger(), "a position or velocity is no number; is the hardware active?");
+    return CallbackReturn::ERROR;
+  }
   (void)carry(0.0);  // before the first tick the hardware may act on what it is commanded already
   return CallbackReturn::SUCCESS;
 }
@@ -290,13 +298,18 @@ void ArmController::observe(double dt)
   export_external(observer_->external(), observer_->wrench());
 }
 
-/// Write the efforts of this tick, `dt` seconds after the last.
-ArmController::Result ArmController::carry(double dt)
+void ArmController::read_states()
 {
   for (std::size_t i = 0; i < joints_.size(); i++) {
     q_[i] = value_of(positions_[i].get());
     qd_[i] = value_of(velocities_[i].get());
   }
+}
+
+/// Write the efforts of this tick, `dt` seconds after the last.
+ArmController::Result ArmController::carry(double dt)
+{
+  read_states();
   Reference reference = asked(references_.data(), joints_.size());
   reference.age = age_;
   if (observer_) {observe(dt);}

@@ -6,6 +6,7 @@ the effort limits.
 """
 
 import ctypes
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -238,6 +239,15 @@ def test_payload_that_is_none_changes_nothing(library, numbers):
 def test_tape_that_lacks_something_is_refused(library, outputs, inputs):
     with pytest.raises(ValueError, match=r"the tape lacks an (in|out)put: it needs"):
         Holder(library, make_tape(ARM, outputs, inputs).to_bytes())
+
+
+@pytest.mark.parametrize("limit", [(1.0, -1.0, 1.0, 1.0), (-1.0, 1.0, 0.0, 1.0), (-1.0, 1.0, 1.0, np.nan)])
+def test_tape_whose_limits_are_none_is_refused(library, limit):
+    tape = make_tape(ARM)
+    limits = tape.limits.copy()
+    limits[2] = limit
+    with pytest.raises(ValueError, match="joint 'elbow_joint' has no range, velocity or effort"):
+        Holder(library, replace(tape, limits=limits).to_bytes())
 
 
 def test_nothing_is_allocated_in_an_update(library):

@@ -62,6 +62,7 @@ private:
   void on_payload(const geometry_msgs::msg::InertiaStamped & message);
   std::vector<std::string> names(const std::vector<std::string> & kinds, const std::string & prefix = "") const;
   void take_references(double dt);
+  void read_states();
   Result carry(double dt);
   void observe(double dt);
   double chained_reference(std::size_t k) const;

@@ -76,6 +76,7 @@ public:
   static std::optional<ArmHolder> make(Tape tape, const HolderSettings & settings, std::string & why)
   {
     const std::size_t n = tape.limits.size();
+    why.clear();
     const auto lacks = [&](const char * name, std::size_t size) {return !tape.input(name, size);};
     if (tape.joints.size() != n) {
       why = "a joint of the tape has not one degree of freedom";
@@ -84,9 +85,15 @@ public:
     } else if (!tape.output("effort", n) || !tape.output("gravity", n)) {
       why = "the tape lacks an output: it needs effort and gravity";
     } else {
-      return ArmHolder(std::move(tape), settings);
+      for (std::size_t i = 0; i < n && why.empty(); i++) {
+        const JointLimits & limit = tape.limits[i];
+        if (!(limit.lower <= limit.upper && limit.velocity > 0.0 && limit.effort > 0.0)) {
+          why = "joint '" + tape.joints[i] + "' has no range, velocity or effort: see its <limit> in the URDF";
+        }
+      }
     }
-    return std::nullopt;
+    if (!why.empty()) {return std::nullopt;}
+    return ArmHolder(std::move(tape), settings);
   }
 
   /// Set what the tape's link carries, see payload_parameters(); it takes effect over `payload_time`.
