@@ -43,8 +43,13 @@ def test_tape_computes_what_the_kernel_computes_to_the_last_bit(library, robot):
         pytest.skip(f"no robot: {error}")
     inputs = INPUTS if model.n < 30 else ("q", "qd", "qdd", "tau")
     for output in OUTPUTS:
-        kernel = compile_kernel(model, (output,), "c" if FULL and not why_no_c() else "python", inputs)
-        tape = make_tape(model, (output,), inputs)
+        try:
+            tape = make_tape(model, (output,), inputs)
+        except InputError as error:
+            if "joints that move no inertia have no acceleration" not in str(error):
+                raise
+            continue
+        kernel = compile_kernel(model, (output,), "scalar" if FULL and not why_no_c() else "python", inputs)
         rng = np.random.default_rng(1)
         given = {name: value + rng.uniform(-1, 1, value.size) for name, value in tape.inputs.items()}
         (expected,) = kernel(*(value.tolist() for value in given.values()))
