@@ -62,7 +62,7 @@ ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle
   references_.assign(joints_.size() * reference_kinds().size(), NONE);
   carried_ = 0;  // the new holder is told of the payload again
   using std::placeholders::_1;
-  commands_ = get_node()->create_subscription<Numbers>(
+  commands_ = get_node()->create_subscription<Commands>(
     "~/commands", rclcpp::SystemDefaultsQoS(), std::bind(&ArmController::on_commands, this, _1));
   payloads_ = get_node()->create_subscription<geometry_msgs::msg::InertiaStamped>(
     "~/payload", rclcpp::QoS(1), std::bind(&ArmController::on_payload, this, _1));
@@ -71,7 +71,7 @@ ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle
   return CallbackReturn::SUCCESS;
 }
 
-void ArmController::on_commands(const std::shared_ptr<Numbers> message)
+void ArmController::on_commands(const std::shared_ptr<Commands> message)
 {
   if (message->data.size() == references_.size()) {
     newest_.writeFromNonRT({message, ++received_});
@@ -131,12 +131,11 @@ std::string ArmController::load(const std::string & path)
 }
 
 /// Return the names of interfaces of some kinds of all joints, kind after kind.
-std::vector<std::string> ArmController::names(
-  const std::vector<std::string> & kinds, const std::string & prefix) const
+std::vector<std::string> ArmController::names(const std::vector<std::string> & kinds) const
 {
   std::vector<std::string> all;
   for (const auto & kind : kinds) {
-    for (const auto & joint : joints_) {all.push_back(prefix + joint + "/" + kind);}
+    for (const auto & joint : joints_) {all.push_back(joint + "/" + kind);}
   }
   return all;
 }
@@ -183,11 +182,6 @@ ArmController::CallbackReturn ArmController::on_activate(const rclcpp_lifecycle:
     return CallbackReturn::ERROR;
   }
   (void)carry(0.0);  // before the first tick the hardware may act on what it is commanded already
-  return CallbackReturn::SUCCESS;
-}
-
-ArmController::CallbackReturn ArmController::on_deactivate(const rclcpp_lifecycle::State &)
-{
   return CallbackReturn::SUCCESS;
 }
 

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // arm_holder.hpp as a library with a C interface, which counts what is allocated.
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
+#include "count_allocations.hpp"
 #include "ros2_dyn_controllers/arm_holder.hpp"
 
 using ros2_dyn::ArmHolder;
-
-namespace
-{
-std::size_t allocated = 0;
-}
-
-void * operator new(std::size_t size)
-{
-  allocated++;
-  if (void * memory = std::malloc(size)) {return memory;}
-  throw std::bad_alloc();
-}
-void operator delete(void * memory) noexcept {std::free(memory);}
-void operator delete(void * memory, std::size_t) noexcept {std::free(memory);}
 
 extern "C"
 {

@@ -6,24 +6,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <new>
 #include <random>
 
+#include "count_allocations.hpp"
 #include "ros2_dyn_controllers/tape.hpp"
-
-namespace
-{
-std::size_t allocations = 0;
-}
-
-void * operator new(std::size_t size)
-{
-  allocations++;
-  if (void * memory = std::malloc(size)) {return memory;}
-  throw std::bad_alloc();
-}
-void operator delete(void * memory) noexcept {std::free(memory);}
-void operator delete(void * memory, std::size_t) noexcept {std::free(memory);}
 
 int main(int, char ** arguments)
 {
@@ -48,9 +34,9 @@ int main(int, char ** arguments)
     std::string why;
     if (auto tape = ros2_dyn::Tape::load(exact.data(), exact.size(), why)) {
       loaded++;
-      const std::size_t before = allocations;
+      const std::size_t before = allocated;
       tape->evaluate();
-      during += allocations - before;
+      during += allocated - before;
     }
   }
   std::printf("%zu loaded, %zu refused, %zu allocations\n", loaded, total - loaded, during);

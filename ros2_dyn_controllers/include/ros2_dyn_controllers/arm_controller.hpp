@@ -32,7 +32,6 @@ public:
   CallbackReturn on_init() override;
   CallbackReturn on_configure(const rclcpp_lifecycle::State & previous) override;
   CallbackReturn on_activate(const rclcpp_lifecycle::State & previous) override;
-  CallbackReturn on_deactivate(const rclcpp_lifecycle::State & previous) override;
   controller_interface::InterfaceConfiguration command_interface_configuration() const override;
   controller_interface::InterfaceConfiguration state_interface_configuration() const override;
 
@@ -53,14 +52,14 @@ protected:
 #endif
 
 private:
-  using Numbers = std_msgs::msg::Float64MultiArray;
+  using Commands = std_msgs::msg::Float64MultiArray;
   template<typename Interface>
   using Ordered = std::vector<std::reference_wrapper<Interface>>;
 
   std::string load(const std::string & path);
-  void on_commands(const std::shared_ptr<Numbers> message);
+  void on_commands(const std::shared_ptr<Commands> message);
   void on_payload(const geometry_msgs::msg::InertiaStamped & message);
-  std::vector<std::string> names(const std::vector<std::string> & kinds, const std::string & prefix = "") const;
+  std::vector<std::string> names(const std::vector<std::string> & kinds) const;
   void take_references(double dt);
   void read_states();
   Result carry(double dt);
@@ -76,12 +75,12 @@ private:
   std::vector<double> q_, qd_, exerted_, references_;
   Ordered<hardware_interface::LoanedStateInterface> positions_, velocities_, measured_efforts_;
   Ordered<hardware_interface::LoanedCommandInterface> efforts_;
-  rclcpp::Subscription<Numbers>::SharedPtr commands_;
+  rclcpp::Subscription<Commands>::SharedPtr commands_;
   rclcpp::Subscription<geometry_msgs::msg::InertiaStamped>::SharedPtr payloads_;
   /// A message, and how many have come. What is late is counted in ticks: clocks of topics and of the loop may differ.
   struct Counted
   {
-    std::shared_ptr<Numbers> message;
+    std::shared_ptr<Commands> message;
     std::uint64_t number = 0;
   };
   realtime_tools::RealtimeBuffer<Counted> newest_;

@@ -61,7 +61,7 @@ public:
   /// `description_hash` of what it was made from; 0: it goes with any description.
   std::uint64_t description = 0;
 
-  /// The numbers of an input, to be set; they keep what they are set to. Null where the tape has no such input of this size.
+  /// The numbers of an input, to be set; they keep what they are set to. Null where the tape has none of this size.
   double * input(std::string_view name, std::size_t size)
   {
     const Numbers * place = find(inputs_, name);
@@ -103,9 +103,6 @@ public:
     }
     for (std::size_t k = 0; k < results_.size(); k++) {out_[k] = cells[results_[k]];}
   }
-
-  const std::vector<Numbers> & inputs() const {return inputs_;}
-  const std::vector<Numbers> & outputs() const {return outputs_;}
 
 private:
   static_assert(std::numeric_limits<double>::is_iec559, "a tape's numbers are IEEE 754");
