@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Duration
@@ -127,7 +127,9 @@ class Ros2ControlManager(ControllerManager):
 
     async def list(self) -> Sequence[Controller]:
         """Return the controllers."""
-        return [_controller(each) for each in (await self._call(self._list)).controller]
+        listed = (await self._call(self._list)).controller
+        names = {each.name for each in listed}
+        return [_controller(each, names) for each in listed]
 
     async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
         """Switch controllers; Humble's response does not say why one fails."""
@@ -180,12 +182,15 @@ def find_manager(node: Node, waiter: Waiter, publishers: Publishers) -> Ros2Cont
     return Ros2ControlManager(node, (ListControllers, SwitchController), waiter, publishers)
 
 
-def _controller(state: Any) -> Controller:
-    """Return a controller from its `ControllerState`."""
+def _controller(state: Any, names: Collection[str]) -> Controller:
+    """Return a controller from its `ControllerState`; what it commands of another one, by its name, it commands too."""
     interfaces = list(state.required_command_interfaces) or list(state.claimed_interfaces)
-    split = [interface.rpartition("/") for interface in interfaces]
-    joints = tuple(dict.fromkeys(joint for joint, _, _ in split))
-    efforts = any(kind == "effort" for _, _, kind in split)
+    joints, efforts = dict[str, None](), False
+    for interface in interfaces:
+        joint, _, kind = interface.rpartition("/")
+        owner, _, of_owner = joint.partition("/")
+        joints[of_owner if owner in names else joint] = None
+        efforts = efforts or kind == "effort"
     return Controller(
-        state.name, state.state == "active", joints, efforts, state.type.endswith("JointTrajectoryController")
+        state.name, state.state == "active", tuple(joints), efforts, state.type.endswith("JointTrajectoryController")
     )
