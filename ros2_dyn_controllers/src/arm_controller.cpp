@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include "hardware_interface/types/hardware_interface_type_values.hpp"
 #include "pluginlib/class_list_macros.hpp"
 #include "rclcpp/logging.hpp"
+#include "rclcpp/wait_for_message.hpp"
 
 namespace ros2_dyn
 {
@@ -50,9 +52,10 @@ ArmController::CallbackReturn ArmController::on_init()
 
 ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle::State &)
 {
-  const std::string path = parameters_->get_params().tape;
-  if (const std::string problem = load(path); !problem.empty()) {
-    RCLCPP_ERROR(get_node()->get_logger(), "tape '%s': %s", path.c_str(), problem.c_str());
+  const auto chosen = parameters_->get_params();
+  if (const std::string problem = load(chosen); !problem.empty()) {
+    const std::string & source = chosen.tape_topic.empty() ? chosen.tape : chosen.tape_topic;
+    RCLCPP_ERROR(get_node()->get_logger(), "tape '%s': %s", source.c_str(), problem.c_str());
     return CallbackReturn::FAILURE;
   }
   joints_ = holder_->tape().joints;
@@ -99,15 +102,34 @@ void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & messag
   }
 }
 
-/// Load the tape, and make the holder; return why not, or nothing.
-std::string ArmController::load(const std::string & path)
+/// Return the tape of the file or of the topic that the parameters name; none, and `why`.
+std::optional<Tape> ArmController::read_tape(const ros2_dyn_controllers::Params & chosen, std::string & why)
 {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {return "it cannot be read";}
-  const std::vector<char> text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  if (chosen.tape_topic.empty()) {
+    std::ifstream file(chosen.tape, std::ios::binary);
+    const std::vector<char> text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+    why = "it cannot be read; name a file as `tape`, or a topic as `tape_topic`";
+    return file.is_open() ? Tape::load(bytes.data(), bytes.size(), why) : std::nullopt;
+  }
+  rclcpp::SubscriptionOptions options;  // in a group of its own, which no executor spins meanwhile
+  options.callback_group = get_node()->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
+  const auto subscription = get_node()->create_subscription<Bytes>(
+    chosen.tape_topic, rclcpp::QoS(1).transient_local(), [](const std::shared_ptr<const Bytes>) {}, options);
+  Bytes message;
+  const auto context = get_node()->get_node_base_interface()->get_context();
+  if (!rclcpp::wait_for_message(message, subscription, context, std::chrono::seconds(5))) {
+    why = "nothing came on it within 5 s; does a node publish it?";
+    return std::nullopt;
+  }
+  return Tape::load(message.data.data(), message.data.size(), why);
+}
+
+/// Load the tape, and make the holder; return why not, or nothing.
+std::string ArmController::load(const ros2_dyn_controllers::Params & chosen)
+{
   std::string why;
-  auto tape = Tape::load(bytes.data(), bytes.size(), why);
+  auto tape = read_tape(chosen, why);
   if (!tape) {return why;}
 #if CONTROLLER_INTERFACE_VERSION_MAJOR < 3  // Humble
   const std::string description = get_node()->has_parameter("robot_description") ?
@@ -118,7 +140,6 @@ std::string ArmController::load(const std::string & path)
   if (tape->description && !description.empty() && tape->description != description_hash(description)) {
     return "it was made from another description than robot_description; export it again from that";
   }
-  const auto chosen = parameters_->get_params();
   const HolderSettings settings{chosen.bandwidth, chosen.hold, chosen.damping, chosen.slew_time, chosen.payload_time,
     chosen.timeout, chosen.speed_margin};
   observer_.reset();

@@ -101,7 +101,8 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
     stop_behaviour: StopBehaviour = parameter(
         "hold_gravity",
         "Command after a stop: hold_gravity (damped gravity compensation, which goes on), zero_effort "
-        "(zero, then none), or none. A forward_command_controller holds the last command for ever.",
+        "(zero, then none), or none, for a controller that holds the arm when commands end. A "
+        "forward_command_controller holds the last command for ever.",
         locked=True,
     )
     stop_service: str = parameter(

@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read a robot description from a file: URDF, or xacro that is expanded first."""
+"""The robot description that the parameters name: a text, or a file of URDF, or of xacro that is expanded first."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from ros2_dyn.errors import ModelError
-from ros2_dyn.model import RobotModel
+from ros2_dyn.model.description_bounds import read_text
+from ros2_dyn.runtime.settings import DescriptionSettings
 
 
-def load_file(path: str) -> RobotModel:
-    """The model of a URDF file, or of a file whose name ends in .xacro.
+def described(settings: DescriptionSettings) -> str:
+    """The URDF text that the parameters name; empty where they name none.
 
     Raises:
-        ModelError: the file cannot be read or expanded, or the description is wrong.
+        ModelError: a file cannot be read or expanded.
     """
-    return RobotModel.from_urdf(expand(path)) if path.endswith(".xacro") else RobotModel.from_urdf_file(path)
+    path = settings.urdf_file
+    if settings.robot_description or not path:
+        return settings.robot_description
+    if path.endswith(".xacro"):
+        return expand(path)
+    try:
+        return read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"file '{path}'", f"cannot be read: {error}") from error
 
 
 def expand(path: str) -> str:

@@ -36,7 +36,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.ros.black_box_writer import make_runtime
 from ros2_dyn.ros.cdr_reader import CdrReader, DesiredReader, JointStateReader, PoseReader, WrenchReader
 from ros2_dyn.ros.coroutines import LateService, start
-from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.description import described
 from ros2_dyn.ros.diagnostics import Diagnostics
 from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.handover_services import HandoverServices
@@ -46,7 +46,7 @@ from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_residuals, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
-from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply, Settings
+from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply
 from ros2_dyn.runtime.inputs import (
     CollisionCalibration,
     CollisionReset,
@@ -69,10 +69,11 @@ class DynamicsNode(ServedNode):
         self._diagnostics = Diagnostics(self)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._payload = self.create_publisher(PayloadMessage, "~/payload", LATCHED)
-        self._runtime = make_runtime(_load(settings), settings, self.get_logger())
+        self._description = described(settings.description)
+        robot = RobotModel.from_urdf(self._description) if self._description else None
+        self._runtime = make_runtime(robot, settings, self.get_logger())
         self._driver = NodeDriver(self, self._runtime)
         self._trajectories, self._trajectory_topic = TrajectoryProcess(), self.resolve_topic_name(TRAJECTORIES)
-        self._description = ""
         self._reports = False
         self._subscribe()
         self._serve()
@@ -254,19 +255,12 @@ class DynamicsNode(ServedNode):
 
     def _refresh(self) -> None:
         """See who subscribes, and report once a second: every timer costs the executor time at each message."""
-        self._driver.refresh()
+        self._driver.refresh(self._description)
         if self.count_publishers(self._trajectory_topic) and self._runtime.robot is not None:
             self._trajectories.prepare(self._runtime.trajectory_task(self._driver.now()))
         self._reports = not self._reports
         if self._reports:
             self._diagnostics.publish(self._runtime, self._driver.window, self._driver.log, self._driver.now())
-
-
-def _load(settings: Settings) -> RobotModel | None:
-    """Return the robot that the parameters name; None where it is to come as a message."""
-    if settings.description.robot_description:
-        return RobotModel.from_urdf(settings.description.robot_description)
-    return load_file(settings.description.urdf_file) if settings.description.urdf_file else None
 
 
 def _filled(response: Any, reply: Reply) -> Any:

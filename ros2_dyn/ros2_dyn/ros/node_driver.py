@@ -24,6 +24,7 @@ from ros2_dyn.ros.event_log import EventLog
 from ros2_dyn.ros.executor import ServedNode, Ticks
 from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import Outputs
+from ros2_dyn.ros.tape_output import TapeOutput
 from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Input, Reply, Request, Update
 from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, FailsafeArmed, StatePublishers, TimePassed
@@ -46,6 +47,7 @@ class NodeDriver:
         self._node = node
         self._clock = RuntimeClock(runtime.settings.states.clock_timeout, time.monotonic())
         self._simulated = node.get_clock().ros_time_is_active
+        self._tape = TapeOutput(node)
         self._mode_publisher = node.create_publisher(String, "~/mode", LATCHED)
         self._collision_service = TriggerService(node, "collision.service")
         self._stop_service = TriggerService(node, "stop_service")
@@ -191,11 +193,18 @@ class NodeDriver:
 
     # ---- the other side
 
-    def refresh(self) -> None:
-        """See who subscribes, and which clock is in use. To be called a few times a second."""
+    def refresh(self, description: str) -> None:
+        """See who subscribes, and which clock is in use. To be called a few times a second.
+
+        Args:
+            description: the robot's URDF text.
+        """
         self._simulated = self._node.get_clock().ros_time_is_active
         if self.outputs is not None:
             self.outputs.refresh_subscribers()
+        made_of = description, self.runtime.settings
+        if self._robot is not None and self._tape.is_due(*made_of):
+            start(self._aside(partial(self._tape.make, *made_of)))
         if self.runtime.commands:
             self.count_state_publishers()
         self.let_time_pass()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the robot comes from: parameters, files, and the topic robot_description, also while states come."""
 
+import numpy as np
 import pytest
 import yaml
 from numpy.testing import assert_allclose
@@ -11,14 +12,18 @@ pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
 from ros2_dyn_interfaces.srv import GetDynamics
 from sensor_msgs.msg import JointState
+from std_msgs.msg import UInt8MultiArray
 
 from driven_arms import HOME, MODEL
 from driver import NAMES, URDF, Driver
 from ros2_dyn.dynamics import gravity
+from ros2_dyn.kernels.tape import Tape, description_hash
 from ros2_dyn.model import RobotModel
+from ros2_dyn.ros.node_base import LATCHED
 from ros_harness import words
 
 STATE = JointState(name=NAMES, position=HOME)
+VISCOUS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
 def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start):
@@ -41,6 +46,27 @@ def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start
     expected = gravity(RobotModel.from_urdf(heavier), HOME)
     driver.until(lambda: abs(driver.answers[-1].effort[1] - expected[1]) < 1e-10, "the old robot stays")
     assert_allclose(driver.answers[-1].effort, expected, rtol=0, atol=1e-10)
+    driver.close()
+
+
+def test_tape_is_that_of_the_newest_description_and_parameters(listener, start):
+    """It is made as soon as somebody subscribes; of a broken description there is none."""
+    driver = Driver(listener)
+    driver.describe()
+    driver.process = start("ros2_dyn.ros.dynamics_node", *words(**{"robot.joints": NAMES, "friction.viscous": VISCOUS}))
+    tapes = listener.listen("dynamics/tape", type=UInt8MultiArray, qos=LATCHED)
+    listener.until(lambda: tapes, "there is no tape")
+    tape, qd = Tape.from_bytes(bytes(tapes[-1].data)), np.array([0.1, -0.2, 0.3, -0.4, 0.5, -0.6])
+    assert tape.description == description_hash(URDF)
+    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert_allclose(tape.evaluate(q=HOME, qd=qd)["friction"], np.array(VISCOUS) * qd, rtol=0, atol=1e-10)
+    driver.describe("<robot")
+    heavier = URDF.replace('<mass value="3.7"/>', '<mass value="5.7"/>')
+    driver.describe(heavier)
+    listener.until(lambda: len(tapes) > 1, "there is no second tape")
+    tape = Tape.from_bytes(bytes(tapes[-1].data))
+    assert tape.description == description_hash(heavier)
+    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(RobotModel.from_urdf(heavier), HOME), rtol=0, atol=1e-10)
     driver.close()
 
 

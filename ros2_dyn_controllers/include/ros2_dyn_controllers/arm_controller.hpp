@@ -14,6 +14,7 @@
 #include "rclcpp/subscription.hpp"
 #include "realtime_tools/realtime_buffer.hpp"
 #include "std_msgs/msg/float64_multi_array.hpp"
+#include "std_msgs/msg/u_int8_multi_array.hpp"
 
 #include "ros2_dyn_controllers/arm_holder.hpp"
 #include "ros2_dyn_controllers/observer.hpp"
@@ -52,11 +53,13 @@ protected:
 #endif
 
 private:
+  using Bytes = std_msgs::msg::UInt8MultiArray;
   using Commands = std_msgs::msg::Float64MultiArray;
   template<typename Interface>
   using Ordered = std::vector<std::reference_wrapper<Interface>>;
 
-  std::string load(const std::string & path);
+  std::optional<Tape> read_tape(const ros2_dyn_controllers::Params & chosen, std::string & why);
+  std::string load(const ros2_dyn_controllers::Params & chosen);
   void on_commands(const std::shared_ptr<Commands> message);
   void on_payload(const geometry_msgs::msg::InertiaStamped & message);
   std::vector<std::string> names(const std::vector<std::string> & kinds) const;

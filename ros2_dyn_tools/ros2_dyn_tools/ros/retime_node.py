@@ -21,7 +21,7 @@ from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.spatial import Array
-from ros2_dyn.ros.description import load_file
+from ros2_dyn.ros.description import described
 from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.messages import payload_request, trajectory_sample
 from ros2_dyn.ros.node_base import LATCHED, declare, run_node
@@ -72,12 +72,9 @@ class RetimeNode(ServedNode):
         settings = self._settings
         if settings is None:
             return
-        text = settings.description.robot_description or ("" if settings.description.urdf_file else self._description)
-        if not text and not settings.description.urdf_file:
-            return
         try:
-            model = RobotModel.from_urdf(text) if text else load_file(settings.description.urdf_file)
-            self._model = checked_model(model, settings)
+            if text := described(settings.description) or self._description:
+                self._model = checked_model(RobotModel.from_urdf(text), settings)
         except Ros2DynError as error:
             self.get_logger().warning(str(error))
 
