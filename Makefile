@@ -4,7 +4,7 @@ TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools ros2_dyn_controllers bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-collision bench-failsafe bench-node campaign mutations diagrams doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
@@ -35,6 +35,11 @@ bench-node: ## the node beside a floor that computes nothing: CPU and latency by
 campaign: ## FAULTS random faults in random worlds, in virtual time; SEED; WORKERS
 	@$(TEST_ENV) python -m ros2_dyn campaign --faults $(or $(FAULTS),100000) --seed $(or $(SEED),1) \
 		$(if $(WORKERS),--workers $(WORKERS))
+
+campaign-carried: ## worlds whose arm the compiled controller carries, and as without it; FAULTS of each family; SEED; WORKERS
+	@PYTHONPATH=ros2_dyn/test/support:ros2_dyn_controllers/test/support $(TEST_ENV) \
+		python ros2_dyn_controllers/test/support/carried_world.py \
+		--faults $(or $(FAULTS),1000) --seed $(or $(SEED),1) --workers $(or $(WORKERS),2)
 
 mutations: ## deliberate faults in the code, one after the other: how many faults a campaign plays until it finds each
 	@PYTHONPATH=ros2_dyn_tools/test/support $(TEST_ENV) python ros2_dyn_tools/test/support/mutations.py

@@ -48,6 +48,10 @@ class Holder:
     def __del__(self):
         self._library.holder_free(self._holder)
 
+    def reset(self):
+        """Begin anew with the next tick."""
+        self._library.holder_reset(self._holder)
+
     def set_payload(self, numbers):
         """Return whether it is taken: mass, centre of mass, and ixx, ixy, ixz, iyy, iyz, izz about it."""
         self._library.holder_set_payload.restype = ctypes.c_bool

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -47,7 +47,13 @@ STOP_BEHAVIOURS: tuple[StopBehaviour, ...] = get_args(StopBehaviour)
 
 
 def world_of(
-    family: Family, seed: int, faults: int = 0, make_runtime: MakeRuntime = ArmRuntime, user: UserArm | None = None
+    family: Family,
+    seed: int,
+    faults: int = 0,
+    make_runtime: MakeRuntime = ArmRuntime,
+    user: UserArm | None = None,
+    *,
+    make_world: Callable[..., World] = World,
 ) -> World:
     """Return a world of a family with its faults planned, which all have ended at its time `end`.
 
@@ -57,6 +63,7 @@ def world_of(
         faults: number of faults; those of a smaller number are the first of a larger one; 0: those of the family.
         make_runtime: makes the runtime at each start of the node.
         user: the arm, and parameters that are not drawn; None: an arm of the pool.
+        make_world: makes it of what `World` takes.
     """
     plan, chances = (np.random.default_rng(each) for each in np.random.SeedSequence([seed, 1]).spawn(2))
     names = arm_names()
@@ -68,7 +75,8 @@ def world_of(
     if family.mistaken:
         real = real._replace(description=with_friction(real.description, float(plan.uniform(0.5, 1.7))))
     options = _options(family, plan, real, home, user)
-    world = World(seed, real.arm, home, options, real.description, make_runtime=make_runtime, bare_arm=real.bare)
+    given = seed, real.arm, home, options, real.description
+    world = make_world(*given, make_runtime=make_runtime, bare_arm=real.bare)
     world.record("world", real.arm.name if user else name, [round(x, 3) for x in home.tolist()])
     if family.clock:
         _set_clock(world, family.clock, plan)
