@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def references_jump(world, rng):
     return Fault(again, lambda: active.__setitem__(0, False))
 
 
-FAULTS.update({"everything dies": everything_dies, "references jump": references_jump})
+OWN_FAULTS = {"everything dies": everything_dies, "references jump": references_jump}
 
 
 def _check_held(record, disturbing):
@@ -196,8 +197,9 @@ def play(family, seed, faults=0, make_world=CarriedWorld):
     `World`: a forward_command_controller holds the last command for ever; `CarriedWorld`, also with `holder`: the
     GravityController carries the arm.
     """
-    world = world_of(family, seed, faults, make_world=make_world)
-    world.run(world.end)
+    with patch.dict(FAULTS, OWN_FAULTS):
+        world = world_of(family, seed, faults, make_world=make_world)
+        world.run(world.end)
     record = world.finish()
     return record, [each.promise for each in broken_promises(family.kept_promises(), record, family.disturbing)]
 
