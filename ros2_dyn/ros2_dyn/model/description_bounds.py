@@ -59,3 +59,15 @@ def read_text(path: str | Path) -> str:
     """
     with Path(path).open(encoding="utf-8") as file:
         return file.read(MAX_TEXT + 1)
+
+
+def read_description(path: str | Path) -> str:
+    """Return the text of a robot description, see `read_text`.
+
+    Raises:
+        ModelError: the file cannot be read.
+    """
+    try:
+        return read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"file '{path}'", f"cannot be read: {error}") from error

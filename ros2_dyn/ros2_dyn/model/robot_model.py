@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import chain, dh, urdf
-from ros2_dyn.model.description_bounds import MAX_LINKS, read_text
+from ros2_dyn.model.description_bounds import MAX_LINKS, read_description
 from ros2_dyn.model.dh import DHRow
 from ros2_dyn.model.finding import Finding
 from ros2_dyn.model.inertia import SpatialInertia
@@ -66,10 +66,7 @@ class RobotModel:
         Raises:
             ModelError: the file cannot be read, or its content is wrong; see `from_urdf`.
         """
-        try:
-            return cls.from_urdf(read_text(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"file '{path}'", f"cannot be read: {error}") from error
+        return cls.from_urdf(read_description(path))
 
     @classmethod
     def from_urdf(cls, xml: str) -> RobotModel:

@@ -6,25 +6,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from ros2_dyn.errors import ModelError
-from ros2_dyn.model.description_bounds import read_text
+from ros2_dyn.model.description_bounds import read_description
 from ros2_dyn.runtime.settings import DescriptionSettings
 
 
-def described(settings: DescriptionSettings) -> str:
-    """The URDF text that the parameters name; empty where they name none.
+def described(settings: DescriptionSettings) -> str | None:
+    """The URDF text that the parameters name; None where they name none.
 
     Raises:
         ModelError: a file cannot be read or expanded.
     """
-    path = settings.urdf_file
-    if settings.robot_description or not path:
-        return settings.robot_description
-    if path.endswith(".xacro"):
-        return expand(path)
-    try:
-        return read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"file '{path}'", f"cannot be read: {error}") from error
+    text, path = settings.robot_description, settings.urdf_file
+    if text or not path:
+        return text or None
+    return expand(path) if path.endswith(".xacro") else read_description(path)
 
 
 def expand(path: str) -> str:

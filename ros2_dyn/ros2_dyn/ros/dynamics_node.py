@@ -69,8 +69,9 @@ class DynamicsNode(ServedNode):
         self._diagnostics = Diagnostics(self)
         self._with_effort = self.create_publisher(JointTrajectory, "~/trajectory_with_effort", 10)
         self._payload = self.create_publisher(PayloadMessage, "~/payload", LATCHED)
-        self._description = described(settings.description)
-        robot = RobotModel.from_urdf(self._description) if self._description else None
+        text = described(settings.description)
+        self._description = text or ""
+        robot = None if text is None else RobotModel.from_urdf(text)
         self._runtime = make_runtime(robot, settings, self.get_logger())
         self._driver = NodeDriver(self, self._runtime)
         self._trajectories, self._trajectory_topic = TrajectoryProcess(), self.resolve_topic_name(TRAJECTORIES)

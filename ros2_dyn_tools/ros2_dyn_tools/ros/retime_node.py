@@ -73,7 +73,10 @@ class RetimeNode(ServedNode):
         if settings is None:
             return
         try:
-            if text := described(settings.description) or self._description:
+            text = described(settings.description)
+            if text is None and self._description:
+                text = self._description
+            if text is not None:
                 self._model = checked_model(RobotModel.from_urdf(text), settings)
         except Ros2DynError as error:
             self.get_logger().warning(str(error))
