@@ -55,11 +55,16 @@ class GeometricPath:
             velocity_limit: rad/s or m/s, shape (n,).
 
         Raises:
-            InputError: there are fewer than two different points; or times do not increase where velocities are given.
+            InputError: there are fewer than two different points, or points too far apart to be measured; or times do
+                not increase where velocities are given.
         """
         times, points = _shape(trajectory)
         scaled = points / np.where(np.isfinite(velocity_limit), velocity_limit, UNIT_SPEED)
-        kept = _different(scaled)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = np.linalg.norm(np.diff(scaled, axis=0), axis=-1)
+        if not np.isfinite(np.sum(steps)):
+            raise InputError("trajectory", "it goes farther than can be measured: are its numbers in rad and rad/s?")
+        kept = _different(scaled, REPEATED * float(np.sum(steps)))
         if len(kept) < 2:
             raise InputError("trajectory", "it does not move: expected two different points, at least")
         s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(scaled[kept], axis=0), axis=-1))])
@@ -111,9 +116,8 @@ def _shape(trajectory: JointTrajectory) -> tuple[Array, Array]:
     return finer, CubicHermiteSpline(t, q, qd)(finer)
 
 
-def _different(points: Array) -> list[int]:
-    """Return the indices of the points that differ from those before them, the first and the last one among them."""
-    shortest = REPEATED * float(np.sum(np.linalg.norm(np.diff(points, axis=0), axis=-1)))
+def _different(points: Array, shortest: float) -> list[int]:
+    """Return the indices of points farther than this from those before, the first and the last one among them."""
     kept = [0]
     for i in range(1, len(points)):
         if np.linalg.norm(points[i] - points[kept[-1]]) > shortest:

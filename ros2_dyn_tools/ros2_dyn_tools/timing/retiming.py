@@ -24,8 +24,8 @@ RATE = 100.0
 """Default rate of the points, Hz."""
 MAX_GRIDS = 4
 """Number of grids that are tried."""
-MAX_POINTS = 1_000_000
-"""Largest number of points of a timed trajectory."""
+MAX_POINTS = 100_000
+"""Largest number of points of a timed trajectory: as a message they take 300 MB."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -190,3 +190,17 @@ def test_path_that_is_too_short_for_the_numbers_is_said_to_be():
 def test_trajectory_that_stands_still_is_refused():
     with pytest.raises(InputError, match="it does not move"):
         retime(slider(), line(slider(), 1.0, 1.0), bounds(slider(), effort=FORCE))
+
+
+@pytest.mark.parametrize("velocities", [None, np.array([[0.0], [1e300], [0.0]])])
+def test_path_that_no_number_can_measure_is_said_to_be(velocities):
+    far = np.array([[0.0], [0.5 if velocities is not None else 1e300], [-1.5]])
+    trajectory = JointTrajectory(("rail",), np.array([0.0, 4.0, 8.0]), far, velocities)
+    with pytest.raises(InputError, match="goes farther than can be measured"):
+        retime(slider(), trajectory, bounds(slider(), acceleration=3.0))
+
+
+@pytest.mark.parametrize(("acceleration", "rate"), [(3.0, 1e6), (1e-12, 100.0)])
+def test_motion_of_more_points_than_a_message_may_have_is_refused_before_they_are_made(acceleration, rate):
+    with pytest.raises(InputError, match="points are too many: the motion takes"):
+        retime(slider(), line(slider()), bounds(slider(), acceleration=acceleration), rate=rate)
