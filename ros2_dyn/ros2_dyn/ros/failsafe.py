@@ -10,10 +10,10 @@ process replaces the node; the node stops its mode where the process is lost, an
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from typing import NamedTuple
@@ -158,15 +158,18 @@ def start_process(task: FailsafeTask, subscribers: int) -> ArmedProcess:
         FailsafeError: it is not ready in time.
     """
     n = len(task.config.settings.apply(task.config.description).joint_names)
-    with tempfile.TemporaryFile() as shared:
-        memory = SharedCommand(shared.fileno(), n)
+    fd = os.memfd_create("ros2_dyn_command")  # no file: on a disk that is full, the first write would kill the node
+    try:
+        memory = SharedCommand(fd, n)
         process = subprocess.Popen(
-            [sys.executable, "-m", "ros2_dyn.ros.failsafe_node", str(shared.fileno()), str(subscribers)],
+            [sys.executable, "-m", "ros2_dyn.ros.failsafe_node", str(fd), str(subscribers)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            pass_fds=(shared.fileno(),),
+            pass_fds=(fd,),
             start_new_session=True,  # a signal to the node's group must not end it
         )
+    finally:
+        os.close(fd)
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError):  # it has ended, which is seen below

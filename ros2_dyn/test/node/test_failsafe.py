@@ -6,6 +6,7 @@ Time is simulated and passes with the states of the test, so that nothing depend
 
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -263,8 +264,9 @@ CONFIG = FailsafeConfig(MODEL, Settings().of_a_stop(), MODEL.default_tip)
 TASK = FailsafeTask("somebody", "/", "/command", "/joint_states", False, CONFIG)
 
 
-def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener):
-    """Whatever is stored; the ramp goes from the newest command to the effort that carries the arm."""
+def test_disarmed_process_is_silent_and_a_triggered_one_ramps(listener, monkeypatch):
+    """Whatever is stored, on a disk that is full, too; the ramp ends at the effort that carries the arm."""
+    monkeypatch.setattr(tempfile, "tempdir", "no folder")
     commands = listener.listen("command", type=Float64MultiArray)
     for end in (FailsafeProcess.disarm, FailsafeProcess.trigger):
         assert commands == []
