@@ -58,4 +58,4 @@ class StateFreshness:
 
     def why_stale(self, now: float) -> str:
         """Return the reason why there is no usable state."""
-        return self._problem or f"none for {now - self.state_at:.3f} s"
+        return self._problem or f"the newest was measured {now - self.state_at:.3f} s ago"

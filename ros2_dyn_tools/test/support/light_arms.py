@@ -49,6 +49,8 @@ class Loop(NamedTuple):
     """Duration over which a driver collects states before it sends them together, s."""
     clock: float = 0.0
     """How far the driver's clock is ahead of the node's, s."""
+    drift: float = 0.0
+    """How far it gets ahead in a second, s."""
     measures_efforts: bool = True
     """Whether the states have efforts."""
 
@@ -181,7 +183,13 @@ def play(
 
 def _spoil_states(world: World, loop: Loop) -> None:
     """Let a driver measure no efforts, stamp by another clock, or send its states in bursts."""
-    world.driver_clock_offset = round(1e9 * loop.clock)
+
+    def drift() -> None:
+        world.driver_clock_offset = round(1e9 * (loop.clock + loop.drift * world.now))
+
+    drift()
+    if loop.drift:
+        world.queue.every(0.01, drift)
     if not loop.measures_efforts:
         world.driver.faults.append(without_efforts)
     if loop.burst:

@@ -223,7 +223,7 @@ def test_commands_arrive_at_the_safe_effort_however_far_it_is_when_states_stop(b
     repeated = loop.silences(60.0)
     assert_array_equal(repeated, np.tile(left, (6000 if held else 0, 1)).reshape(np.shape(repeated)))
     assert (loop.supervisor.mode, loop.supervisor.last is None) == (("stopped", False) if held else ("monitor", True))
-    assert loop.supervisor.reason.startswith("state stale: none for 0.")
+    assert loop.supervisor.reason.startswith("state stale: the newest was measured 0.")
     check_what_follows_states_that_come_back(loop)
 
 
@@ -325,7 +325,10 @@ def test_a_state_after_a_gap_longer_than_the_timeout_stops_the_mode():
     loop.enter()
     loop.step(50)
     assert loop.step(dt=0.11) is not None
-    assert (loop.supervisor.mode, loop.supervisor.reason) == ("stopped", "state stale: none for 0.111 s")
+    assert (loop.supervisor.mode, loop.supervisor.reason) == (
+        "stopped",
+        "state stale: the newest was measured 0.111 s ago",
+    )
 
 
 def test_commands_go_on_from_the_one_before_a_command_that_was_not_published():

@@ -474,9 +474,9 @@ def test_the_hold_effort_is_repeated_when_states_stop_until_they_come_again():
     before = made.commanded
     made.silence(0.2)
     assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-3)
-    assert made.runtime.reason.startswith("state stale: none for")
+    assert made.runtime.reason.startswith("state stale: the newest was measured")
     assert 1 <= made.commanded - before <= 20
-    check_stopped_for_want_of_states(made, "state stale: none for")
+    check_stopped_for_want_of_states(made, "state stale: the newest was measured")
     sent = made.commanded
     made.step(20)
     assert made.commanded == sent

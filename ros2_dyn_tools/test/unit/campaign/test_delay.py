@@ -130,6 +130,20 @@ def test_stamps_ahead_of_their_arrival_add_to_the_declared_delay():
     assert "allows no force of 20 N" in hidden.refused
 
 
+@pytest.mark.parametrize(
+    ("drift", "efforts"), part(product([0.02, -0.02, 0.05, -0.05], [True, False]), 0, 2, 5), ids=str
+)
+def test_clocks_that_drift_apart_end_the_mode_or_leave_it_as_soft_as_it_was(drift, efforts):
+    """Commands are 20 ms late, and states by a time that their stamps tell less and less; 10 N are asked at a wall."""
+    loop = Loop(250.0, states=0.02, commands=0.02, drift=drift, measures_efforts=efforts)
+    told = {} if efforts else {"commands.delay": 0.02}
+    outcome = play(*light_arm("mock_arm"), "force", loop, force=10.0, seconds=4.0, **told)
+    show("mock_arm", "clocks drift", loop, outcome)
+    assert outcome.ended or outcome.last_force == pytest.approx(10.0, rel=0.25)
+    assert outcome.force <= 30.0 + outcome.impact
+    assert outcome.tip_speed <= TIP_SPEED_LIMIT
+
+
 def test_a_loop_without_delay_presses_as_before():
     outcome = play(*light_arm("mock_arm"), "force", Loop(500.0), seconds=2.0)
     assert outcome.last_force == pytest.approx(20.0, rel=0.01)

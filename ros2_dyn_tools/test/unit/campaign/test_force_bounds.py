@@ -93,6 +93,34 @@ def test_a_lost_contact_stops_the_mode_within_centimetres():
     assert world.tip_speed(3.0) < 0.1
 
 
+@pytest.mark.parametrize(
+    "force", part([(0.0, 0.0, 20.0), (20.0, 0.0, 0.0), (0.0, -20.0, 0.0), (14.0, 0.0, -14.0)], 0, 3)
+)
+def test_a_force_along_the_axes_of_a_wrong_frame_moves_the_tip_slowly_and_not_far(force):
+    """Downwards was meant, where the wall is."""
+    check_bounds(pressing(force, distance=0.01), 20.0)
+
+
+@pytest.mark.parametrize("touching", part([(0.15, 0.0, 0.0), (0.0, -0.3, 0.0), (0.0, 0.0, 0.15)], 1, 2))
+def test_a_tool_whose_tip_is_elsewhere_than_described_presses_no_harder(touching):
+    """The wall touches a point beside the tip that the description has, m: the arm turns about it."""
+    world = pressing((0.0, 0.0, -20.0))
+    pose = forward_kinematics(world.arm_model, world.arm.q)
+    origin = pose[:3, 3] + pose[:3, :3] @ touching - [0, 0, 0.01]
+    world.add_contact(Wall("tool0", origin.tolist(), (0, 0, 1.0), touching, stiffness=2e4))
+    check_bounds(world, 25.0)
+
+
+def check_bounds(world: ArmWorld, force: float) -> None:
+    """Press for 5 s: the wall with a force, N, at most; the tip within its speed and travel, and joints slowly."""
+    world.play("force", 6.0)
+    assert "force" in world.modes()
+    assert worst(world, "contact force") < force
+    assert world.tip_speed() < 0.25
+    assert world.joint_speed() < 0.5
+    assert travelled(world, 0.0) < 0.32
+
+
 FORCE = np.array([0.0, 0.0, -20.0])
 
 
