@@ -192,11 +192,16 @@ class CommandSupervisor:
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)
 
-    def leave(self) -> None:
-        """Brake until the arm is at rest, then end commands in an effort that is seen to hold it."""
+    def leave(self, *, at_once: bool = False) -> None:
+        """Brake until the arm is at rest, then end commands in an effort that is seen to hold it.
+
+        Args:
+            at_once: whether they end at once, as others hold the arm.
+        """
         self.reason = ""
         self._limiter.end_ramp()
-        self._take("aborted" if not self.commands or self.policy.stop_behaviour == "none" else "left")
+        ends = at_once or not self.commands or self.policy.stop_behaviour == "none"
+        self._take("aborted" if ends else "left")
 
     def stop(self, kind: str, detail: str = "") -> None:
         """Stop the mode: commands slew to the safe effort."""

@@ -13,13 +13,12 @@ from rclpy.publisher import Publisher
 from ros2_dyn_interfaces.srv import GiveBack, TakeOver
 
 from ros2_dyn.control.events import Event, Level
-from ros2_dyn.control.modes import HANDOVER_MODE, MONITOR
+from ros2_dyn.control.modes import HANDOVER_MODE
 from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.errors import MessageError, ProcessError
 from ros2_dyn.ros.controller_manager import Waiter, find_manager
 from ros2_dyn.ros.coroutines import LateService
 from ros2_dyn.ros.node_driver import NodeDriver
-from ros2_dyn.runtime import Reply
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controllers, Outcome, Refused
 from ros2_dyn.runtime.inputs import HandoverInput, ModeRequest
@@ -48,22 +47,15 @@ class NodeArm:
 
     async def enter_gravity(self) -> None:
         """Enter mode gravity; see `CommandedArm`."""
-        if (error := (await self._request(HANDOVER_MODE)).error) is not None:
-            raise Refused(str(error))
-
-    async def leave(self) -> None:
-        """Return to monitor."""
-        await self._request(MONITOR)
-
-    def step(self, what: HandoverStep) -> None:
-        """Take a step in mode gravity."""
-        self._driver.step(HandoverInput(what))
-
-    async def _request(self, mode: str) -> Reply:
         driver = self._driver
         driver.see_link()
         driver.count_state_publishers()
-        return await driver.request(ModeRequest(mode))
+        if (error := (await driver.request(ModeRequest(HANDOVER_MODE))).error) is not None:
+            raise Refused(str(error))
+
+    def step(self, what: HandoverStep) -> None:
+        """Take a step; see `CommandedArm`."""
+        self._driver.step(HandoverInput(what))
 
 
 class HandoverServices:

@@ -59,7 +59,7 @@ async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
         before = (await _hold(arm)).q
     except Refused as refused:
         if holding != NODE:
-            await arm.leave()
+            arm.step("leave")
         return Outcome(False, f"nothing is switched: {refused}", holding)
     if others or not controller.active:
         try:
@@ -68,7 +68,7 @@ async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
             if failed.known is None:  # the others hold the arm where it is, or the effort controller by these commands
                 text = f"{failed}; mode gravity goes on, since nobody tells who is active"
                 return Outcome(False, text, _text((*_names(others), NODE), " or "))
-            await arm.leave()
+            arm.step("leave")
             still = [each for each in _active(failed.known, arm) if each.name != arm.effort_controller]
             return Outcome(False, str(failed), _text(_names(still)))
     arm.step("probe")
@@ -91,7 +91,7 @@ async def _switch_back(problem: str, arm: CommandedArm, controllers: Controllers
     except Refused as refused:
         return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
     await _stay(controllers, others, view)
-    await arm.leave()
+    arm.step("leave")
     return Outcome(False, f"{problem}; switched back", _text(_names(others)))
 
 
@@ -127,7 +127,7 @@ async def give_back(arm: CommandedArm, controllers: Controllers, receivers: Sequ
     view = await _watch(arm, before, 0.5)  # s, for which the others have to hold the arm before this node lets it go
     if (moved := _motion(view, before)) > MAX_MOTION:
         return await _take_back(f"the arm moved by {moved:.3f} rad or m", arm, controllers, others)
-    await arm.leave()
+    arm.step("leave")
     return Outcome(True, f"{_text(_names(others))} holds the arm", _text(_names(others)))
 
 

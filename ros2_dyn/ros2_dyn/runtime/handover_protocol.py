@@ -82,11 +82,8 @@ class CommandedArm(Protocol):
             Refused: the runtime refuses it.
         """
 
-    async def leave(self) -> None:
-        """Return to monitor."""
-
     def step(self, what: HandoverStep) -> None:
-        """Take a step in mode gravity, see `HandoverInput`."""
+        """Take a step, see `HandoverInput`."""
 
 
 class Controllers(Protocol):

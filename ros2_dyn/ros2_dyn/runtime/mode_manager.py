@@ -323,9 +323,12 @@ class ModeManager:
     def on_handover(self, given: HandoverInput, now: float) -> None:
         """Hold the arm where it is during a handover, probe its controller, or let it go, at a time, s.
 
-        Nothing is done but in a mode that holds the arm during a handover.
+        Nothing of that is done but in a mode that holds the arm during a handover. Where others hold it, commands end
+        whatever the mode is: nobody receives them, and what the arm does next is no failure of theirs.
         """
-        if (mode := self.active) is not None and self._observer.latest is not None:
+        if given.step == "leave":
+            self._supervisor.leave(at_once=True)
+        elif (mode := self.active) is not None and self._observer.latest is not None:
             mode.hand_over(given.step, self._observer.before(mode, now))
 
     def handover_view(self, now: float) -> ArmView:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_dyn.control.modes import HANDOVER_MODE
+from ros2_dyn.control.modes import HANDOVER_MODE, MONITOR
 from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.runtime.handover import give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, Controller, Outcome, Refused
@@ -124,24 +124,18 @@ class SimulatedManager:
 
     async def enter_gravity(self) -> None:
         """Enter mode gravity."""
-        await self._request(HANDOVER_MODE)
+        node = self.world.node
+        self.world.wanted_mode = HANDOVER_MODE
+        node.request_mode(HANDOVER_MODE)
+        while node.awaits_reply:
+            await _Turn()
         if not (await self.view()).holds:
             raise Refused("mode gravity was refused")
 
-    async def leave(self) -> None:
-        """Return to monitor."""
-        await self._request("monitor")
-
-    async def _request(self, mode: str) -> None:
-        """Request a mode, and wait for the reply."""
-        node = self.world.node
-        self.world.wanted_mode = mode
-        node.request_mode(mode)
-        while node.awaits_reply:
-            await _Turn()
-
     def step(self, what: HandoverStep) -> None:
-        """Take a step in mode gravity."""
+        """Take a step; an operator who has left the arm to others requests no mode."""
+        if what == "leave":
+            self.world.wanted_mode = MONITOR
         self.world.node.input(HandoverInput(what))
 
     # ---- the controllers

@@ -18,8 +18,8 @@ from ros2_dyn.control.parameter import LISTS, Group
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.model.spatial import Array
 
-HandoverStep = Literal["hold", "probe", "release"]
-"""Hold the arm where it is, probe whether its controller obeys, let it go."""
+HandoverStep = Literal["hold", "probe", "release", "leave"]
+"""Hold the arm where it is, probe whether its controller obeys, release it into the mode, leave it to others."""
 TargetKind = Literal["joints", "wrench", "pose"]
 """What a mode may follow: a motion of the joints, a wrench of the tip, a pose of the tip."""
 P = TypeVar("P", bound=Group)

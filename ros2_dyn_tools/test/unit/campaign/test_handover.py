@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, told
+from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, of_kind, told
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.handover import NODE
@@ -65,6 +65,11 @@ class HandoverWorld(ArmWorld):
     def speed(self) -> float:
         """Return the fastest joint's speed, rad/s."""
         return float(np.max(np.abs(self.arm.qd)))
+
+    def follow(self, duration: float) -> None:
+        """Let the trajectory controller move three joints by 0.8, 0.4 and 0.4 rad within a time, s."""
+        goal = np.add(self.arm.q, [0.8, 0.4, -0.4, 0.0, 0.0, 0.0])
+        self.controllers.follow([Waypoint(duration, goal, np.zeros(len(goal)), gravity(self.arm_model, goal))])
 
     @property
     def holder(self) -> str:
@@ -135,6 +140,38 @@ def test_arm_that_moves_is_not_taken_over():
     assert "the arm moves: '" in outcome.message
     assert (outcome.success, outcome.held_by) == (False, TRAJECTORY)
     _held(world, TRAJECTORY)
+
+
+@pytest.mark.parametrize("begin", [0.1, 0.3])
+def test_motion_that_begins_amid_a_take_over_is_left_to_its_controller(begin):
+    world = HandoverWorld()
+    world.at(world.now + begin, lambda: world.follow(2.0))
+    outcome = world.take_over()
+    assert outcome.message.startswith("nothing is switched: ")
+    assert (outcome.success, outcome.held_by) == (False, TRAJECTORY)
+    check_left_alone(world)
+
+
+@pytest.mark.parametrize("duration", [0.6, 2.0])
+def test_trajectory_right_after_the_arm_was_given_back_is_no_stop_that_failed(duration):
+    """The node would call the brakes, and refuse the next mode."""
+    world = HandoverWorld()
+    for handover in (world.take_over, world.give_back):
+        assert handover().success
+    world.follow(duration)
+    check_left_alone(world)
+    assert world.take_over().success
+
+
+def check_left_alone(world: HandoverWorld) -> None:
+    """Check that a trajectory comes to its end, and that the node has ended its commands for no other reason."""
+    world.run(world.now + 2.5)
+    assert world.moved() == pytest.approx(0.8, abs=0.05)
+    assert world.speed() < RESTS
+    assert world.holder == TRAJECTORY
+    assert world.node.mode == "monitor"
+    assert world.reasons() == []
+    assert of_kind(world, "event", "stop failed") == []
 
 
 def test_joints_that_are_swapped_behind_the_manager_are_switched_back():
