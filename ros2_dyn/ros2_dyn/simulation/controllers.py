@@ -98,7 +98,8 @@ class Controllers:
         """
         self.arm = arm
         self.active = ""
-        self._drive = drive or EffortDrive(arm.model.effort_limit)
+        self.drive = drive or EffortDrive(arm.model.effort_limit)
+        """What commands do from the next one on; may be replaced at any time."""
         self._own_gravity = own_gravity
         self._p, self._d = _gains("trajectory_p", p, arm.model.n), _gains("trajectory_d", d, arm.model.n)
 
@@ -146,7 +147,7 @@ class Controllers:
             raise InputError("data", f"expected {self.arm.model.n} efforts, got {len(efforts)}")
         if not np.all(np.isfinite(efforts)):
             raise InputError("data", f"not finite: {list(efforts)}")
-        self._use(self._drive.command(efforts))
+        self._use(self.drive.command(efforts))
 
     def follow(self, waypoints: Sequence[Waypoint], start: float | None = None) -> None:
         """Replace the trajectory of the trajectory controller.
@@ -176,7 +177,7 @@ class Controllers:
             home = np.clip(q, model.lower, model.upper)
             self.arm.law = ComputedTorque(DemoTrajectory(model, home, self.arm.t))
         elif name == EFFORT:
-            self.arm.law = self._drive.hold(q, self.arm.motion().tau)
+            self.arm.law = self.drive.hold(q, self.arm.motion().tau)
         else:
             self._track([Waypoint(self.arm.t, q, None, np.zeros(len(q)))])
         self.active = name

@@ -28,6 +28,10 @@ class EffortDrive:
         """Return the law before the first command, at positions q and efforts tau, each (n,)."""
         return HeldEffort(tau, self._limit)
 
+    def weakened(self, share: Array) -> EffortDrive:
+        """Return motors that give a share of this, shape (n,): they are hot, or limited."""
+        return EffortDrive(share * self._limit, share * self._constant)
+
 
 class ServoDrive:
     """Position servos, as those of low-cost arms: ``tau = k (q_command - q) - 0.02 s k qd``, saturated."""
@@ -45,6 +49,10 @@ class ServoDrive:
     def hold(self, q: Array, tau: Array) -> EffortLaw:
         """Return the law before the first command, at positions q and efforts tau, each (n,)."""
         return self.command((q + tau / self._k).tolist())
+
+    def weakened(self, share: Array) -> ServoDrive:
+        """Return servos that give a share of this, shape (n,)."""
+        return ServoDrive(share * self._limit, share * self._k)
 
 
 Drive = EffortDrive | ServoDrive

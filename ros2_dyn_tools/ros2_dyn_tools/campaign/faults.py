@@ -312,6 +312,13 @@ def load_changed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(lambda: world.replace_arm(other), lambda: world.replace_arm(arm))
 
 
+def drive_weakened(world: World, rng: np.random.Generator) -> Fault:
+    """Let the drive of one joint give half to nine tenths of what is commanded."""
+    share = np.ones(world.arm_model.n)
+    share[rng.integers(len(share))] = rng.uniform(0.5, 0.9)
+    return Fault(lambda: world.weaken_drives(share), lambda: world.weaken_drives(1 / share))
+
+
 def joint_sign(world: World, rng: np.random.Generator) -> Fault:
     """Turn the sign of one joint's commands over."""
     joint = int(rng.integers(world.arm_model.n))
@@ -325,8 +332,8 @@ def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
     return _listed(world.wirings, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])
 
 
-WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed")
-"""Faults during which the node's model of the arm is wrong."""
+WRONG_MODELS = ("payload changed", "gravity tilted", "gravity turned", "load changed", "drive weakened")
+"""Faults during which the node's model of the arm is wrong, or a drive is weaker than it should be."""
 ABSURD = ("payload too heavy", "joint sign", "joints swapped")
 """Faults during which nothing may hold the arm: joints do something else than is meant, or the model is far off."""
 LASTING_FAULTS = {
@@ -374,6 +381,7 @@ FAULTS: dict[str, MakeFault] = {
     "gravity turned": gravity_turned,
     "description changed": description_changed,
     "load changed": load_changed,
+    "drive weakened": drive_weakened,
     "joint sign": joint_sign,
     "joints swapped": joints_swapped,
     **CONTACT_FAULTS,
