@@ -135,7 +135,7 @@ class StatePlausibility:
         bent = 0.5 * dt * abs(qd - self._qd[i]) + bend
         fits = abs(error) <= tolerance + bent
         smooth = abs(moved - self._rates[i] * dt) <= 0.2 * tolerance + bend
-        if not fits:
+        if not fits or (smooth and abs(error) > tolerance + bend):  # a velocity jumps, and the position goes on
             text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
             if not smooth:
                 return text

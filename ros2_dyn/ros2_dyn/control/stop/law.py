@@ -71,7 +71,16 @@ class Hold:
         return gravity if self.correction is None else gravity + self.correction
 
     def spring(
-        self, arm: ArmState, rate: float, limits: CommandLimits, *, loose: Array, moves: Array, learns: bool, dt: float
+        self,
+        arm: ArmState,
+        rate: float,
+        limits: CommandLimits,
+        *,
+        speed: Array,
+        loose: Array,
+        moves: Array,
+        learns: bool,
+        dt: float,
     ) -> Array:
         """Return the efforts of the springs at a state, N m or N, shape (n,).
 
@@ -80,6 +89,8 @@ class Hold:
             rate: of the damping, 1/s.
             limits: of the joints. A spring is as strong as can be built up in the time in which it turns an arm
                 around: a stronger one would act late, and make the arm swing.
+            speed: of the joints lately, by their positions, rad/s or m/s, shape (n,). The way begins with no more: a
+                velocity that is wrong once would send the anchors away, and the sum after them.
             loose: joints whose springs begin anew, shape (n,), bool.
             moves: joints that no friction holds, shape (n,), bool: these springs add to the sum.
             learns: whether the sum may change.
@@ -93,7 +104,7 @@ class Hold:
             self._spring = None
             return np.zeros_like(q)
         if self.anchor is None:
-            self.anchor, self._way = q, qd / rate
+            self.anchor, self._way = q, np.clip(qd, -speed, speed) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
             lost = self._spring - position_hold(arm.M, self._stretch, rate, most)

@@ -138,7 +138,8 @@ class Stop:
             rate: of the damping, 1/s.
             limits: of the joints.
             loose: joints without springs, shape (n,), bool: those whose commands act late would swing.
-            speed: of the joints lately, rad/s or m/s, shape (n,). One that friction holds learns nothing.
+            speed: of the joints lately, by their positions, rad/s or m/s, shape (n,). One that friction holds learns
+                nothing.
             at: when the state was measured, s.
             last: the newest command, N m or N, shape (n,).
         """
@@ -149,7 +150,7 @@ class Stop:
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves, learns = speed >= REST_SPEED, brakes and soon
-        return self.hold.spring(arm, rate, limits, loose=loose, moves=moves, learns=learns, dt=dt)
+        return self.hold.spring(arm, rate, limits, speed=speed, loose=loose, moves=moves, learns=learns, dt=dt)
 
     def judge(
         self,

