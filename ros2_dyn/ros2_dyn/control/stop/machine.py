@@ -85,7 +85,7 @@ class Stop:
         self._released: Array | None = None
         self._since: float | None = None
         self._model_changed = -inf
-        self._judged_from = 0.0
+        self._judged_from = self._slow_at = 0.0
         self._turned = False
         self._at = 0.0
         self._reference: Array | None = None
@@ -179,22 +179,24 @@ class Stop:
             inert: whether the joints exert nothing, whatever is commanded.
             obeyed: joints that are known to exert what is commanded, shape (n,), bool.
             pushed: whether something outside drives the arm. One that obeys is judged anew when that ends: a person who
-                bumps the arm makes no stop fail, until it should rest.
+                bumps the arm makes no stop fail for `STOP_TIME` from when it was slow last.
         """
         if inert:  # they may obey later
             self._response = EffortResponse(PROOF_TIME)
         if self._since is None:
-            self._since = self._judged_from = now
+            self._since = self._judged_from = self._slow_at = now
             self._reference, self._turned = None, False
         since, speed = at - self._since, motion.speed(WINDOW)
         if speed is None or since < 0:
             return None
         fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
+        if fastest < REST_SPEED:
+            self._slow_at = at
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
         pushed = pushed and bool(obeyed.all())
-        if pushed and self.phase in ("braking", "leaving") and since < STOP_TIME:
+        if pushed and self.phase in ("braking", "leaving") and at - self._slow_at < STOP_TIME:
             self._judged_from, self._reference = at, np.maximum(self._reference, fastest)
         since = at - self._judged_from
         if self.phase == "holding":

@@ -36,6 +36,8 @@ class Joints:
         self.gain = np.ones(2)
         """What the joints exert for each N m that is commanded."""
         self.obeyed, self.inert = NOBODY, False
+        self.pushed = False
+        """Whether the supervisor is told of a push."""
         self.rate, self.damping = RATE, RATE
         self.wanted = np.zeros(2)
         """What the mode commands, N m."""
@@ -69,7 +71,7 @@ class Joints:
             elif supervisor.stops:
                 damped = -self.damping * qd
                 walls = np.array([-self.wall * max(q[0], 0.0), 0.0])
-                given = BrakeInput(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed)
+                given = BrakeInput(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed, self.pushed)
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
         self.failures += sum(event.kind == "stop failed" for event in supervisor.take_events())
@@ -257,6 +259,19 @@ def test_joint_that_rested_may_be_pushed_away_by_a_third_of_a_radian(push, secon
     joints.run(2.0)
     assert joints.failures == fails
     assert np.all(np.abs(joints.qd) < 0.05)
+
+
+@pytest.mark.parametrize(("push", "seconds", "fails"), [(40.0, 0.5, False), (200.0, 0.9, False), (200.0, 1.1, True)])
+def test_joint_that_creeps_long_after_the_stop_may_be_bumped_but_not_led_away(push, seconds, fails):
+    """It is not at rest, but slow: a bump is judged as one right after the stop is."""
+    joints = stopped(0.5, seconds=0.2, obeyed=EVERYBODY)
+    for _ in range(300):
+        joints.qd[0] = 0.03
+        joints.run(0.004)
+    assert joints.phase == "braking"
+    joints.pushed = True
+    joints.run(seconds, push)
+    assert (joints.failures > 0) == fails
 
 
 def test_joint_that_was_pushed_away_is_not_thrown_back():
