@@ -38,7 +38,7 @@ COMMANDERS = (
 HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")
-STATES = (*DRIVER_FAULTS, "states late", "states lost", "clocks jump")
+STATES = (*(kind for kind in DRIVER_FAULTS if kind != "names swapped"), "states late", "states lost", "clocks jump")
 SLOW = (promises.tip_speed, promises.joint_speed)
 NOTHING = Disturbances()
 

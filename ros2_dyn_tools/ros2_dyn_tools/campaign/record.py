@@ -18,10 +18,9 @@ MOTIONS = {
     "tip speed": "m/s",
     "travel after a stop": "rad or m",
     "contact force": "N",
-    "alone: joint speed": "rad/s or m/s",
-    "alone: tip speed": "m/s",
+    "alone, joint speed": "rad/s or m/s",
 }
-"""What is measured, with its unit: while anything here commands or brakes the arm, and of an arm left alone."""
+"""What is measured, with its unit: speeds while anything commands or brakes the arm, and of an arm left alone."""
 
 
 class Event(NamedTuple):
@@ -147,9 +146,8 @@ def worst_motion(record: Record) -> dict[str, float]:
         stopped &= ~((motion.t >= t) & (motion.t[np.maximum(begun, 0)] < t))
     travel = np.where(stopped[:, None], np.abs(motion.q - motion.q[np.maximum(begun, 0)]), 0.0)
     alone = motion.commander == ""
-    joints, tip = np.max(np.abs(motion.qd), axis=1), motion.tip_speed
-    held, left = (np.where(alone, 0.0, speed) for speed in (joints, tip)), (alone * joints, alone * tip)
-    worst = (*held, travel, motion.contact_force, *left)
+    joints, tip = np.max(np.abs(motion.qd), axis=1, initial=0.0), motion.tip_speed
+    worst = (~alone * joints, ~alone * tip, travel, motion.contact_force, alone * joints)
     return {name: float(np.max(values, initial=0.0)) for name, values in zip(MOTIONS, worst)}
 
 

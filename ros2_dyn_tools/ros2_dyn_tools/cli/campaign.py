@@ -172,18 +172,20 @@ def _draw_fastest(result: CampaignResult, user: UserArm, output: Path, console: 
 
 def show(result: CampaignResult, console: Console) -> None:
     """Print the families as a table: worlds, broken promises, and the worst motions, which nothing excuses."""
-    table = Table(title="worst motion of each family", box=SIMPLE, pad_edge=False)
-    motions = [f"{motion.split()[0]}\n{unit.split()[0]}" for motion, unit in MOTIONS.items()]
+    table = Table(title="worst motion of each family", box=SIMPLE, pad_edge=False, collapse_padding=True)
+    motions = [f"{motion.split()[0].strip(',')}\n{unit.split()[0]}" for motion, unit in MOTIONS.items()]
     table.add_column("family", no_wrap=True)
-    for head in ("faults", "stops", "restless", "broken", *motions):
-        table.add_column(head, justify="right", no_wrap=head != "broken")
+    for head in ("faults", "restless\n/stops", "broken", *motions):
+        table.add_column(head, justify="right", no_wrap=True)
     for name, part in result.families.items():
-        broken = ", ".join(f"{count} {promise}" for promise, count in part.violations.items()) or "0"
-        worst = [f"{value:.2f}" for value, _ in part.worst.values()]
+        broken = str(sum(part.violations.values()))
+        worst = [f"{value:.3g}" for value, _ in part.worst.values()]
         if part.worlds:
-            table.add_row(name, str(part.faults), str(part.stops), str(part.restless), broken, *worst)
+            table.add_row(name, str(part.faults), f"{part.restless}/{part.stops}", broken, *worst)
     console.print(table)
     total = result.total
+    for promise, count in total.violations.items():
+        console.print(f"broken in {count} worlds: {promise}")
     console.print(
         f"{total.commanded_hours:.2f} hours commanded, {total.rests} times rest was looked for, "
         f"{100 * result.unpremised_share:.1f} % of the worlds have no premise"

@@ -60,6 +60,8 @@ def test_table_of_worst_motions_fits_a_terminal(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert all(any(line.strip().startswith(name) for line in lines) for name in FAMILIES)
     assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+    assert f"broken in {3 * len(FAMILIES)} worlds: tip speed" in lines
 
 
 def test_violations_are_described_with_figures_mode_and_faults():
