@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seventeen deliberate faults in the code, by name: each replaces one decision while it is active.
+"""Eighteen deliberate faults in the code, by name: each replaces one decision while it is active.
 
 All that is patched is named here, so that a change of the runtime is followed in this file alone.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -17,6 +18,7 @@ from ros2_dyn.control import conditions
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
+from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import Mode, feed_forward
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.state_plausibility import StatePlausibility
@@ -196,6 +198,18 @@ def slips_forgotten() -> AbstractContextManager[None]:
     return _wrapped(StatePlausibility, "_compare", wrap)
 
 
+def weak_drive_let_go() -> AbstractContextManager[None]:
+    """Let commands end where the controller does not follow, though it gives a part of what is commanded."""
+
+    def wrap(stop: Any) -> Callable[..., Any]:
+        def stopped(self: CommandSupervisor, kind: str, detail: str = "") -> None:
+            (self.abort if kind == CONTROLLER_DOES_NOT_FOLLOW else partial(stop, self))(kind, detail)
+
+        return stopped
+
+    return _wrapped(CommandSupervisor, "stop", wrap)
+
+
 class Mutation(NamedTuple):
     """A deliberate fault, and where it is found."""
 
@@ -223,6 +237,7 @@ MUTATIONS = {
     "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "hand", ("joint speed",)),
     "units believed": Mutation(units_believed, "untouched", ("untouched", "tip speed", "joint speed")),
     "slips forgotten": Mutation(slips_forgotten, "untouched", ("untouched",)),
+    "weak drive let go": Mutation(weak_drive_let_go, "wrong model", ("rest",)),
 }
 """All deliberate faults by name."""
 

@@ -71,7 +71,9 @@ class Joints:
             elif supervisor.stops:
                 damped = -self.damping * qd
                 walls = np.array([-self.wall * max(q[0], 0.0), 0.0])
-                given = BrakeInput(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed, self.pushed)
+                given = BrakeInput(
+                    made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed, self.pushed
+                )
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
         self.failures += sum(event.kind == "stop failed" for event in supervisor.take_events())
