@@ -190,14 +190,11 @@ class Stop:
         if speed is None or since < 0:
             return None
         fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
-        if fastest < REST_SPEED:
-            self._slow_at = at
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
         pushed = pushed and bool(obeyed.all())
-        if pushed and self.phase in ("braking", "leaving") and at - self._slow_at < STOP_TIME:
-            self._judged_from, self._reference = at, np.maximum(self._reference, fastest)
+        self._excuse_push(at, fastest, pushed)
         since = at - self._judged_from
         if self.phase == "holding":
             return self._leaves_rest(arm.q, pushed)
@@ -229,6 +226,14 @@ class Stop:
         if not self._turned:
             gain = np.maximum(np.linalg.solve(arm.M, driving) * np.sign(arm.qd), 0.0)
             self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
+
+    def _excuse_push(self, at: float, fastest: float, pushed: bool) -> None:
+        """Judge an arm that is pushed from now on, for `STOP_TIME` from the stop or from when it was slow last."""
+        assert self._reference is not None
+        if fastest < REST_SPEED:
+            self._slow_at = at
+        if pushed and self.phase in ("braking", "leaving") and at - self._slow_at < STOP_TIME:
+            self._judged_from, self._reference = at, np.maximum(self._reference, fastest)
 
     def release(self, joints: Array) -> None:
         """Leave joints without effort, shape (n,), bool."""
