@@ -83,6 +83,22 @@ def test_arm_without_reference_comes_to_rest_and_stays(library, model, masses, f
 
 
 @each_arm
+@pytest.mark.parametrize("hold", [True, False])
+@pytest.mark.parametrize("told", [3.0, 100.0, 1e12])
+def test_one_velocity_that_is_wrong_moves_no_arm(library, model, hold, told):
+    """It was the speed of the motion on which the arm was to come to rest: that ended at the limits of the joints."""
+    settings = HolderSettings(hold=hold)
+    held = HeldArm(Holder(library, make_tape(model).to_bytes(), settings), model, somewhere(model, 1))
+    held.run(0.5)
+    positions, velocities = held.run(
+        1.0, measured=lambda t, qd: np.full(model.n, told) if round(500 * t) == 300 else qd
+    )
+    assert np.abs(velocities).max() < 1.0  # by the damping of one tick
+    assert np.ptp(positions, axis=0).max() < 0.05
+    assert np.abs(velocities[-1]).max() < 0.05
+
+
+@each_arm
 def test_arm_is_held_when_who_sends_efforts_dies(library, model):
     """The last efforts arrive on and on; their age grows."""
     q = somewhere(model, 4)

@@ -18,6 +18,9 @@
 namespace ros2_dyn
 {
 
+/// Time over which rates of positions are filtered, s.
+inline constexpr double RATE_TIME = 0.01;
+
 struct HolderSettings
 {
   /// Of the control of positions, rad/s: an error dies out as with critical damping.
@@ -119,18 +122,19 @@ public:
       state_ = unseen_ > settings_.timeout ? State::blind : state_;
       return effort_;
     }
-    decide(q, qd, reference);
+    believe(dt, q, qd);
+    decide(q, reference);
     ramp_payload(dt);
     if (is_held()) {
       hold(dt);
     } else if (state_ == State::holds) {
-      let_go(q, qd);
+      let_go(q);
     } else if (reference.q) {
       follow_motion(reference);
     } else {
       follow_effort();
     }
-    compute(q, qd);
+    compute(q);
     const bool beyond_gravity = state_ == State::follows && !reference.q;
     for (std::size_t i = 0; i < n_; i++) {
       effort_[i] = limited(i, beyond_gravity ? gravity_[i] + reference.effort[i] : whole_[i], dt);
@@ -153,6 +157,7 @@ public:
 private:
   ArmHolder(Tape tape, const HolderSettings & settings)
   : settings_(settings), tape_(std::move(tape)), n_(tape_.limits.size()), target_(n_), effort_(n_),
+    q_before_(n_), rate_(n_), velocity_(n_),
     q_(tape_.input("q", n_)), qd_(tape_.input("qd", n_)), qdd_(tape_.input("qdd", n_)),
     payload_(tape_.input("payload", 10)), whole_(tape_.output("effort", n_)), gravity_(tape_.output("gravity", n_))
   {
@@ -179,29 +184,47 @@ private:
     return asked.effort && finite(asked.effort);
   }
 
+  /// Take velocities as far as positions show them: one that is wrong, for a tick, must neither drive nor stop the arm.
+  void believe(double dt, const double * q, const double * qd) noexcept
+  {
+    for (std::size_t i = 0; i < n_; i++) {
+      const double limit = tape_.limits[i].velocity;
+      if (!begun_) {
+        rate_[i] = 0.0;
+      } else if (dt > 0.0) {
+        rate_[i] += dt / (dt + RATE_TIME) * ((q[i] - q_before_[i]) / dt - rate_[i]);
+      }
+      q_before_[i] = q[i];
+      velocity_[i] = std::clamp(qd[i], rate_[i] - limit, rate_[i] + limit);
+    }
+  }
+
   /// Whether a joint is faster than it may be, or leaves its range.
-  bool runs_away(const double * q, const double * qd) const noexcept
+  bool runs_away(const double * q) const noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
       const JointLimits & limit = tape_.limits[i];
-      if (std::fabs(qd[i]) > (1.0 + settings_.speed_margin) * limit.velocity) {return true;}
-      if ((q[i] > limit.upper && qd[i] > 0.0) || (q[i] < limit.lower && qd[i] < 0.0)) {return true;}
+      if (std::fabs(velocity_[i]) > (1.0 + settings_.speed_margin) * limit.velocity) {return true;}
+      if ((q[i] > limit.upper && velocity_[i] > 0.0) || (q[i] < limit.lower && velocity_[i] < 0.0)) {return true;}
     }
     return false;
   }
 
   bool is_held() const noexcept {return state_ == State::stopped || (state_ == State::holds && settings_.hold);}
 
-  void decide(const double * q, const double * qd, const Reference & reference) noexcept
+  void decide(const double * q, const Reference & reference) noexcept
   {
     const bool held = begun_ && is_held(), asked = given(reference);
-    if (runs_away(q, qd) || (begun_ && state_ == State::stopped && asked)) {
+    if (runs_away(q) || (begun_ && state_ == State::stopped && asked)) {
       state_ = State::stopped;
     } else {
       state_ = asked ? State::follows : State::holds;
     }
-    if (!held && is_held()) {  // from where and as fast as it is
-      for (std::size_t i = 0; i < n_; i++) {target_[i] = {q[i], qd[i], 0.0, false};}
+    if (!held && is_held()) {  // from where and as fast as it is, as far as positions show that
+      for (std::size_t i = 0; i < n_; i++) {
+        const double most = std::fabs(rate_[i]);
+        target_[i] = {q[i], std::clamp(velocity_[i], -most, most), 0.0, false};
+      }
     }
   }
 
@@ -235,20 +258,20 @@ private:
     }
   }
 
-  void let_go(const double * q, const double * qd) noexcept
+  void let_go(const double * q) noexcept
   {
-    for (std::size_t i = 0; i < n_; i++) {target_[i] = {q[i], 0.0, -settings_.damping * qd[i], true};}
+    for (std::size_t i = 0; i < n_; i++) {target_[i] = {q[i], 0.0, -settings_.damping * velocity_[i], true};}
   }
 
   /// Inverse dynamics of the acceleration that brings each joint to its target (Craig 10.17).
-  void compute(const double * q, const double * qd) noexcept
+  void compute(const double * q) noexcept
   {
     const double w = settings_.bandwidth;
     for (std::size_t i = 0; i < n_; i++) {
       const Target & to = target_[i];
       q_[i] = q[i];
       qd_[i] = to.qd;
-      qdd_[i] = to.qdd + (to.here ? 0.0 : w * w * (to.q - q[i]) + 2.0 * w * (to.qd - qd[i]));
+      qdd_[i] = to.qdd + (to.here ? 0.0 : w * w * (to.q - q[i]) + 2.0 * w * (to.qd - velocity_[i]));
     }
     tape_.evaluate();
   }
@@ -269,6 +292,7 @@ private:
   std::size_t n_;
   std::vector<Target> target_;
   std::vector<double> effort_;
+  std::vector<double> q_before_, rate_, velocity_;  // rates are filtered differences of positions
   double * q_, * qd_, * qdd_, * payload_;      // inputs of the tape
   const double * whole_, * gravity_;           // outputs of the tape
   std::array<double, 10> payload_from_, payload_to_;

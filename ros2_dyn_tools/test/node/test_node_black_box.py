@@ -39,7 +39,7 @@ def test_stop_writes_a_file_that_replays_the_same(node):
     driver.play(60)
     assert not folder.exists()
     driver.enter("gravity")
-    driver.arm.speed = 50.0  # far above the limit
+    driver.arm.speed = 5.0  # above the limit
     driver.until(lambda: driver.step() and driver.modes[-1] != "gravity", "it does not stop")
     driver.arm.speed = 0.0
     driver.until(lambda: driver.step() and list(folder.glob("*.mcap")), "no file is written")

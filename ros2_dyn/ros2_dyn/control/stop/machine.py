@@ -179,7 +179,7 @@ class Stop:
             inert: whether the joints exert nothing, whatever is commanded.
             obeyed: joints that are known to exert what is commanded, shape (n,), bool.
             pushed: whether something outside drives the arm. One that obeys is judged anew when that ends: a person who
-                bumps the arm makes no stop fail for `STOP_TIME` from when it was slow last.
+                bumps the arm makes no stop fail for `STOP_TIME`, from the stop on or once it is slow.
         """
         if inert:  # they may obey later
             self._response = EffortResponse(PROOF_TIME)
@@ -228,9 +228,9 @@ class Stop:
             self._judged_from, self._reference = at, self._reference + gain * max(at - self._judged_from, 0.0)
 
     def _excuse_push(self, at: float, fastest: float, pushed: bool) -> None:
-        """Judge an arm that is pushed from now on, for `STOP_TIME` from the stop or from when it was slow last."""
+        """Judge an arm that is pushed from now on, for `STOP_TIME` from the stop on, or once it is slow by itself."""
         assert self._reference is not None
-        if fastest < REST_SPEED:
+        if fastest < REST_SPEED and not pushed:
             self._slow_at = at
         if pushed and self.phase in ("braking", "leaving") and at - self._slow_at < STOP_TIME:
             self._judged_from, self._reference = at, np.maximum(self._reference, fastest)
