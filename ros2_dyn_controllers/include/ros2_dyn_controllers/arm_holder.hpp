@@ -188,14 +188,14 @@ private:
   void believe(double dt, const double * q, const double * qd) noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
-      const double limit = tape_.limits[i].velocity;
       if (!begun_) {
         rate_[i] = 0.0;
       } else if (dt > 0.0) {
         rate_[i] += dt / (dt + RATE_TIME) * ((q[i] - q_before_[i]) / dt - rate_[i]);
       }
       q_before_[i] = q[i];
-      velocity_[i] = std::clamp(qd[i], rate_[i] - limit, rate_[i] + limit);
+      const double most = std::fabs(rate_[i]) + tape_.limits[i].velocity;
+      velocity_[i] = std::clamp(qd[i], -most, most);
     }
   }
 
@@ -222,7 +222,7 @@ private:
     }
     if (!held && is_held()) {  // from where and as fast as it is, as far as positions show that
       for (std::size_t i = 0; i < n_; i++) {
-        const double most = std::fabs(rate_[i]);
+        const double most = std::min(std::fabs(rate_[i]), tape_.limits[i].velocity);
         target_[i] = {q[i], std::clamp(velocity_[i], -most, most), 0.0, false};
       }
     }

@@ -78,16 +78,16 @@ class HeldArm:
         self.arm = SimulatedArm(model, HeldEffort(np.zeros(model.n), model.effort_limit), q, qd)
         self.state, self.effort = "", np.zeros(model.n)
 
-    def run(self, duration, reference=lambda t, q, qd: {}, measured=lambda t, qd: qd):
+    def run(self, duration, reference=lambda t, q, qd: {}, measured=lambda t, q, qd: (q, qd)):
         """Play a time with references of the time, positions and velocities; return positions and velocities.
 
-        The holder is told of velocities as they are measured at a time, s.
+        The holder is told of positions and velocities as they are measured at a time, s.
         """
         motion = []
         for _ in range(round(duration / self.period)):
             arm = self.arm
             given = reference(arm.t, arm.q, arm.qd)
-            self.state, self.effort = self.holder.update(self.period, arm.q, measured(arm.t, arm.qd), **given)
+            self.state, self.effort = self.holder.update(self.period, *measured(arm.t, arm.q, arm.qd), **given)
             arm.law = HeldEffort(self.effort, arm.model.effort_limit)
             arm.advance(round(self.period / arm.step))
             motion.append((arm.q.copy(), arm.qd.copy()))
