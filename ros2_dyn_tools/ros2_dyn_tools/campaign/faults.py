@@ -18,6 +18,7 @@ from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.control.modes.feed_forward import FeedForwardSettings
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing
@@ -316,7 +317,11 @@ def drive_weakened(world: World, rng: np.random.Generator) -> Fault:
     """Let the drive of one joint give half to nine tenths of what is commanded."""
     share = np.ones(world.arm_model.n)
     share[rng.integers(len(share))] = rng.uniform(0.5, 0.9)
-    return Fault(lambda: world.weaken_drives(share), lambda: world.weaken_drives(1 / share))
+
+    def weaken(share: Array) -> None:
+        world.controllers.drive = world.controllers.drive.weakened(share)
+
+    return Fault(lambda: weaken(share), lambda: weaken(1 / share))
 
 
 def joint_sign(world: World, rng: np.random.Generator) -> Fault:

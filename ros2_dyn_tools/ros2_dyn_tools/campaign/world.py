@@ -333,10 +333,6 @@ class World:
         except InputError as error:
             self.record("command rejected", str(error))
 
-    def weaken_drives(self, share: Array) -> None:
-        """Let the drives give a share of what they gave until now, shape (n,), from the next command on."""
-        self.controllers.drive = self.controllers.drive.weakened(share)
-
     # ---- what the node is told
 
     def declare_payload(self, request: inputs.PayloadRequest) -> None:
