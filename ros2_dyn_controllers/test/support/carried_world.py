@@ -23,7 +23,7 @@ from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.broken import worst
 from ros2_dyn_tools.campaign.contact_faults import Fault, nothing
 from ros2_dyn_tools.campaign.families import Family
-from ros2_dyn_tools.campaign.faults import FAULTS
+from ros2_dyn_tools.campaign.faults import COMMAND_PERIOD, FAULTS, repeated
 from ros2_dyn_tools.campaign.promises import Disturbances, Promise, broken_promises
 from ros2_dyn_tools.campaign.random_world import world_of
 from ros2_dyn_tools.campaign.record import worst_motion
@@ -53,14 +53,7 @@ def references_jump(world, rng):
     data = world.as_data(rng.uniform(-1.0, 1.0, world.description.n) * world.description.effort_limit)
     if rng.random() < 0.2:
         data[rng.integers(len(data))] = np.nan
-    active = [True]
-
-    def again():
-        if active[0]:
-            world.send_command(data)
-            world.queue.after(0.01, again)
-
-    return Fault(again, lambda: active.__setitem__(0, False))
+    return repeated(world, COMMAND_PERIOD, lambda: world.send_command(data))
 
 
 OWN_FAULTS = {"everything dies": everything_dies, "references jump": references_jump}

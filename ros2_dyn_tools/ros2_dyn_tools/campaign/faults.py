@@ -55,7 +55,7 @@ def _unset(world: World, name: str) -> Fault:
     return Fault(lambda: setattr(world, name, False), lambda: setattr(world, name, True))
 
 
-def _repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = nothing) -> Fault:
+def repeated(world: World, period: float, act: Callable[[], None], end: Callable[[], None] = nothing) -> Fault:
     """Return a fault that acts once a period, s."""
     active = [True]
 
@@ -183,7 +183,7 @@ def controller_switched(world: World, rng: np.random.Generator) -> Fault:
 def second_commander(world: World, rng: np.random.Generator) -> Fault:
     """Let another node command zero efforts."""
     zeros = np.zeros(world.arm_model.n)
-    commands = _repeated(world, COMMAND_PERIOD, lambda: world.send_command(world.as_data(zeros)))
+    commands = repeated(world, COMMAND_PERIOD, lambda: world.send_command(world.as_data(zeros)))
 
     def begin() -> None:
         world.node.set_link(other_publishers=("intruder",))
@@ -200,7 +200,7 @@ def twin_commander(world: World, rng: np.random.Generator) -> Fault:
     """Let a second node of the same name command: the efforts that the arm needed when it began."""
     weight = gravity(world.description, world.in_description_order(world.arm.q))
     data = world.as_data(weight)
-    return _repeated(world, COMMAND_PERIOD, lambda: world.send_command(data))
+    return repeated(world, COMMAND_PERIOD, lambda: world.send_command(data))
 
 
 def handed_over(world: World, rng: np.random.Generator) -> Fault:
@@ -228,7 +228,7 @@ def mode_toggled(world: World, rng: np.random.Generator) -> Fault:
         modes.reverse()
         world.node.input(ModeRequest(mode))
 
-    return _repeated(world, 0.02, toggle)
+    return repeated(world, 0.02, toggle)
 
 
 def enable_lost(world: World, rng: np.random.Generator) -> Fault:
@@ -268,7 +268,7 @@ def gravity_turned(world: World, rng: np.random.Generator) -> Fault:
 def stiffness_changed(world: World, rng: np.random.Generator) -> Fault:
     """Change the stiffness of mode impedance again and again; then tell the right one."""
     original = _changed(world, random_spring(rng))
-    return _repeated(world, 0.06, lambda: world.tell_settings(**random_spring(rng)), original.end)
+    return repeated(world, 0.06, lambda: world.tell_settings(**random_spring(rng)), original.end)
 
 
 def random_spring(rng: np.random.Generator) -> dict[str, Any]:

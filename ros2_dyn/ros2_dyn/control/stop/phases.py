@@ -58,7 +58,7 @@ LEFT = "`monitor` is requested"
 FAILS = (
     "a joint exceeds 1.2 times the speed at the stop, or that to which efforts drive it until they have turned, by 0.2 "
     "rad/s. From then on, what is allowed falls to 0.2 rad/s within 1 s, or sooner where efforts can be built up "
-    "sooner; an arm that obeys and is pushed is judged 1 s after the stop, or after it was slow last"
+    "sooner; an arm that obeys and is pushed is judged 1 s after the stop, or after it was slow by itself"
 )
 AGAIN = "states are too old, and come again"
 TRANSITIONS = (
