@@ -193,7 +193,7 @@ class CommandSupervisor:
         self._limiter.ramp(now, self.policy.ramp_time)
 
     def leave(self, *, at_once: bool = False) -> None:
-        """Brake until the arm is at rest, and end commands in an effort that holds it; or end at once: others hold it."""
+        """Brake until the arm rests, and end commands in an effort that holds it; or at once, where others hold it."""
         self.reason = ""
         self._limiter.end_ramp()
         ends = at_once or not self.commands or self.policy.stop_behaviour == "none"
