@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import hypot, inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -138,7 +138,7 @@ class Arm:
     @cached_property
     def tip_speed(self) -> float:
         """Speed of the tip, m/s."""
-        return float(np.linalg.norm(self.state.tip_velocity[:3]))
+        return hypot(*self.state.tip_velocity[:3])
 
     @cached_property
     def max_led_speed(self) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ros2_dyn.dynamics import forward_kinematics, friction, jacobian, mass_matrix
 from ros2_dyn.dynamics import gravity as gravity_effort
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,14 @@ class ArmState:
         return self.J @ self.qd
 
     @cached_property
+    def response(self) -> Array:
+        """Acceleration of free joints for each component of a wrench at the tip, shape (n, 6)."""
+        return np.linalg.solve(self.M, self.J.T)
+
+    @cached_property
     def mobility(self) -> Array:
         """Acceleration of a free tip for each component of a wrench, in base axes, linear first, shape (6, 6)."""
-        return self.J @ np.linalg.solve(self.M, self.J.T)
+        return self.J @ self.response
 
     @cached_property
     def root(self) -> Array:
@@ -62,11 +67,12 @@ class ArmState:
     @cached_property
     def tip_projector(self) -> Array:
         """The matrix that leaves of a joint motion what moves the tip, shape (n, n): see `tip_part`."""
-        L = self.root
-        _, sigma, V = np.linalg.svd(self.scaled_jacobian, full_matrices=False)
+        squared, U = np.linalg.eigh(self.mobility)
         # A singular value below a thousandth of the largest counts as zero, one above twice that as it is.
-        moves = np.clip(sigma / (1e-3 * sigma[0] or 1.0) - 1, 0.0, 1.0)
-        return np.linalg.solve(L.T, V.T * moves) @ (V @ L.T)
+        sigma = np.sqrt(np.maximum(squared, 0.0))
+        moves = clip(sigma / (1e-3 * sigma[-1] or 1.0) - 1, 0.0, 1.0)
+        inverse = np.divide(moves, squared, out=np.zeros(6), where=moves > 0)
+        return (self.response @ U * inverse) @ (U.T @ self.J)
 
 
 def arm_state(

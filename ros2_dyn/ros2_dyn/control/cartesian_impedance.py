@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.force_control import tip_part
-from ros2_dyn.model.spatial import Array, quaternion_from_rotation, skew
+from ros2_dyn.model.spatial import Array, clip, quaternion_from_rotation, skew
 
 
 class Displacement(NamedTuple):
@@ -72,10 +72,11 @@ def bounded_stiffness(state: ArmState, K: Array, bandwidth: float) -> Array:
         K: stiffness, shape (6, 6), without coupling of both parts.
         bandwidth: rad/s.
     """
-    mobility = state.mobility
-    parts = slice(3), slice(3, 6)
-    fastest = [float(np.max(np.linalg.eigvals(mobility[part, part] @ K[part, part]).real)) for part in parts]
-    most = bandwidth**2
+    parts, most = (slice(3), slice(3, 6)), bandwidth**2
+    squares = np.stack([state.mobility[part, part] @ K[part, part] for part in parts])
+    if np.trace(squares.sum(axis=0)) <= most:  # no eigenvalue is negative: each is at most their sum
+        return K
+    fastest = np.linalg.eigvals(squares).real.max(axis=-1).tolist()
     if sum(fastest) <= most:
         return K
     bounded = K.copy()
@@ -99,7 +100,7 @@ def damping_matrix(state: ArmState, K: Array, least: float, most: float) -> Arra
     A = state.scaled_jacobian
     squared, U = np.linalg.eigh(A.T @ K @ A)
     LU = state.root @ U
-    return (LU * np.clip(2 * np.sqrt(np.maximum(squared, 0.0)), min(least, most), most)) @ LU.T
+    return (LU * clip(2 * np.sqrt(np.maximum(squared, 0.0)), min(least, most), most)) @ LU.T
 
 
 def posture_acceleration(state: ArmState, q_posture: ArrayLike, bandwidth: float) -> Array:

@@ -24,15 +24,15 @@ class CommandHistory(History):
 
     def at(self, t: float) -> Array | None:
         """Return what was commanded at a time, s; None before the first command."""
-        i = int(np.searchsorted(self.times, t, side="right")) - 1
+        i = int(self.times.searchsorted(t, "right")) - 1
         return self.rows[i].copy() if i >= 0 else None
 
     def at_all(self, times: Array) -> Array | None:
         """Return what was commanded at some times, s, shape (m, n); None: one of them is before the first command."""
-        held = np.searchsorted(self.times, times, side="right") - 1
+        held = self.times.searchsorted(times, "right") - 1
         return self.rows[held] if held.min() >= 0 else None
 
     def since(self, t: float) -> tuple[Array, Array]:
         """Return the smallest and the largest command that was held since a time, s; N m or N, each of shape (n,)."""
-        rows = self.rows[max(int(np.searchsorted(self.times, t, side="right")) - 1, 0) :]
+        rows = self.rows[max(int(self.times.searchsorted(t, "right")) - 1, 0) :]
         return rows.min(axis=0), rows.max(axis=0)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from math import hypot
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
@@ -38,14 +38,14 @@ class ContactWatch:
             max_speed: speed that a free tip does not exceed, m/s.
             now: time, s.
         """
-        position, size = state.pose[:3, 3], float(np.linalg.norm(target))
+        position, size = state.pose[:3, 3], hypot(*target)
         if self._start is None:
             self._start = position
-        self.travel = float(np.linalg.norm(position - self._start))
-        if size < 2.0 or np.linalg.norm(force - target) > 0.05 * size:  # N; it does not press, or not as it is to yet
+        self.travel = hypot(*(position - self._start))
+        if size < 2.0 or hypot(*(force - target)) > 0.05 * size:  # N; it does not press, or not as it is to yet
             self._rests_since = self._touched = None
             return
-        if self._touched is not None and np.linalg.norm(target - self._touched[1]) > 0.05 * size:
+        if self._touched is not None and hypot(*(target - self._touched[1])) > 0.05 * size:
             self._rests_since = self._touched = None
         direction = target / size
         along = float(state.tip_velocity[:3] @ direction)
@@ -64,4 +64,4 @@ class ContactWatch:
 def _free_speed(state: ArmState, force: Array, damping: float) -> float:
     """Return the speed along a force that a tip without contact and friction reaches, m/s."""
     power = float(force @ state.mobility[:3, :3] @ force)
-    return power / (float(np.linalg.norm(force)) * max(damping, 1e-3))
+    return power / (hypot(*force) * max(damping, 1e-3))

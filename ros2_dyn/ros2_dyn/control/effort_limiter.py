@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.ramp import Ramp
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 
 MAX_SLEW_STEP = 0.02
 """Longest time step used by the slew-rate limit, s: after a gap a command still changes by at most this times it."""
@@ -79,7 +79,7 @@ class EffortLimiter:
 
     def saturate(self, effort: Array) -> Array:
         """Return an effort clipped to the effort limits; NaN becomes zero."""
-        return _clip(np.where(np.isnan(effort), 0.0, effort), -self.limits.effort, self.limits.effort)
+        return clip(np.where(np.isnan(effort), 0.0, effort), -self.limits.effort, self.limits.effort)
 
     def limit(self, wanted: Array, now: float) -> tuple[Array, tuple[Intervention, ...]]:
         """Return the next command, and the limits that changed it.
@@ -99,7 +99,7 @@ class EffortLimiter:
         assert self.last is not None, "the limiter has to be started first"
         self._before.append(self.last)
         step = self.limits.slew_rate * min(max(now - self._last_at, 0.0), MAX_SLEW_STEP)
-        self.last, self._last_at = _clip(effort, self.last - step, self.last + step), now
+        self.last, self._last_at = clip(effort, self.last - step, self.last + step), now
         return self.last
 
     def _blend(self, effort: Array, now: float) -> Array:
@@ -117,8 +117,3 @@ class EffortLimiter:
         i = int(changed.argmax())
         joint = self.limits.joint_names[i]
         return Intervention(kind, f"{kind} of '{joint}': {given[i]:.4g} for {wanted[i]:.4g} N m or N")
-
-
-def _clip(effort: Array, low: Array, high: Array) -> Array:
-    """Return an effort within bounds, in a fifth of the time of `np.clip`."""
-    return np.minimum(np.maximum(effort, low), high)

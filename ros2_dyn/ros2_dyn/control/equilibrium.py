@@ -7,6 +7,7 @@ dry friction: the force has a maximum, whatever the displacement.
 
 from __future__ import annotations
 
+from math import hypot
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def drag(rest: Array, pose: Array, K: Array, limits: EquilibriumLimits) -> Array
         limits: of the spring.
     """
     load = K @ displacement(pose, rest).x
-    force, moment = float(np.linalg.norm(load[:3])), float(np.linalg.norm(load[3:]))
+    force, moment = hypot(*load[:3]), hypot(*load[3:])
     if force <= limits.force and moment <= limits.moment:
         return rest
     dragged = rest.copy()
@@ -64,7 +65,7 @@ def drag(rest: Array, pose: Array, K: Array, limits: EquilibriumLimits) -> Array
 
 def _turned(quaternion: Array, angle: float) -> Array:
     """Return the rotation (3, 3) of a unit quaternion [x, y, z, w], w >= 0, or of as much of it as an angle, rad."""
-    sine = float(np.linalg.norm(quaternion[:3]))
+    sine = hypot(*quaternion[:3])
     half = float(np.arctan2(sine, quaternion[3]))
     if 2 * half <= angle or sine == 0:
         return rotation_from_quaternion(quaternion)

@@ -62,7 +62,7 @@ def approach_rate(speed: float, approach_speed: float) -> float:
         speed: speed of the tip in the direction in which the wrench accelerates it, m/s.
         approach_speed: speed at which the wrench stays, m/s.
     """
-    return float(np.clip(2 * (1 - speed / approach_speed), -1.0, 1.0))
+    return min(max(2 * (1 - speed / approach_speed), -1.0), 1.0)
 
 
 def rate_limited_wrench(wrench: ArrayLike, target: ArrayLike, force_step: float, moment_step: float) -> Array:

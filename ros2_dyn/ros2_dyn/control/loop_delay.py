@@ -12,6 +12,7 @@ efforts show that, too, for they seem to repeat the commands later by the differ
 from __future__ import annotations
 
 from math import exp, inf
+from statistics import median
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class CommandDelay:
         sent = self._commands.at_all(measured_at - self._delays)
         if sent is None or not np.isfinite(effort).all():
             return
-        rows = np.vstack([effort, sent]) / limit
+        rows = np.concatenate([effort[None], sent]) / limit
         rows = np.minimum(np.maximum(rows, -2.0), 2.0)  # an outlier counts as twice the limit
         if self._mean is None or since > MEAN_TIME:
             self.restart()
@@ -111,14 +112,14 @@ class CommandDelay:
         self._mean += (1 - exp(-since / MEAN_TIME)) * (rows - self._mean)
         change = rows - self._mean
         keep = exp(-since / 0.5)  # s
-        errors = np.sum((change[1:] - change[0]) ** 2, axis=1)
+        errors = ((change[1:] - change[0]) ** 2).sum(axis=1)
         self._mismatch = keep * self._mismatch + (1 - keep) * errors
         self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
         if self._variance < 1e-4**2:  # of the limits; less may be rounding
             return
-        least = float(np.min(self._mismatch))
+        least = float(self._mismatch.min())
         # Certain is a delay that explains 70 % of the variance, where others leave three times as much unexplained.
-        if least < 0.3 * self._variance and 3 * least < np.median(self._mismatch):
+        if least < 0.3 * self._variance and 3 * least < median(self._mismatch.tolist()):
             # States cannot tell delays apart between which no command was sent: the shortest of them counts.
             best = int(np.argmax(self._mismatch <= least + 1e-6 * self._variance))
             self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)

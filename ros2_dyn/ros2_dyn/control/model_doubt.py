@@ -8,7 +8,7 @@ and a declared tolerance explain some of it. The rest is doubt, accumulated over
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,7 @@ def contact_allowance(J: Array, force: float, wrench: Array | None = None) -> Ar
     """
     moment = 0.1 * force  # on a lever of 0.1 m about the tip
     if wrench is not None:
-        force, moment = force + float(np.linalg.norm(wrench[:3])), moment + float(np.linalg.norm(wrench[3:]))
+        force, moment = force + hypot(*wrench[:3]), moment + hypot(*wrench[3:])
     linear, angular = np.sqrt(np.einsum("kin,kin->kn", *(J.reshape(2, 3, -1),) * 2))
     return force * linear + moment * angular
 

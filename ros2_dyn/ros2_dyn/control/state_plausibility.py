@@ -116,26 +116,27 @@ class StatePlausibility:
 
     def _compare(self, i: int, stamp: int, q: float, qd: float, now: float) -> str:
         """Return why a joint's position does not fit; keep it where it does, or where the one before is too old."""
-        name, (low, high) = self.limits.joint_names[i], self._ranges[i]
-        before = self._stamps[i]
+        limits, before = self.limits, self._stamps[i]
         dt = inf if before is None else 1e-9 * (stamp - before)
-        if not 0 <= dt <= self.limits.timeout:
+        if not 0 <= dt <= limits.timeout:
+            low, high = self._ranges[i]
             if not low <= q <= high:  # an arm that was seen on its way there is there: a hand may push it
-                return f"'{name}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
+                return f"'{limits.joint_names[i]}' is at {q:.4g}, far beyond its limits: is its unit rad or m?"
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
             return problem
-        moved = q - self._q[i]
-        if self.limits.wraps[i]:
+        moved, qd_before, rate = q - self._q[i], self._qd[i], self._rates[i]
+        if limits.wraps[i]:
             moved = remainder(moved, tau)
-        step = moved - 0.5 * (qd + self._qd[i]) * dt
+        step = moved - 0.5 * (qd + qd_before) * dt
         error = self._error[i] * 0.1 / (0.1 + dt) + step  # forgotten within 0.1 s
-        tolerance, bend = self.limits.tolerance, 0.5 * 20.0 * dt * dt  # by an acceleration between two states
-        bent = 0.5 * dt * abs(qd - self._qd[i]) + bend
+        tolerance, bend = limits.tolerance, 0.5 * 20.0 * dt * dt  # by an acceleration between two states
+        bent = 0.5 * dt * abs(qd - qd_before) + bend
         fits = abs(error) <= tolerance + bent
-        smooth = abs(moved - self._rates[i] * dt) <= 0.2 * tolerance + bend
+        smooth = abs(moved - rate * dt) <= 0.2 * tolerance + bend
         if not fits or (smooth and abs(error) > tolerance + bend):  # a velocity jumps, and the position goes on
+            name = limits.joint_names[i]
             text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
             if not smooth:
                 return text
@@ -144,13 +145,13 @@ class StatePlausibility:
         if not smooth and unexplained > 0.2 * tolerance:
             slipped += copysign(unexplained, step)
             if abs(slipped) > tolerance:
-                self._slip = f"'{name}' slipped by {slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
-                self._slip_at = now
+                steps = f"{slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
+                self._slip, self._slip_at = f"'{limits.joint_names[i]}' slipped by {steps}", now
         # velocities that did not fit are doubted until they have fitted for a while
         bound = tolerance if fits else 2 * tolerance
         self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)
         if dt > 0:
-            self._rates[i] += dt / (dt + 0.01) * (moved / dt - self._rates[i])
+            self._rates[i] = rate + dt / (dt + 0.01) * (moved / dt - rate)
         return ""
 
     def _keep(self, i: int, stamp: int, q: float, qd: float, *, error: float, slipped: float) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import exp, hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -58,11 +59,12 @@ def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) 
         anchor = Anchor(p, R)
     bend, slides = clamp_norm(p - anchor.position, friction.slip)
     twist = R @ anchor.rotation.T
-    turned = np.array([twist[2, 1] - twist[1, 2], twist[0, 2] - twist[2, 0], twist[1, 0] - twist[0, 1]]) / 2
+    (_, a, b), (c, _, d), (e, f, _) = twist.tolist()
+    turned = np.array([f - d, b - e, c - a]) / 2
     turn, turns = clamp_norm(turned, friction.turn)
-    cosine = np.sqrt(1 - min(1.0, float(turn @ turn)))
+    cosine = sqrt(1 - min(1.0, float(turn @ turn)))
     back = np.array([*(-turn), 1 + cosine])  # by exactly the angle of this sine; an approximation lets the anchor creep
-    root = rotation_from_quaternion(back / np.linalg.norm(back)) @ R
+    root = rotation_from_quaternion(back / hypot(*back)) @ R
     stiffness = _stiffness(state, friction)
     tau = -np.concatenate([stiffness[0] * bend, stiffness[1] * turn]) @ state.J
     if not (slides or turns):
@@ -72,13 +74,14 @@ def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) 
 
 def sticking_rate(state: ArmState, friction: TipFriction) -> float:
     """Return the rate at which a sticking tip brakes the arm, 1/s; it fades with speed, lest it jerk a moving arm."""
-    speed = float(np.linalg.norm(state.tip_velocity[:3])) / friction.creep
-    return friction.sticking * float(np.exp(-(speed**2)))
+    speed = hypot(*state.tip_velocity[:3]) / friction.creep
+    return friction.sticking * exp(-speed * speed)
 
 
 def _stiffness(state: ArmState, friction: TipFriction) -> tuple[float, float]:
     """Return the stiffness of the bristle, N/m and N m/rad, limited by the bandwidth in the lightest direction."""
-    lightest = [1 / np.linalg.eigvalsh(state.mobility[part, part])[-1] for part in (slice(3), slice(3, 6))]
+    parts = np.stack([state.mobility[part, part] for part in (slice(3), slice(3, 6))])
+    lightest = (1 / np.linalg.eigvalsh(parts)[:, -1]).tolist()
     wanted = friction.force / friction.slip, friction.moment / friction.turn
     linear, angular = (min(k, m * friction.bandwidth**2) for k, m in zip(wanted, lightest))
     return linear, angular
@@ -86,5 +89,5 @@ def _stiffness(state: ArmState, friction: TipFriction) -> tuple[float, float]:
 
 def clamp_norm(vector: Array, size: float) -> tuple[Array, bool]:
     """Return the vector, shortened to a maximum length, and whether it was longer."""
-    length = float(np.linalg.norm(vector))
+    length = hypot(*vector)
     return (vector * (size / length), True) if length > size else (vector, False)

@@ -8,6 +8,7 @@ off by itself; one that goes on with what was measured leaves it at rest.
 
 from __future__ import annotations
 
+from math import cos, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -33,5 +34,5 @@ class UnmodelledEffort(NamedTuple):
     def at(self, q: Array, now: float) -> Array:
         """Return what is kept of it at positions, rad or m, shape (n,), and a time, s; nothing a quarter turn away."""
         # What a load or a tilt adds goes like the cosine of a joint's angle; to fade faster would push the joint away.
-        away = min(float(np.max(np.abs(q - self.q))), np.pi / 2)
-        return np.cos(away) * (1 - self.end.share(now)) * self.effort
+        away = min(float(np.abs(q - self.q).max()), pi / 2)
+        return cos(away) * (1 - self.end.share(now)) * self.effort

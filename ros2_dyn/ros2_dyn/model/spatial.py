@@ -10,10 +10,11 @@ Every function takes leading batch axes, and arrays of floats or of symbols.
 
 from __future__ import annotations
 
+from math import hypot
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]  # floats, or symbols while a kernel is traced
 
@@ -36,8 +37,10 @@ def cross(a: Array, b: Array) -> Array:
     return a.take(YZX, -1) * b.take(ZXY, -1) - a.take(ZXY, -1) * b.take(YZX, -1)
 
 
-def _matrix(*entries: Array) -> Array:
+def _matrix(*entries: Any) -> Array:
     """Return the matrix (..., 3, 3) of its nine entries (...), row by row."""
+    if all(isinstance(each, float) for each in entries):  # a single matrix of numbers, in a tenth of the time
+        return np.array(entries).reshape(3, 3)
     return np.stack(entries, axis=-1).reshape(*np.shape(entries[0]), 3, 3)
 
 
@@ -46,6 +49,11 @@ def skew(a: Array) -> Array:
     zero = 0 * a[..., 0]
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
     return _matrix(zero, -z, y, z, zero, -x, -y, x, zero)
+
+
+def clip(x: Array, low: ArrayLike, high: ArrayLike) -> Array:
+    """Return numbers within bounds, in a fifth of the time of `np.clip`."""
+    return np.minimum(np.maximum(x, low), high)
 
 
 def join(angular: Array, linear: Array) -> Array:
@@ -165,5 +173,6 @@ def quaternion_from_rotation(R: Array) -> Array:
         (c + g, f + h, 1 - a - e + i, d - b),
         (h - f, c - g, d - b, 1 + a + e + i),
     )
-    row = np.array(max(rows, key=lambda each: sum(x * x for x in each)))
-    return row / (np.linalg.norm(row) if row[3] >= 0 else -np.linalg.norm(row))
+    row = max(rows, key=lambda each: hypot(*each))
+    length = hypot(*row) if row[3] >= 0 else -hypot(*row)
+    return np.array([x / length for x in row])

@@ -84,7 +84,7 @@ class AppliedEffort:
 
     def _is_there(self, q: Array) -> bool:
         """Return whether positions, rad or m, shape (n,), are those where the arm last stood still."""
-        return self._q is not None and bool(np.all(np.abs(q - self._q) <= 0.01))  # rad or m
+        return self._q is not None and bool((np.abs(q - self._q) <= 0.01).all())  # rad or m
 
     def _remember(self, now: float, q: Array, effort: Array) -> None:
         """Take positions and efforts of an arm that stands still at a time, s."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf, isfinite
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.control.events import Violation
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
@@ -137,13 +137,16 @@ class ArmObserver:
             self.loop.on_effort(exerted, robot.limits.effort)
         contact = mode is not None and mode.needs.contact
         wrench = np.zeros(6) if mode is None else mode.wrench
-        arm = replace(
-            self._snapshot(mode, state, self.loop.sampled, now),
+        return self._snapshot(
+            mode,
+            state,
+            self.loop.sampled,
+            now,
+            walls=self._place_walls(state.q, now, act=stopped if mode is None else mode.needs.walls, stopped=stopped),
             exerted=exerted,
             inert=stopped and self._monitor.is_inert(observed),
             doubt=self._monitor.check(observed, state, wrench, contact_expected=contact),
         )
-        return self._with_walls(arm, act=stopped if mode is None else mode.needs.walls, stopped=stopped)
 
     def applied(self, state: ArmState, now: float) -> Array:
         """Return what the joints exert at a time, s, as it would be commanded, N m or N, shape (n,)."""
@@ -186,7 +189,18 @@ class ArmObserver:
         assert self.latest is not None
         return self.robot, self.latest
 
-    def _snapshot(self, mode: AnyMode | None, state: ArmState, loop: SampledLoop, now: float) -> Arm:
+    def _snapshot(
+        self,
+        mode: AnyMode | None,
+        state: ArmState,
+        loop: SampledLoop,
+        now: float,
+        *,
+        walls: tuple[Array, Array] | None = None,
+        exerted: Array | None = None,
+        inert: bool = False,
+        doubt: Violation | None = None,
+    ) -> Arm:
         """Return the arm at a time, s.
 
         Args:
@@ -194,6 +208,10 @@ class ArmObserver:
             state: the model's terms at the newest state.
             loop: what the loop bears.
             now: time, s.
+            walls: where soft walls belong to; None: to the position limits.
+            exerted: see `Arm`, as are the others.
+            inert: of an arm that is stopped.
+            doubt: of an arm that is commanded.
         """
         robot, observed = self._known()
         settings, measured, external = robot.settings, observed.state.measured, observed.seen
@@ -207,7 +225,7 @@ class ArmObserver:
             limits=robot.limits,
             positions=robot.positions,
             loop=loop,
-            walls=(robot.lower, robot.upper),
+            walls=walls or (robot.lower, robot.upper),
             inverse_dynamics=observed.terms.inverse_dynamics,
             desired=observed.state.desired,
             desired_at=observed.state.desired_at,
@@ -221,17 +239,22 @@ class ArmObserver:
             problem=measured.problem,
             velocity_problem=measured.velocity_problem,
             state_timeout=settings.states.timeout,
+            exerted=exerted,
+            inert=inert,
+            doubt=doubt,
         )
 
-    def _with_walls(self, arm: Arm, *, act: bool, stopped: bool) -> Arm:
-        """Return an arm that is commanded with its soft walls, which begin where the joints are; see `WallPlacement`.
+    def _place_walls(self, q: Array, now: float, *, act: bool, stopped: bool) -> tuple[Array, Array]:
+        """Return the limits that the soft walls of an arm that is commanded belong to; see `WallPlacement`.
 
         Args:
-            arm: the arm.
+            q: joint positions, rad or m, shape (n,).
+            now: time, s.
             act: whether the walls act.
             stopped: whether the arm is to stay where it is.
         """
-        dt, self._walls_at = (None if self._walls_at is None else arm.now - self._walls_at), arm.now
-        lower, upper = arm.positions.lower, arm.positions.upper
-        walls = self._walls.place(arm.state.q, lower, upper, margin=WALL_WIDTH, dt=dt if act else None, stopped=stopped)
-        return arm if walls[0] is lower and walls[1] is upper else replace(arm, walls=walls)
+        dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
+        robot, _ = self._known()
+        return self._walls.place(
+            q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=dt if act else None, stopped=stopped
+        )

@@ -82,7 +82,7 @@ class Target:
         self._pose = np.eye(4)
         if not isinstance(sample, WrenchSample):
             quaternion = np.array(sample.pose[3:], dtype=float)
-            self._pose[:3, :3] = rotation_from_quaternion(quaternion / np.linalg.norm(quaternion))
+            self._pose[:3, :3] = rotation_from_quaternion(quaternion / hypot(*quaternion))
             self._pose[:3, 3] = sample.pose[:3]
 
     @property

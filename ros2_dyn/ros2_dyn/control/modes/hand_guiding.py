@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import dist, hypot
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.soft_limits import soft_walls
 from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, tip_friction
 from ros2_dyn.control.tip_speed import speed_brake
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,13 @@ class HandGuiding(Mode[HandGuidingSettings]):
         tau += speed_brake(arm)
         if arm.commands.convention == "raw":  # one that adds gravity may compensate friction, too: twice is too much
             # nothing is left of it for a fast joint: friction that is told too large would drive it faster and faster
-            fading = np.clip(2 - 2 * np.abs(state.qd) / arm.max_led_speed, 0.0, 1.0)
+            fading = clip(2 - 2 * np.abs(state.qd) / arm.max_led_speed, 0.0, 1.0)
             tau += parameters.friction * fading * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
             tau += assistance(hand, parameters.assist_gain, 5.0) @ state.J  # N: as large as the model's errors
         before, self._anchor = self._anchor, anchor
-        sticks = before is not None and float(np.linalg.norm(anchor.position - before.position)) < 1e-9
+        sticks = before is not None and dist(anchor.position, before.position) < 1e-9
         damping += sticking_rate(state, friction) if sticks else 0.0
         # the damping is no part of the supply: it feeds energy where it is late
         return Law(tau, supply=tau + damping * state.momentum)
@@ -74,5 +75,5 @@ class HandGuiding(Mode[HandGuidingSettings]):
 def assistance(hand: ArrayLike, gain: float, deadband: float) -> Array:
     """Return `gain` times the part of a wrench (6,) whose force exceeds the deadband, N."""
     hand = np.asarray(hand, dtype=float)
-    size = float(np.linalg.norm(hand[:3]))
+    size = hypot(*hand[:3])
     return gain * max(0.0, 1 - deadband / size) * hand if size > 0 else np.zeros(6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from math import inf
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -158,7 +158,7 @@ class Impedance(Mode[ImpedanceSettings]):
         spring.move(None if pose is None else pose.in_base(state.q.tolist()), state.pose, limits, dt)
         spring.act(arm, wanted)
         way = task.axes.T @ (state.pose[:3, 3] - spring.goal[:3, 3])
-        self._travel = float(np.linalg.norm(way[np.equal(task.stiffness[:3], 0.0)]))
+        self._travel = hypot(*way[np.equal(task.stiffness[:3], 0.0)])
         # Motions that do not move the tip return to the posture with 2 rad/s, damped with 10 1/s.
         posture = posture_acceleration(state, spring.posture, loop.bandwidth(2.0))
         still = max(0.0, loop.rate(10.0) - loop.rate(LEAST_DAMPING))

@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.effort_limiter import CommandLimits
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 
 MAX_TRAVEL = 0.3
 """Distance that a stopped joint may go from where it rested, rad or m. Springs reach half as far."""
@@ -26,7 +26,7 @@ def position_hold(M: Array, stretch: Array, damping: float, most: Array) -> Arra
         damping: rate of the damping, 1/s.
         most: what a spring exerts at most, N m or N, shape (n,).
     """
-    return np.clip(-((damping / 1.5) ** 2) * (M @ np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)), -most, most)
+    return clip(-((damping / 1.5) ** 2) * (M @ clip(stretch, -MAX_STRETCH, MAX_STRETCH)), -most, most)
 
 
 class Hold:
@@ -104,7 +104,7 @@ class Hold:
             self._spring = None
             return np.zeros_like(q)
         if self.anchor is None:
-            self.anchor, self._way = q, np.clip(qd, -speed, speed) / rate
+            self.anchor, self._way = q, clip(qd, -speed, speed) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
             lost = self._spring - position_hold(arm.M, self._stretch, rate, most)
@@ -112,7 +112,7 @@ class Hold:
         gone = self._way * (1 - np.exp(-rate * dt))
         self.anchor, self._way = np.where(loose, q, self.anchor + gone), self._way - gone
         stretch = q - self.anchor
-        self._stretch = np.clip(stretch, -MAX_STRETCH, MAX_STRETCH)
+        self._stretch = clip(stretch, -MAX_STRETCH, MAX_STRETCH)
         self.anchor = q - self._stretch
         self._spring = position_hold(arm.M, self._stretch, rate, most)
         dragged = -((rate / 1.5) ** 2) * (arm.M @ (stretch - self._stretch))
@@ -120,7 +120,7 @@ class Hold:
         growth = np.where(growth * qd < 0, growth, 0.0)
         sum_ = self.carrying(np.zeros_like(q))
         given_way = rate**2 * np.diag(arm.M) * np.abs(qd) * dt
-        decay = np.where(moves & (sum_ * qd > 0), np.clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
+        decay = np.where(moves & (sum_ * qd > 0), clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
         learned = np.where(learns & ~loose, growth - decay, 0.0)
-        self.correction = np.clip(self.carrying(learned), -limits.effort, limits.effort)
+        self.correction = clip(self.carrying(learned), -limits.effort, limits.effort)
         return self._spring

@@ -82,7 +82,7 @@ class ArmMotion:
         seen = self._lately(time)
         if seen is None or (np.abs(seen[-1] - seen[0]) > distance).any():
             return False
-        return bool((np.ptp(seen, axis=0) <= distance).all())
+        return bool((seen.max(axis=0) - seen.min(axis=0) <= distance).all())
 
     def speed(self, time: float) -> Array | None:
         """Return how fast each joint has been for a time, s: rad/s or m/s, shape (n,); None while that is unknown."""
@@ -90,14 +90,14 @@ class ArmMotion:
         if seen is None:
             return None
         span = self._seen.times[-1] - self._seen.times[-len(seen)]
-        return np.ptp(seen, axis=0) / span if span > 0 else None
+        return (seen.max(axis=0) - seen.min(axis=0)) / span if span > 0 else None
 
     def _lately(self, time: float) -> Array | None:
         """Return the positions of the last time, s, shape (k, n): two at least; None where it is not remembered."""
         times = self._seen.times
         if len(times) < 2 or times[0] > times[-1] - time + ROUNDING:
             return None
-        first = int(np.searchsorted(times, times[-1] - time - ROUNDING))
+        first = int(times.searchsorted(times[-1] - time - ROUNDING))
         return self._seen.rows[min(first, len(times) - 2) :]
 
 
