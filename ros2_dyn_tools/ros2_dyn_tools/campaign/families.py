@@ -81,6 +81,8 @@ class Family:
     """Variants of the arms, see `variant`: odd ones carry something, the friction of 2 is not described."""
     near_limits: float = 0.0
     """Share of the worlds that begin with a joint near its position limit."""
+    forces: tuple[float, float] = (0.0, 10.0)
+    """Smallest and largest amplitude of the desired force along each axis, N."""
     clock: float = 0.0
     """Largest difference of the driver's clock, s; half of the drivers measure no efforts then."""
     mistaken: bool = False
@@ -197,11 +199,12 @@ FAMILIES: dict[str, Family] = {
         ),
         Family(
             "wall",
-            0.05,
+            0.08,
             WALLS,
             (*SLOW, promises.wall_force),
             Disturbances(WALLS),
             delays=(0.0, 0.03),
+            forces=(5.0, 25.0),
             clock=0.03,
             faults_per_world=10,
         ),
@@ -216,7 +219,7 @@ FAMILIES: dict[str, Family] = {
         ),
         Family(
             UNPREMISED,
-            0.05,
+            0.02,
             tuple(FAULTS),
             (),
             rates=(50.0, 100.0, 125.0, 200.0, 250.0, 500.0, 1000.0),

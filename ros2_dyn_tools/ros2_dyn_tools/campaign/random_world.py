@@ -143,7 +143,7 @@ def _options(
     targets = TargetQuality(
         amplitude=float(rng.uniform(0.0, 0.15)),
         frequency=float(rng.uniform(0.5, 3.0)),
-        force=float(rng.uniform(0.0, 10.0)),
+        force=float(rng.uniform(*family.forces)),
         pose_in_base=bool(rng.random() < 0.5),
         pressed_axes=random_axes(rng) if rng.random() < 0.3 else (),
         stamped=bool(rng.random() < 0.3),
