@@ -41,10 +41,10 @@ class HandoverThereAndBack:
         self._failure = failure
         self._fails_after = float(rng.uniform(0.0, 4.0))
         self._mode = ""
-        self._ended = False
+        self._begun = self._ended = False
 
     def begin(self) -> None:
-        """Begin, when what was before has faded."""
+        """Begin, when what was before has faded; a handover that lasts longer comes first."""
         self._after(0.5, self._give_back)
         self._after(self._fails_after, self._fail)
 
@@ -52,7 +52,8 @@ class HandoverThereAndBack:
         """Let everything work again, and let the node have the arm in the mode that it had."""
         self._ended = True
         self._manager.repair()
-        self._restore()
+        if self._begun:
+            self._restore()
 
     def _after(self, delay: float, action: Callable[[], None]) -> None:
         def act() -> None:
@@ -66,6 +67,11 @@ class HandoverThereAndBack:
         FAILURES[self._failure](self._manager)
 
     def _give_back(self) -> None:
+        if self._world.node.hands_over:
+            self._after(LOOK_PERIOD, self._give_back)
+            return
+        self._world.record("handover", "begins")
+        self._begun = self._world.node.hands_over = True
         self._mode = self._world.wanted_mode
         self._manager.give_back()
         self._when_done(self._take_over)
@@ -87,3 +93,4 @@ class HandoverThereAndBack:
         else:
             self._world.switch_controller(True)
             self._world.want_mode(self._mode)
+            self._world.node.hands_over = False

@@ -323,10 +323,10 @@ def handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No joint goes farther than {HANDOVER_MOTION:g} rad in 1 s after a switch."""
     motion = record.motion
     for begin, end, _ in record.faults("handed over"):
-        during = (motion.t >= begin) & (motion.t < end)
+        begins = [t for t in record.times("handover", "begins") if begin <= t < end]
         for t in record.times("handover", "switched"):
-            after = during & (motion.t >= t) & (motion.t < t + 1.0)
-            if after.any():
+            after = (motion.t >= t) & (motion.t < min(t + 1.0, end))
+            if begins and begins[0] <= t < end and after.any():
                 way = np.abs(motion.q[after] - motion.q[after][0])
                 yield from worst(record, motion.t[after], way, HANDOVER_MOTION)
 

@@ -85,6 +85,8 @@ class SimulatedNode:
         self.state: Literal["running", "hanging", "dead"] = "dead"
         self.awaits_reply = False
         """Whether a mode was requested and the reply has not come yet."""
+        self.hands_over = False
+        """Whether the arm is being handed over: it refuses another handover meanwhile."""
         self.stop_calls = 0
         """Number of times that `stop_service` was called."""
         self._queue, self._publish, self._record, self._make_runtime = queue, publish, record, make_runtime
