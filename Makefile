@@ -4,7 +4,7 @@ TEST_ENV := $(ENV) --with-tests
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools ros2_dyn_controllers bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-gpu bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-table rooms lint format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
@@ -22,6 +22,9 @@ docs-links: ## the same links, and those to other sites, which needs a network
 
 bench: ## ours, Pinocchio and MuJoCo side by side; JSON and a plot under .ros2/bench
 	@XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(ENV) --with-benchmarks python bench .ros2/bench
+
+bench-gpu: ## batches of inverse dynamics and mass matrices on JAX's device, beside frax and bard where they are installed
+	@$(ENV) --with-benchmarks python bench/gpu .ros2/bench
 
 bench-collision: ## random contacts on simulated arms: missed, false, late; BANDWIDTH of the observer, 1/s; SEED
 	@$(ENV) --with-benchmarks python bench/collision .ros2/bench $(or $(BANDWIDTH),25) $(or $(SEED),1)

@@ -166,7 +166,7 @@ def _jax(program: Program) -> Compiled:
         _check_sizes(program, arrays)
         batch = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
         results = kernel(*(jnp.moveaxis(x, -1, 0) for x in arrays))
-        return tuple(_stack(jnp, result, batch, shape) for result, shape in zip(results, shapes))
+        return tuple(_selected(jnp, result, batch, shape) for result, shape in zip(results, shapes))
 
     return Compiled("jax", source, _with_signature(program, jax.jit(evaluate)))
 
@@ -176,6 +176,18 @@ def _stack(np_: Any, result: Any, batch: tuple[int, ...], shape: tuple[int, ...]
     if not shape:
         return np_.broadcast_to(result, batch)
     return np_.stack([_stack(np_, part, batch, shape[1:]) for part in result], axis=len(batch))
+
+
+def _selected(jnp: Any, result: Any, batch: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Return what `_stack` does. XLA computes a program anew for each part of a stack, and once for a selection."""
+    if not shape:
+        return jnp.broadcast_to(result, batch)
+    axis = len(batch)
+    first, *others = (jnp.expand_dims(_selected(jnp, part, batch, shape[1:]), axis) for part in result)
+    number = jnp.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1))
+    for i, part in enumerate(others, 1):
+        first = jnp.where(number == i, part, first)
+    return jnp.broadcast_to(first, (*batch, *shape))
 
 
 def _c(program: Program, threads: int) -> Compiled:
