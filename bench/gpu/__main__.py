@@ -58,8 +58,12 @@ def measured(xml: str, quantity: str, precision: str, batch: int) -> dict[str, f
     for name, make in LIBRARIES.items():
         if find_spec(name.split()[0]) is None:
             continue
-        function = make(xml, quantity, state)
-        rows = function()[:5]
+        try:
+            function = make(xml, quantity, state)
+            rows = function()[:5]
+        except Exception as error:  # a peer that fails is left out
+            print(f"{name}: {error!r}")
+            continue
         numbers = np.asarray(rows.cpu() if hasattr(rows, "cpu") else rows, dtype=float)
         difference = np.abs(numbers - book).max() / np.abs(book).max()
         if difference < (1e-3 if precision == "float32" else 1e-8):
