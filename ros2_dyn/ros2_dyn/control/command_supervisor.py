@@ -58,8 +58,7 @@ class BrakeInput(NamedTuple):
     walls: Array
     """Efforts of soft walls, N m or N, shape (n,): where they push, no spring holds the joint against them."""
     obeyed: Array
-    """Which joints are known to exert what is commanded, shape (n,), bool: a push or another commander moves them in
-    spite of that."""
+    """Which joints are known to exert what is commanded, shape (n,), bool: what moves them is outside."""
     pushed: bool = False
     """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
     misplaced: bool = False
@@ -172,23 +171,27 @@ class CommandSupervisor:
 
     # ---- modes
 
-    def enter(self, mode: str, *, applied: ArrayLike, gravity: Array, age: float, now: float) -> None:
+    def enter(
+        self, mode: str, *, applied: ArrayLike, gravity: Array, age: float, now: float, unmodelled: Array | None = None
+    ) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
         Args:
             mode: its name.
             applied: efforts of the joints, N m or N, shape (n,), within the limits; unused while the arm is commanded.
-            gravity: effort that carries the arm, as it would be commanded, N m or N, shape (n,).
+            gravity: effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,).
             age: age of the newest state, s.
             now: time, s.
+            unmodelled: what carries the arm beyond that, N m or N, shape (n,); None: nothing.
         """
         if not self.commands:
             self._limiter.start(applied, now)
             self._freshness.restart(now, age)
             self._motion.clear()
-        self._mode, self.reason, self.carried = mode, "", gravity
-        self.stateless = False
+        self._mode, self.reason, self.stateless = mode, "", False
         self._take("entered")
+        self._stop.hold.correction = unmodelled  # a stop may come before the first command
+        self.carried = self._stop.hold.carrying(gravity)
         self._logged.clear()
         self._limiter.ramp(now, self.policy.ramp_time)
 
@@ -224,9 +227,8 @@ class CommandSupervisor:
 
     def replace_limits(self, limits: CommandLimits) -> None:
         """Use the limits of another robot: stop the mode, or abort it if the newest command exceeds them."""
-        last = self._limiter.last
         fits = limits.joint_names == self.limits.joint_names
-        if fits and last is not None and np.all(np.abs(last) <= limits.effort):
+        if fits and self.last is not None and np.all(np.abs(self.last) <= limits.effort):
             self._limiter.limits = limits
             self.stop("robot changed")
         else:
@@ -330,9 +332,8 @@ class CommandSupervisor:
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
         gone = age >= 2.0 and self.phase in ("leaving", "ending")
-        effort = self._approach(
-            np.zeros_like(self.carried) if zero else self.carried, now, ends=self.stateless and zero
-        )
+        target = np.zeros_like(self.carried) if zero else self.carried
+        effort = self._approach(target, now, ends=self.stateless and zero)
         if self.stateless and gone and self._constant_since is not None:
             self._take("ends")
         return effort

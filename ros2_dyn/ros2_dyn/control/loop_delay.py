@@ -79,10 +79,18 @@ class CommandDelay:
         """The newest estimate that is certain, s; 0 before."""
         self._commands = commands
         self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION)
-        self.restart()
+        self.begin()
 
-    def restart(self) -> None:
-        """Take notice that commands have ended; the estimate stays."""
+    def begin(self) -> None:
+        """Take notice that commands begin; the estimate stays, and is believed from now on."""
+        self._believed, self._obeyed = self.delay, True
+        self._restart()
+
+    def disbelieve(self) -> None:
+        """Forget what was found since commands began, and find nothing until they begin again: they are not obeyed."""
+        self.delay, self._obeyed = self._believed, False
+
+    def _restart(self) -> None:
         self._at = -inf
         self._mean: Array | None = None
         self._mismatch = np.zeros(len(self._delays))
@@ -97,7 +105,7 @@ class CommandDelay:
             limit: by which the joints are compared, N m or N, shape (n,).
         """
         since = measured_at - self._at
-        if since < 0.0079:  # s; 125 Hz are enough
+        if not self._obeyed or since < 0.0079:  # s; 125 Hz are enough
             return
         sent = self._commands.at_all(measured_at - self._delays)
         if sent is None or not np.isfinite(effort).all():
@@ -105,7 +113,7 @@ class CommandDelay:
         rows = np.concatenate([effort[None], sent]) / limit
         rows = np.minimum(np.maximum(rows, -2.0), 2.0)  # an outlier counts as twice the limit
         if self._mean is None or since > MEAN_TIME:
-            self.restart()
+            self._restart()
             self._mean = rows
         self._at = measured_at
         since = min(since, MEAN_TIME)

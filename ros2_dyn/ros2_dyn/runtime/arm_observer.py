@@ -137,6 +137,9 @@ class ArmObserver:
             self.loop.on_effort(exerted, robot.limits.effort)
         contact = mode is not None and mode.needs.contact
         wrench = np.zeros(6) if mode is None else mode.wrench
+        doubt = self._monitor.check(observed, state, wrench, contact_expected=contact)
+        if doubt is not None and doubt.kind == CONTROLLER_DOES_NOT_FOLLOW:
+            self.loop.on_disobedience()
         return self._snapshot(
             mode,
             state,
@@ -145,7 +148,7 @@ class ArmObserver:
             walls=self._place_walls(state.q, now, act=stopped if mode is None else mode.needs.walls, stopped=stopped),
             exerted=exerted,
             inert=stopped and self._monitor.is_inert(observed),
-            doubt=self._monitor.check(observed, state, wrench, contact_expected=contact),
+            doubt=doubt,
         )
 
     def applied(self, state: ArmState, now: float) -> Array:

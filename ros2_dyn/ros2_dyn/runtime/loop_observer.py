@@ -78,7 +78,7 @@ class LoopObserver:
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""
         if not commanded:
-            self._delay.way.restart()
+            self._delay.way.begin()
         self._passivity.restart()
 
     def on_state(self, observed: Observed) -> None:
@@ -94,6 +94,10 @@ class LoopObserver:
         """Take the measured effort of the newest state, as it would be commanded, and the limits, N m or N."""
         if self._state is not None:
             self._delay.way.on_effort(self._state.state.measured.measured_at, effort, limit)
+
+    def on_disobedience(self) -> None:
+        """Take notice that the measured efforts are not those commanded: they say nothing of when these come."""
+        self._delay.way.disbelieve()
 
     def observe_energy(self, supply: Array | None) -> None:
         """Sum the energy that the law has fed into the arm until the newest state.

@@ -194,8 +194,14 @@ class ModeManager:
         entry = self.check_entry(name, now)
         self._begin(entry.first, now, afresh=not self.commands)
         unmodelled = entry.unmodelled
-        carried = entry.gravity + unmodelled.effort
-        self._supervisor.enter(name, applied=entry.first, gravity=carried, age=entry.arm.age, now=now)
+        self._supervisor.enter(
+            name,
+            applied=entry.first,
+            gravity=entry.gravity,
+            age=entry.arm.age,
+            now=now,
+            unmodelled=unmodelled.effort,
+        )
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))

@@ -42,9 +42,9 @@ class SupervisorLoop:
         self.events += self.supervisor.take_events()
         return Counter(event.kind for event in self.events)
 
-    def enter(self, mode="gravity", applied=(0.0, 0.0), age=0.0) -> None:
+    def enter(self, mode="gravity", applied=(0.0, 0.0), age=0.0, unmodelled=None) -> None:
         """Enter a mode."""
-        self.supervisor.enter(mode, applied=applied, gravity=HOLD, age=age, now=self.now)
+        self.supervisor.enter(mode, applied=applied, gravity=HOLD, age=age, now=self.now, unmodelled=unmodelled)
 
     def step(self, n: int = 1, dt: float = PERIOD, collision: bool = False, **seen) -> np.ndarray | None:
         """Play states, after a collision where there is one; return the last command."""

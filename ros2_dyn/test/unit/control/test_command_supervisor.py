@@ -118,6 +118,14 @@ def test_a_stop_slews_to_the_safe_effort_from_the_same_state_on_and_stays_there(
     assert_array_equal(loop.step(), SAFE)
 
 
+def test_a_stop_before_the_first_command_keeps_what_held_the_arm_beyond_its_model():
+    loop, unmodelled = SupervisorLoop(), np.array([0.5, -0.25])
+    loop.enter(applied=HOLD + unmodelled, unmodelled=unmodelled)
+    assert_array_equal(loop.supervisor.carried, HOLD + unmodelled)
+    loop.step(100, collision=True)
+    assert_allclose(loop.sent[-1], SAFE + unmodelled, rtol=0, atol=1e-12)
+
+
 def test_a_stop_during_a_ramp_ends_the_ramp():
     loop = SupervisorLoop(ramp_time=10.0)
     loop.enter(applied=[2.0, 1.0])

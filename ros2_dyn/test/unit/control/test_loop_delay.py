@@ -169,3 +169,24 @@ def test_measured_efforts_show_the_whole_loop_whatever_the_clock_of_their_stamps
             loop.way.on_effort(measured + offset, walk[applied], limit)
     least = 0.03 + 0.04 + period
     assert least - 0.002 <= loop.longest <= least + 2 * RESOLUTION + max(offset - 0.03, 0.0)
+
+
+def test_efforts_that_do_not_follow_the_commands_show_no_delay_until_commands_begin_again():
+    rng, commands = np.random.default_rng(1), CommandHistory(0.24)
+    found, limit = CommandDelay(commands), np.array([50.0, 20.0])
+    sent = np.cumsum(rng.normal(size=(900, 2)), axis=0)
+
+    def play(first: int, late: int) -> float:
+        for k in range(first, first + 300):
+            found.on_effort(0.004 * k, sent[max(k - 1 - late, 0)], limit)
+            commands.add(0.004 * k, sent[k])
+        return found.delay
+
+    right = play(0, late=2)
+    found.begin()
+    assert play(300, late=20) > 0.08
+    found.disbelieve()
+    assert found.delay == right
+    assert play(600, late=20) == right
+    found.begin()
+    assert play(600, late=20) > 0.08
