@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from compiled import build, compiler
 from held_arm import HeldArm, Holder, HolderSettings
@@ -224,6 +224,20 @@ def test_references_that_are_no_numbers_are_none(library, given):
         Holder(library, make_tape(model).to_bytes()).update(0.01, model.neutral, 0.0 * model.neutral, **given)[0]
         == "holds"
     )
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_velocities_and_accelerations_that_nobody_gives_are_none(library, missing):
+    """A controller before may know positions and velocities alone, as admittance_controller does."""
+    q, rng = somewhere(ARM, 11), np.random.default_rng(12)
+    motion = [q + 0.01, *rng.uniform(-0.1, 0.1, (2, ARM.n))]
+    with_zeros, without = [list(motion), list(motion)]
+    with_zeros[missing], without[missing] = np.zeros(ARM.n), np.full(ARM.n, np.nan)
+    found = [Holder(library, make_tape(ARM).to_bytes()).update(0.01, q, 0 * q, motion=m) for m in (with_zeros, without)]
+    assert [each[0] for each in found] == ["follows"] * 2
+    assert_array_equal(found[0][1], found[1][1])
+    positions_lack = [np.full(ARM.n, np.nan), *motion[1:]]
+    assert Holder(library, make_tape(ARM).to_bytes()).update(0.01, q, 0 * q, motion=positions_lack)[0] == "holds"
 
 
 def test_payload_is_carried_once_it_is_declared(library):

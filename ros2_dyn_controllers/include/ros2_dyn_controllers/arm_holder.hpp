@@ -44,7 +44,7 @@ struct Reference
 {
   /// Efforts beyond gravity, N m or N.
   const double * effort = nullptr;
-  /// Motion: positions with velocities and accelerations, rad or m.
+  /// Motion: positions, rad or m; velocities and accelerations that are null or not finite count as 0.
   const double * q = nullptr, * qd = nullptr, * qdd = nullptr;
   /// Time since it was given, s.
   double age = 0.0;
@@ -180,8 +180,8 @@ private:
   bool given(const Reference & asked) const noexcept
   {
     if (!(asked.age <= settings_.timeout)) {return false;}
-    if (asked.q) {return asked.qd && asked.qdd && finite(asked.q) && finite(asked.qd) && finite(asked.qdd);}
-    return asked.effort && finite(asked.effort);
+    const double * needed = asked.q ? asked.q : asked.effort;
+    return needed && finite(needed);
   }
 
   /// Take velocities as far as positions show them: one that is wrong, for a tick, must neither drive nor stop the arm.
@@ -236,11 +236,16 @@ private:
     }
   }
 
+  static double given_or_zero(const double * numbers, std::size_t i) noexcept
+  {
+    return numbers && std::isfinite(numbers[i]) ? numbers[i] : 0.0;
+  }
+
   void follow_motion(const Reference & asked) noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
       const double q = std::clamp(asked.q[i], tape_.limits[i].lower, tape_.limits[i].upper);
-      target_[i] = {q, asked.qd[i], asked.qdd[i], false};
+      target_[i] = {q, given_or_zero(asked.qd, i), given_or_zero(asked.qdd, i), false};
     }
   }
 
