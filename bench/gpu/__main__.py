@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from timing import interleaved
+
 from robots import robots
 from ros2_dyn import dynamics
 from ros2_dyn.kernels import compile_kernel
@@ -26,7 +26,6 @@ from ros2_dyn.model import RobotModel
 BATCHES = (4096, 1_000_000)
 QUANTITIES = {"inverse dynamics": (("tau",), ("q", "qd", "qdd")), "mass matrix": (("mass_matrix",), ("q",))}
 """Outputs and inputs of our kernels."""
-TURNS = 15
 Function = Callable[[], Any]
 
 
@@ -54,9 +53,9 @@ def measured(xml: str, quantity: str, precision: str, batch: int) -> dict[str, f
     state = np.random.default_rng(1).uniform(-1, 1, size=(3, batch, model.n)).astype(precision)
     q, qd, qdd = (x[:5].astype(float) for x in state)
     book = dynamics.rnea(model, q, qd, qdd) if quantity == "inverse dynamics" else dynamics.mass_matrix(model, q)
-    found, candidates = {}, {}
+    candidates: dict[str, Function] = {}
     for name, make in LIBRARIES.items():
-        if find_spec(name.split()[0]) is None:
+        if find_spec(name) is None:
             continue
         try:
             function = make(xml, quantity, state)
@@ -70,15 +69,7 @@ def measured(xml: str, quantity: str, precision: str, batch: int) -> dict[str, f
             candidates[name] = function
         else:
             print(f"{name} computes something else: {difference:.2g} of the largest")
-    times: dict[str, list[float]] = {name: [] for name in candidates}
-    for _ in range(TURNS):
-        for name, function in candidates.items():
-            started = time.perf_counter()
-            function()
-            times[name].append(time.perf_counter() - started)
-    for name, values in times.items():
-        found[name] = batch / statistics.median(values)
-    return found
+    return {name: 1e6 * batch / duration for name, duration in interleaved(candidates).items()}
 
 
 def ours(xml: str, quantity: str, state: Any) -> Function:
