@@ -14,30 +14,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from compiled import build, compiler
-from held_arm import HeldArm, Holder, HolderSettings
-from robots import example_robots, mock_arm
+from held_arm import ARM, ARMS, HeldArm, Holder, HolderSettings, wrong
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.kernels.make_tape import make_tape
-from ros2_dyn.model import JointDynamics, Payload, RobotModel
-from ros2_dyn.model.inertia import SpatialInertia
+from ros2_dyn.model import Payload
 
 pytestmark = pytest.mark.skipif(not compiler(), reason="no C++ compiler is here")
 
 
-def with_rotors(model):
-    """Return an arm whose rotors weigh at the joints, as those of arms with gears do."""
-    return model.with_joint_dynamics(dict.fromkeys(model.joint_names, JointDynamics(armature=ROTOR)))
-
-
-def example(name, joints):
-    """Return the first joints of a robot of example-robot-data."""
-    model = RobotModel.from_urdf_file(next(example_robots().rglob(name)))
-    return with_rotors(model.reduced(model.joint_names[:joints]))
-
-
-ROTOR = 0.1
-ARM = with_rotors(mock_arm())
-ARMS = {"mock_arm": ARM, "panda": example("panda.urdf", 7), "ur10": example("ur10_robot.urdf", 6)}
 each_arm = pytest.mark.parametrize("model", ARMS.values(), ids=ARMS)
 
 
@@ -45,17 +29,6 @@ each_arm = pytest.mark.parametrize("model", ARMS.values(), ids=ARMS)
 def library(tmp_path_factory):
     path = build("holder_library.cpp", tmp_path_factory.mktemp("holder") / "holder.so", "-O2", "-fPIC", "-shared")
     return ctypes.CDLL(str(path))
-
-
-def wrong(model, masses, friction):
-    """Return an arm whose masses are a part of the model's, with friction as a part of the effort limits."""
-    inertia = [SpatialInertia.from_parameters(masses * np.asarray(each.parameters)) for each in model.inertia]
-    limits = zip(model.joint_names, model.effort_limit)
-    rubs = {
-        name: JointDynamics(armature=ROTOR, coulomb=friction * limit, viscous=friction * limit / 2)
-        for name, limit in limits
-    }
-    return model.with_inertia(inertia).with_joint_dynamics(rubs)
 
 
 def somewhere(model, seed):

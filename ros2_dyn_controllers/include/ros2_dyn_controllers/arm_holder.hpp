@@ -136,8 +136,10 @@ public:
     }
     compute(q);
     const bool beyond_gravity = state_ == State::follows && !reference.q;
+    const double share = beyond_gravity ? 1.0 : possible();
     for (std::size_t i = 0; i < n_; i++) {
-      effort_[i] = limited(i, beyond_gravity ? gravity_[i] + reference.effort[i] : whole_[i], dt);
+      const double more = beyond_gravity ? reference.effort[i] : share * (whole_[i] - gravity_[i]);
+      effort_[i] = limited(i, gravity_[i] + more, dt);
     }
     begun_ = true;
     return effort_;
@@ -279,6 +281,19 @@ private:
       qdd_[i] = to.qdd + (to.here ? 0.0 : w * w * (to.q - q[i]) + 2.0 * w * (to.qd - velocity_[i]));
     }
     tape_.evaluate();
+  }
+
+  /// The part of what moves the arm for which no joint needs more than its limit. If one joint lacked effort for it and
+  /// the others had theirs, it would be moved by them, and they by it.
+  double possible() const noexcept
+  {
+    double share = 1.0;
+    for (std::size_t i = 0; i < n_; i++) {
+      const double more = whole_[i] - gravity_[i], limit = tape_.limits[i].effort;
+      const double left = more > 0.0 ? limit - gravity_[i] : limit + gravity_[i];
+      if (left < share * std::fabs(more)) {share = std::max(0.0, left / std::fabs(more));}
+    }
+    return share;
   }
 
   /// What a reference asks for changes gradually. What brakes and holds is there at once.

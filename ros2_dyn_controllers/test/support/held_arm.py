@@ -8,9 +8,39 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robots import example_robots, mock_arm
+from ros2_dyn.model import JointDynamics, RobotModel
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.simulation import HeldEffort, SimulatedArm
 
+ROTOR = 0.1
 STATES = ("follows", "holds", "stopped", "blind")
+
+
+def with_rotors(model):
+    """Return an arm whose rotors weigh at the joints, as those of arms with gears do."""
+    return model.with_joint_dynamics(dict.fromkeys(model.joint_names, JointDynamics(armature=ROTOR)))
+
+
+def example(name, joints):
+    """Return the first joints of a robot of example-robot-data."""
+    model = RobotModel.from_urdf_file(next(example_robots().rglob(name)))
+    return with_rotors(model.reduced(model.joint_names[:joints]))
+
+
+def wrong(model, masses, friction):
+    """Return an arm whose masses are a part of the model's, with friction as a part of the effort limits."""
+    inertia = [SpatialInertia.from_parameters(masses * np.asarray(each.parameters)) for each in model.inertia]
+    limits = zip(model.joint_names, model.effort_limit)
+    rubs = {
+        name: JointDynamics(armature=ROTOR, coulomb=friction * limit, viscous=friction * limit / 2)
+        for name, limit in limits
+    }
+    return model.with_inertia(inertia).with_joint_dynamics(rubs)
+
+
+ARM = with_rotors(mock_arm())
+ARMS = {"mock_arm": ARM, "panda": example("panda.urdf", 7), "ur10": example("ur10_robot.urdf", 6)}
 
 
 class HolderSettings(NamedTuple):
