@@ -1,6 +1,6 @@
 """A control law of your own as a node, without any mode of this package: a spring draws each joint to where it began.
 
-You learn gravity, inertia, limits and collisions at every joint state. It commands: see docs/examples.md, and simulate first.
+You learn gravity, inertia, limits and collisions at every state. It commands: simulate first, see docs/examples.md.
 """
 
 import argparse

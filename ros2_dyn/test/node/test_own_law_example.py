@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The law of `examples/node/own_law.py` on a simulated arm: it carries, gives way to a hand, and yields when it is hit."""
+"""The law of `examples/node/own_law.py` on a simulated arm: it carries, gives way, and yields when it is hit."""
 
 from pathlib import Path
 from runpy import run_path
