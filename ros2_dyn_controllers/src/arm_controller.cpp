@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -61,6 +62,8 @@ ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle
   joints_ = holder_->tape().joints;
   q_.assign(joints_.size(), NONE);
   qd_.assign(joints_.size(), NONE);
+  seen_ = std::vector<std::atomic<double>>(joints_.size());
+  std::fill(seen_.begin(), seen_.end(), NONE);
   exerted_.assign(joints_.size(), 0.0);
   references_.assign(joints_.size() * reference_kinds().size(), NONE);
   carried_ = 0;  // the new holder is told of the payload again
@@ -69,8 +72,9 @@ ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle
     "~/commands", rclcpp::SystemDefaultsQoS(), std::bind(&ArmController::on_commands, this, _1));
   payloads_ = get_node()->create_subscription<geometry_msgs::msg::InertiaStamped>(
     "~/payload", rclcpp::QoS(1), std::bind(&ArmController::on_payload, this, _1));
-  RCLCPP_INFO(
-    get_node()->get_logger(), "carries '%s' with %zu joints", holder_->tape().robot.c_str(), joints_.size());
+  std::string all;
+  for (const auto & joint : joints_) {all += (all.empty() ? "" : ", ") + joint;}
+  RCLCPP_INFO(get_node()->get_logger(), "carries '%s' by its joints %s", holder_->tape().robot.c_str(), all.c_str());
   return CallbackReturn::SUCCESS;
 }
 
@@ -97,20 +101,40 @@ void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & messag
       holder_->tape().link.c_str());
   } else if (!parameters) {
     RCLCPP_ERROR(get_node()->get_logger(), "~/payload: a number is not finite, or the mass is negative");
+  } else if (const std::string weak = load.m > 0.0 ? too_weak_for(*parameters) : ""; !weak.empty()) {
+    RCLCPP_ERROR(get_node()->get_logger(), "~/payload: joint '%s' has not the effort to carry it here", weak.c_str());
   } else {
     newest_load_.writeFromNonRT({*parameters, ++loads_});
+    RCLCPP_INFO(get_node()->get_logger(), "carries a payload of %g kg", load.m);
   }
+}
+
+/// Return the joint that cannot carry a payload where the arm is, as far as that is known, or nothing.
+std::string ArmController::too_weak_for(const std::array<double, 10> & payload)
+{
+  const std::size_t n = joints_.size();
+  std::copy(seen_.begin(), seen_.end(), weighed_->input("q", n));
+  std::copy(payload.begin(), payload.end(), weighed_->input("payload", payload.size()));
+  weighed_->evaluate();
+  const double * const gravity = weighed_->output("gravity", n);
+  for (std::size_t i = 0; i < n; i++) {
+    if (std::fabs(gravity[i]) > weighed_->limits[i].effort) {return joints_[i];}
+  }
+  return "";
 }
 
 /// Return the tape of the file or of the topic that the parameters name; none, and `why`.
 std::optional<Tape> ArmController::read_tape(const ros2_dyn_controllers::Params & chosen, std::string & why)
 {
   if (chosen.tape_topic.empty()) {
+    if (std::error_code ignored; !std::filesystem::is_regular_file(chosen.tape, ignored)) {
+      why = "there is no such file; name one as `tape`, by its whole path, or a topic as `tape_topic`";
+      return std::nullopt;
+    }
     std::ifstream file(chosen.tape, std::ios::binary);
     const std::vector<char> text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const std::vector<std::uint8_t> bytes(text.begin(), text.end());
-    why = "it cannot be read; name a file as `tape`, or a topic as `tape_topic`";
-    return file.is_open() ? Tape::load(bytes.data(), bytes.size(), why) : std::nullopt;
+    return Tape::load(bytes.data(), bytes.size(), why);
   }
   rclcpp::SubscriptionOptions options;  // in a group of its own, which no executor spins meanwhile
   options.callback_group = get_node()->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
@@ -147,6 +171,7 @@ std::string ArmController::load(const ros2_dyn_controllers::Params & chosen)
     observer_ = MomentumObserver::make(*tape, chosen.observer_bandwidth, why);
     if (!observer_) {return why;}
   }
+  weighed_ = tape;
   holder_ = ArmHolder::make(std::move(*tape), settings, why);
   return why;
 }
@@ -316,7 +341,7 @@ void ArmController::observe(double dt)
 void ArmController::read_states()
 {
   for (std::size_t i = 0; i < joints_.size(); i++) {
-    q_[i] = value_of(positions_[i].get());
+    seen_[i] = q_[i] = value_of(positions_[i].get());
     qd_[i] = value_of(velocities_[i].get());
   }
 }

@@ -92,8 +92,9 @@ def test_what_a_tape_is_not(library):
 
 def test_hash_of_a_description_is_the_same(library):
     library.tape_description_hash.restype = ctypes.c_uint64
-    text = MOCK_ARM.read_text()
-    assert library.tape_description_hash(text.encode()) == description_hash(text)
+    texts = [MOCK_ARM.read_text(), "a<!-- of\nxacro -->b", "a<!---->", "a<!-->b", "a-->b<!--", "<!-", "é", ""]
+    for text in texts:
+        assert library.tape_description_hash(text.encode()) == description_hash(text), text
 
 
 def test_mutated_tapes_do_no_harm_and_a_good_one_allocates_nothing(tmp_path):

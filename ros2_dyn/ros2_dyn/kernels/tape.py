@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -155,9 +156,12 @@ class Tape:
 
 
 def description_hash(xml: str) -> int:
-    """Return the FNV-1a hash, of 64 bits, of a description without its white space; C++ computes the same."""
+    """Return the FNV-1a hash, of 64 bits, of a description without white space and comments; C++ computes the same.
+
+    A comment may say where xacro made it from.
+    """
     value = 0xCBF29CE484222325
-    for byte in b"".join(xml.encode().split()):
+    for byte in b"".join(re.sub(b"<!--.*?-->", b"", xml.encode(), flags=re.DOTALL).split()):
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return value
 

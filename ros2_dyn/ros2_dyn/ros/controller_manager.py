@@ -191,6 +191,12 @@ def _controller(state: Any, names: Collection[str]) -> Controller:
         owner, _, of_owner = joint.partition("/")
         joints[of_owner if owner in names else joint] = None
         efforts = efforts or kind == "effort"
+    read = {interface.partition("/")[0] for interface in state.required_state_interfaces}
     return Controller(
-        state.name, state.state == "active", tuple(joints), efforts, state.type.endswith("JointTrajectoryController")
+        state.name,
+        state.state == "active",
+        tuple(joints),
+        efforts,
+        state.type.endswith("JointTrajectoryController"),
+        tuple(sorted(read)) if not joints and read.issubset(names) else (),
     )

@@ -53,6 +53,7 @@ async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
     except Refused as refused:
         return Outcome(False, f"nothing is switched: {refused}", UNKNOWN)
     holding, others = _holding(known, arm), [each for each in _active(known, arm) if each.name != arm.effort_controller]
+    others += [each for each in known if each.active and not set(each.reads).isdisjoint(_names(others))]
     try:
         controller = _fitting(known, arm)
         await _at_rest(arm, "take it over when it rests")

@@ -29,6 +29,8 @@ class Controller(NamedTuple):
     """Whether it commands efforts."""
     takes_trajectories: bool = False
     """Whether it follows trajectories."""
+    reads: tuple[str, ...] = ()
+    """Controllers whose states are all that it reads, as a broadcaster of their forces does: it ends with them."""
 
 
 class ArmView(NamedTuple):

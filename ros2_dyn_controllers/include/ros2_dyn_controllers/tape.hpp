@@ -301,13 +301,18 @@ inline std::string Tape::prove()
   return "";
 }
 
-/// The FNV-1a hash, of 64 bits, of a description without its white space.
+/// The FNV-1a hash, of 64 bits, of a description without white space and comments.
 inline std::uint64_t description_hash(std::string_view xml)
 {
+  constexpr std::string_view begin = "<!--", end = "-->";
   std::uint64_t value = 0xCBF29CE484222325ull;
-  for (const char letter : xml) {
-    if (letter == ' ' || (letter >= '\t' && letter <= '\r')) {continue;}
-    value = (value ^ static_cast<std::uint8_t>(letter)) * 0x100000001B3ull;
+  for (std::size_t i = 0; i < xml.size(); i++) {
+    const bool comment = xml.compare(i, begin.size(), begin) == 0;
+    if (const auto last = comment ? xml.find(end, i + begin.size()) : xml.npos; last != xml.npos) {
+      i = last + end.size() - 1;
+    } else if (const char letter = xml[i]; letter != ' ' && (letter < '\t' || letter > '\r')) {
+      value = (value ^ static_cast<std::uint8_t>(letter)) * 0x100000001B3ull;
+    }
   }
   return value;
 }

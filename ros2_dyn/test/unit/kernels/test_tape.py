@@ -64,8 +64,9 @@ def test_file_has_all_of_a_tape():
     assert again.to_bytes() == tape.to_bytes()
 
 
-def test_hash_of_a_description_is_that_of_fnv_and_ignores_white_space():
-    assert description_hash("foobar") == description_hash(" foo\n\tbar\r\n") == 0x85944171F73967E8
+@pytest.mark.parametrize("text", ["foobar", " foo\n\tbar\r\n", "<!-- of /home/me -->foo<!--\n-->bar", "fo<!---->obar"])
+def test_hash_of_a_description_is_that_of_fnv_and_ignores_white_space_and_comments(text):
+    assert description_hash(text) == 0x85944171F73967E8
 
 
 @pytest.mark.parametrize("size", range(0, 64, 7))

@@ -10,7 +10,7 @@ from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, of_kind, told
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.handover import NODE
-from ros2_dyn.runtime.handover_protocol import Outcome
+from ros2_dyn.runtime.handover_protocol import Controller, Outcome, Refused
 from ros2_dyn.runtime.inputs import ClockJump, Description
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
@@ -188,6 +188,32 @@ def test_switch_that_took_place_unanswered_counts():
     world.manager.tells = False
     outcome = world.take_over()
     assert outcome.success, outcome.message
+    _held(world, NODE)
+
+
+class BroadcastManager(SimulatedManager):
+    """A manager with two broadcasters, of states of the trajectory controller and of those of the effort controller."""
+
+    broadcasters = tuple(Controller(f"of {name}", True, (), False, reads=(name,)) for name in (TRAJECTORY, EFFORT))
+
+    async def list(self):
+        """Return the controllers."""
+        return [*await super().list(), *self.broadcasters]
+
+    async def switch(self, activate, deactivate):
+        """Switch controllers, as ros2_control does: not one whose states another one reads."""
+        if TRAJECTORY in deactivate and f"of {TRAJECTORY}" not in deactivate:
+            raise Refused("somebody reads its states")
+        kept = [[name for name in names if not name.startswith("of ")] for names in (activate, deactivate)]
+        await super().switch(*kept)
+
+
+def test_what_reads_a_controller_alone_ends_with_it():
+    world = HandoverWorld()
+    world.manager = BroadcastManager(world)
+    outcome = world.take_over()
+    assert outcome.success, outcome.message
+    assert outcome.taken_from == (TRAJECTORY, f"of {TRAJECTORY}")
     _held(world, NODE)
 
 
