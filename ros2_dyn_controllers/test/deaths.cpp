@@ -23,6 +23,7 @@ constexpr double STEP = 5e-4, PERIOD = 2e-3;          // of the simulation and o
 constexpr double LATE = 0.02;                         // age of references that come, at most, s
 constexpr double SLIDES = 0.01;                       // speed from which friction is that of sliding, rad/s
 constexpr double AFTER = 2.5, REST_TIME = 1.5, REST_SPEED = 0.05;  // s, s, rad/s
+constexpr double LOST = 50.0;                         // speed of an arm that is simulated no further, rad/s
 const std::array<const char *, 5> KINDS = {"hand", "spring", "force", "jumps", "motion"};
 
 ros2_dyn::Tape load(const char * path)
@@ -138,6 +139,10 @@ public:
       }
       seen.fastest = std::max(seen.fastest, largest(arm_.qd));
       if (largest(arm_.qd) > REST_SPEED) {moved = t - death;}
+      if (largest(arm_.qd) > LOST) {
+        moved = AFTER;
+        break;
+      }
     }
     seen.rest = std::max(seen.rest, moved);
     seen.restless += moved > REST_TIME;

@@ -3,8 +3,11 @@
 
 The effort is Gaussian: its mean is the model's; its covariance is that of inertial parameters and friction that are
 not known exactly, and of a rest that is correlated over a short time. What is not known of the scales is averaged over:
-noise within some orders of magnitude, much or little friction, a good or a bad description. So a wrong description
+a rest within some orders of magnitude, much or little friction, a good or a bad description. So a wrong description
 and unknown friction are expected, and only what they cannot explain counts against a hypothesis (MacKay 1992).
+
+The rest is that of the recording: a hypothesis about the unit of the efforts multiplies both. Then no unit is likelier
+than another because it lifts a small rest, or presses a large one, into what was thought of.
 """
 
 from __future__ import annotations
@@ -25,8 +28,10 @@ FINE = 0.25
 """Logarithm to the base of 2 of the ratio of two deviations: of m samples, a ratio of 2 would cost up to 0.1 m."""
 FEW = 100
 """Number of samples that do with twice that."""
-NOISES = 0.0005 * 2.0 ** np.arange(0, 11 + FINE, FINE)
-"""Standard deviations of the rest, as fractions of the effort limit; of few samples every other one: see `noises`."""
+OCTAVES = 12
+"""Base 2 logarithm of the ratio of the largest standard deviation of the rest, twice a joint's effort, to the least."""
+MODEL_ERROR = 0.005
+"""Least standard deviation of the rest as a part of the model's effort, RMS: no model of rigid bodies is better."""
 FRICTION_DOUBT = np.array([0.05, 0.05, 0.02, 0.01, 0.03, 0.03])
 """Standard deviations of the parameters of friction, as fractions of the effort limit: see `FRICTIONS`."""
 RESTS = 2.0 ** np.arange(-6, 3 + FINE, FINE)
@@ -79,20 +84,17 @@ class JointEvidence:
         U, s, _ = np.linalg.svd(R * size[:, None, :])
         self._axes: Array = np.swapaxes(U, -1, -2)
         """Their principal axes in the basis, shape (d, c, c)."""
-        self._noise: Array = (noises(len(t)) * limit) ** 2
-        """Variance of the rest, shape (k,)."""
-        explained = np.zeros((len(size), 1, R.shape[0]))
-        explained[..., : s.shape[-1]] = s[:, None, :] ** 2
-        self._variances: Array = explained + self._noise[:, None]
-        """Along the axes, shape (d, k, c)."""
-        more = (len(t) - R.shape[0]) * np.log(self._noise)
-        self._log_det: Array = np.sum(np.log(self._variances), axis=-1) + more + log_det
+        self._explained: Array = np.zeros((len(size), 1, R.shape[0]))
+        """Variances along the axes, shape (d, 1, c)."""
+        self._explained[..., : s.shape[-1]] = s[:, None, :] ** 2
+        self._outside, self._log_det_rest = len(t) - R.shape[0], log_det
+        self._step = noise_step(len(t))
         # The mean power of friction, and what the samples tell about it: it is not negative.
         w = np.array([each.friction for each in doubts])[:, None] * power * deviations[DISSIPATIVE]
         dissipated = (R * size[:, None, :])[:, :, bodies.shape[1] :][:, :, DISSIPATIVE]
         self._power: Array = np.einsum("dab,dbe,de->da", self._axes, dissipated, w)
-        told = np.sum(self._power[:, None] ** 2 / self._variances, axis=-1)
-        self._power_deviation: Array = np.sqrt(np.maximum(np.sum(w * w, axis=1)[:, None] - told, 1e-300))
+        self._power_variance: Array = np.sum(w * w, axis=1)[:, None]
+        self._rests = _Rests(0, np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 
     def log_likelihood(self, measured: Array, mean: Array, scales: Array) -> Array:
         """Return the logarithm of the likelihood, up to a constant, for each scale.
@@ -104,17 +106,21 @@ class JointEvidence:
         """
         from scipy.special import log_ndtr
 
+        k = np.asarray(scales, dtype=float)
+        rests, which = self._rests_of(measured, mean, k)
         both = self._whiten @ np.stack([measured, mean], axis=1)
         inside = self._basis.T @ both
         rest = both.T @ both - inside.T @ inside
         y, mu = np.moveaxis(self._axes @ inside, -1, 0)
         products = np.stack([y * y, y * mu, mu * mu, self._power * y, self._power * mu], axis=1)
-        yy, ym, mm, py, pm = np.moveaxis(products @ np.swapaxes(1 / self._variances, -1, -2), 1, 0)[..., None]
-        outside = np.maximum(rest[[0, 0, 1], [0, 1, 1]], [0.0, -np.inf, 0.0])[:, None] / self._noise
-        yy, ym, mm = (part + more[:, None] for part, more in zip((yy, ym, mm), outside))
-        k = np.asarray(scales, dtype=float)
-        likelihood = -0.5 * (k**2 * yy - 2 * k * ym + mm + self._log_det[..., None])
-        likelihood += log_ndtr((k * py - pm) / self._power_deviation[..., None]) + np.log(2)
+        yy, ym, mm, py, pm = np.moveaxis(products @ np.swapaxes(1 / rests.variances, -1, -2), 1, 0)
+        outside = np.maximum(rest[[0, 0, 1], [0, 1, 1]], [0.0, -np.inf, 0.0])[:, None] / rests.noise
+        yy, ym, mm = (part + more for part, more in zip((yy, ym, mm), outside))
+        yy, ym, mm, py, pm, log_det, deviation = (
+            part[:, which] for part in (yy, ym, mm, py, pm, rests.log_det, rests.power_deviation)
+        )
+        likelihood = -0.5 * (k**2 * yy - 2 * k * ym + mm + log_det)
+        likelihood += log_ndtr((k * py - pm) / deviation) + np.log(2)
         count = np.log(likelihood.shape[0] * likelihood.shape[1])
         total = np.logaddexp.reduce(likelihood.reshape(-1, len(k)), axis=0)
         return np.asarray(total - count + len(measured) * np.log(np.abs(k)))
@@ -124,13 +130,48 @@ class JointEvidence:
         values = self._whiten @ np.column_stack([scale * measured - mean, columns])
         inside = self._basis.T @ values
         error = self._axes @ inside[:, 0]
-        outside = (values[:, 0] @ values[:, 0] - inside[:, 0] @ inside[:, 0]) / self._noise
-        badness = np.sum(error[:, None] ** 2 / self._variances, axis=-1) + outside + self._log_det
-        doubt, noise = np.unravel_index(int(np.argmin(badness)), badness.shape)
-        axes, flat = self._axes[doubt], 1 / np.sqrt(self._noise[noise])
-        less = (1 / np.sqrt(self._variances[doubt, noise]) - flat)[:, None] * (axes @ inside)
+        rests, which = self._rests_of(measured, mean, np.array([scale]))
+        variances, noise = rests.variances[:, which[:, 0]], rests.noise[which[:, 0]]
+        outside = (values[:, 0] @ values[:, 0] - inside[:, 0] @ inside[:, 0]) / noise
+        badness = np.sum(error[:, None] ** 2 / variances, axis=-1) + outside + rests.log_det[:, which[:, 0]]
+        doubt, likely = np.unravel_index(int(np.argmin(badness)), badness.shape)
+        axes, flat = self._axes[doubt], 1 / np.sqrt(noise[likely])
+        less = (1 / np.sqrt(variances[doubt, likely]) - flat)[:, None] * (axes @ inside)
         result = flat * values + self._basis @ (axes.T @ less)
         return result[:, 0], result[:, 1:]
+
+    def _rests_of(self, measured: Array, mean: Array, scales: Array) -> tuple[_Rests, Array]:
+        """Return rests of all sizes that count for some scales, and which of them count for each, shape (k, s)."""
+        sizes, known = rest_sizes(measured, mean, scales, self._step), self._rests
+        low, high = int(np.min(sizes)), int(np.max(sizes))
+        if len(known.noise):
+            low, high = min(low, known.first), max(high, known.first + len(known.noise) - 1)
+        if high - low >= len(known.noise):
+            known = self._rests = self._make_rests(low, high)
+        return known, sizes - known.first
+
+    def _make_rests(self, first: int, last: int) -> _Rests:
+        noise = 4.0 ** (self._step * np.arange(first, last + 1))
+        variances = self._explained + noise[:, None]
+        log_det = np.sum(np.log(variances), axis=-1) + self._outside * np.log(noise) + self._log_det_rest
+        told = np.sum(self._power[:, None] ** 2 / variances, axis=-1)
+        deviation = np.sqrt(np.maximum(self._power_variance - told, 1e-300))
+        return _Rests(first, noise, variances, log_det, deviation)
+
+
+class _Rests(NamedTuple):
+    """Rests of k sizes, each a ratio larger than the one before."""
+
+    first: int
+    """The power of the ratio that the first one is."""
+    noise: Array
+    """Their variances, shape (k,)."""
+    variances: Array
+    """Those along the axes, with what can be explained, shape (d, k, c)."""
+    log_det: Array
+    """Logarithms of the determinants of the covariances, shape (d, k)."""
+    power_deviation: Array
+    """Standard deviation of the mean power of friction, where the efforts are known, shape (d, k)."""
 
 
 @lru_cache(maxsize=8)
@@ -140,9 +181,27 @@ def _whitening(t: tuple[float, ...]) -> tuple[Array, float]:
     return np.linalg.inv(root), 2 * float(np.sum(np.log(np.diag(root))))
 
 
-def noises(m: int) -> Array:
-    """Return the standard deviations of the rest that m samples are compared with, as fractions of the effort limit."""
-    return NOISES if m > FEW else NOISES[::2]
+def noise_step(m: int) -> float:
+    """Return the base 2 logarithm of the ratio of two standard deviations of the rest, of m samples."""
+    return FINE if m > FEW else 2 * FINE
+
+
+def rest_sizes(measured: Array, mean: Array, scales: Array, step: float) -> Array:
+    """Return the standard deviations of the rest that count, N m or N, as powers of the ratio 2^step, shape (k, s).
+
+    Args:
+        measured: efforts of a joint in the driver's unit, shape (m,).
+        mean: the model's efforts, N m or N, shape (m,).
+        scales: N m or N per unit of the driver, shape (s,).
+        step: see `noise_step`.
+    """
+
+    def power(size: Array) -> Array:
+        return np.round(np.log2(size + 1e-300) / step).astype(int)
+
+    largest = power(2 * np.abs(scales) * np.sqrt(np.mean(measured**2)))
+    least = power(MODEL_ERROR * np.sqrt(np.mean(mean**2)))
+    return np.maximum(largest - np.arange(round(OCTAVES / step) + 1)[::-1, None], least)
 
 
 def log_likelihood_without_model(t: Array, measured: Array, limit: float) -> float:

@@ -75,7 +75,6 @@ def diagnose(model: RobotModel, recording: Recording, effort_gain: ArrayLike = 1
 
 
 def _ok(judge: Judge, hypothesis: Hypothesis) -> Diagnosis:
-    _, left = friction_notes.split(judge, hypothesis)
-    share = float(np.mean(friction_notes.explained(judge, hypothesis, left)[~judge.silent]))
+    share = 1 - friction_notes.unexplained(judge, hypothesis)
     told = f"the model with friction explains {100 * share:.0f} % of the joints' efforts on average"
     return Diagnosis("ok", None, None, round(min(share, 0.99), 2), told, "")

@@ -52,6 +52,12 @@ def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
     return found
 
 
+def unexplained(judge: Judge, hypothesis: Hypothesis) -> float:
+    """Return the share of the mean square efforts that model and friction leave, 0 to 1, on average of the joints."""
+    _, left = split(judge, hypothesis)
+    return float(np.mean(1 - explained(judge, hypothesis, left)[~judge.silent]))
+
+
 def explained(judge: Judge, hypothesis: Hypothesis, left: Array) -> Array:
     """Return the share of each joint's mean square effort that model and friction explain, 0 to 1, shape (n,)."""
     efforts = judge.measured(hypothesis)[:, list(hypothesis.efforts)] * hypothesis.scales(judge.model)

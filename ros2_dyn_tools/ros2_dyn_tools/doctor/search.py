@@ -6,7 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ros2_dyn_tools.doctor import delay, effort_gain, effort_meaning, mounting, swapped_joints, unknown_payload
+import numpy as np
+
+from ros2_dyn_tools.doctor import (
+    delay,
+    effort_gain,
+    effort_meaning,
+    friction_notes,
+    mounting,
+    swapped_joints,
+    unknown_payload,
+)
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import FAULT_PRICE, Judge
 
@@ -92,6 +102,10 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
         left = {each: refined(judge, each) for each in hypothesis.faults}
         evidence = {each: score - judge.score(other) + FAULT_PRICE for each, other in left.items()}
         spare = {each: evidence[each] - _needed(hypothesis, each) for each in left}
+        unexplained = friction_notes.unexplained(judge, hypothesis)
+        for each, other in left.items():
+            if friction_notes.unexplained(judge, other) < unexplained:  # likely only because all may be wrong then
+                spare[each] = -np.inf
         weakest = min(spare, key=lambda each: spare[each])
         if spare[weakest] > 0:
             return hypothesis, evidence

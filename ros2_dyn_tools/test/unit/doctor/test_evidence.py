@@ -10,8 +10,9 @@ from ros2_dyn_tools.doctor.evidence import (
     JointEvidence,
     PriorScale,
     log_likelihood_without_model,
-    noises,
+    noise_step,
     rest_correlation,
+    rest_sizes,
 )
 from ros2_dyn_tools.recording.signals import zero_phase
 
@@ -29,21 +30,57 @@ def evidence(power=(0.0, 0.0), doubts=ONE) -> JointEvidence:
     return JointEvidence(T, BODIES, FRICTION, power=np.array(power), limit=LIMIT, doubts=doubts)
 
 
+def noises(y, mean, scale=1.0):
+    """Return the standard deviations of the rest that are averaged over, N m."""
+    step = noise_step(len(y))
+    return 2.0 ** (step * rest_sizes(y, mean, np.array([scale]), step)[:, 0])
+
+
 def log_density(y, mean, doubt=ONE[0]) -> float:
     """Average over the noises of the normal density, times (2 pi)^(m/2)."""
     known = np.hstack([doubt.description * BODIES, doubt.friction * FRICTION * FRICTION_DOUBT * LIMIT])
     parts = [
-        stats.multivariate_normal(mean, known @ known.T + (x * LIMIT) ** 2 * rest_correlation(T)).logpdf(y)
-        for x in noises(M)
+        stats.multivariate_normal(mean, known @ known.T + x**2 * rest_correlation(T)).logpdf(y) for x in noises(y, mean)
     ]
     return float(np.logaddexp.reduce(parts) - np.log(len(parts)) + 0.5 * M * np.log(2 * np.pi))
 
 
-@pytest.mark.parametrize("scale", [1.0, -1.0, 0.1, 30.0])
+@pytest.mark.parametrize("scale", [1.0, -1.0, 0.5, 30.0])
 def test_likelihood_of_a_scaled_effort_is_the_density_in_the_drivers_unit(scale):
     mean, y = RNG.normal(size=M), 3 * RNG.normal(size=M)
     found = evidence().log_likelihood(y, mean, np.array([scale]))
     assert_allclose(found, log_density(scale * y, mean) + M * np.log(abs(scale)), rtol=1e-9)
+
+
+def test_sizes_of_the_rest_go_from_a_two_thousandth_of_the_effort_to_twice_it():
+    y = RNG.normal(size=M)
+    for scale in (1.0, 1e-3, -40.0):
+        assert_allclose(
+            noises(y, np.zeros(M), scale)[[0, -1]],
+            np.sqrt(np.mean((scale * y) ** 2)) * 2.0 ** np.array([-11, 1]),
+            rtol=0.2,
+        )
+
+
+def test_a_rest_is_never_far_smaller_than_what_the_model_says():
+    assert_allclose(noises(1e-6 * np.ones(M), 8.0 * np.ones(M)), 0.04, rtol=0.2)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 0.37, 50.0])
+def test_likelihood_does_not_depend_on_the_unit_in_which_efforts_are_published(unit):
+    mean, y, scales = RNG.normal(size=M), RNG.normal(size=M), np.geomspace(0.1, 10.0, 9)
+    in_unit = evidence().log_likelihood(y / unit, mean, scales * unit)
+    assert_allclose(in_unit - M * np.log(unit), evidence().log_likelihood(y, mean, scales), rtol=1e-9)
+
+
+@pytest.mark.parametrize("quiet", [1e-5, 1e-4, 1e-3])
+def test_no_gain_is_likely_only_because_it_lifts_a_small_rest(quiet):
+    """The sensor of a strong joint is quiet: 0.5 mN m to 0.05 N m of 50 N m."""
+    mean = BODIES @ [2.0, 1.0, -1.0, 0.5]
+    y = mean + quiet * LIMIT * np.random.default_rng(7).normal(size=M)
+    gains = np.geomspace(0.5, 2.0, 41)
+    found = JointEvidence(T, 1e-3 * BODIES, FRICTION, power=np.zeros(2), limit=1e-3, doubts=ONE)
+    assert gains[np.argmax(found.log_likelihood(y, mean, gains))] == pytest.approx(1.0, abs=0.02)
 
 
 def test_likelihood_is_averaged_over_doubts():
@@ -67,7 +104,7 @@ def test_friction_that_drives_the_arm_is_unlikely_and_friction_that_brakes_it_tw
 
 def test_whitened_errors_of_likely_efforts_have_unit_variance():
     known = np.hstack([BODIES, FRICTION * FRICTION_DOUBT * LIMIT])
-    root = np.linalg.cholesky(known @ known.T + (noises(M)[10] * LIMIT) ** 2 * rest_correlation(T))
+    root = np.linalg.cholesky(known @ known.T + (0.02 * LIMIT) ** 2 * rest_correlation(T))
     errors = [
         evidence().whitened(root @ np.random.default_rng(seed).normal(size=M), np.zeros(M), 1.0, BODIES)[0]
         for seed in range(20)
