@@ -13,7 +13,8 @@ from rich.table import Table
 
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools import palette
-from ros2_dyn_tools.cli.recording_arguments import add_recording_arguments, conditions_of, read_motion, read_robot
+from ros2_dyn_tools.cli.recorded_arm import read_arm_and_motion
+from ros2_dyn_tools.cli.recording_arguments import add_recording_arguments, conditions_of
 from ros2_dyn_tools.recording.effort_split import effort_units
 from ros2_dyn_tools.report.contact_report import ArtificialContact, CollisionReport, collision_report
 from ros2_dyn_tools.report.curves import Curve, decimated
@@ -81,11 +82,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, report, write the page.
 
     Raises:
-        InputError: what `read_motion`, `collision_report` and `write_plots` raise.
+        InputError: what `read_arm_and_motion`, `collision_report` and `write_plots` raise.
         ModelError: the URDF is wrong.
     """
-    arm = read_robot(arguments)
-    recording = read_motion(arm, arguments)
+    arm, recording = read_arm_and_motion(arguments)
     steps = [ArtificialContact(joint, float(effort), float(start)) for joint, effort, start in arguments.inject]
     report = collision_report(
         arm.model,

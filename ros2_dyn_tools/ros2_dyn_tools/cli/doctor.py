@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import read_arm
-from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
-from ros2_dyn_tools.cli.recording_arguments import add_joint_arguments, add_parameters_argument, recorded_names
+from ros2_dyn_tools.cli.recorded_arm import arm_in
+from ros2_dyn_tools.cli.recording_arguments import add_joint_arguments, add_parameters_argument
 from ros2_dyn_tools.doctor import Report, diagnose
 from ros2_dyn_tools.recording.recording import read_recording
 
@@ -35,10 +34,9 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: a file cannot be read or is too short, or joints do not match.
         ModelError: the URDF is wrong.
     """
-    arm = read_arm(arguments.urdf, arguments.parameters)
-    model, names = _arm(arm.model, arguments)
+    arm, names = arm_in(arguments.recording, read_arm(arguments.urdf, arguments.parameters), arguments)
     recording = read_recording(arguments.recording, names, arguments.topic, partial=True)
-    report = diagnose(model, recording, arm.settings.in_order(arm.settings.states.effort_gain, model, 1.0))
+    report = diagnose(arm.model, recording, arm.settings.in_order(arm.settings.states.effort_gain, arm.model, 1.0))
     if arguments.json:
         print(json.dumps(as_json(report), indent=2))
     else:
@@ -65,12 +63,3 @@ def show(report: Report, console: Console) -> None:
     for note in report.notes:
         table.add_row(note.subject, escape(note.joint or ""), escape(note.text))
     console.print(table)
-
-
-def _arm(model: RobotModel, arguments: argparse.Namespace) -> tuple[RobotModel, list[str]]:
-    """Return the arm and the names of its joints in the recording."""
-    joints, recorded = arguments.joints, arguments.recorded_joints
-    if not joints and not recorded:
-        return recorded_arm(model, joints_in_recording(arguments.recording, arguments.topic))
-    arm = model.reduced(joints) if joints else model
-    return arm, recorded_names(arm, arguments)

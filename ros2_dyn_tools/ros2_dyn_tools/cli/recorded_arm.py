@@ -3,20 +3,52 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime.parameter_files import Arm, read_arm
+from ros2_dyn_tools.cli.recording_arguments import in_newtons, recorded_names
 from ros2_dyn_tools.recording import recording_bag
+from ros2_dyn_tools.recording.recording import Recording, read_recording
+
+MESSAGES = 500
+"""Messages of a bag that are looked through for names: those of a gripper may come first."""
+
+
+def arm_in(recording: Path, arm: Arm, arguments: argparse.Namespace) -> tuple[Arm, list[str]]:
+    """Return the arm with the joints that the arguments name, or all that are recorded, and their recorded names.
+
+    Raises:
+        InputError: the robot lacks a joint, none is recorded, or the recording cannot be read.
+    """
+    if arguments.joints or arguments.recorded_joints:
+        model = arm.model.reduced(arguments.joints) if arguments.joints else arm.model
+        return arm._replace(model=model), recorded_names(model, arguments)
+    model, names = recorded_arm(arm.model, joints_in_recording(recording, arguments.topic))
+    return arm._replace(model=model), names
+
+
+def read_arm_and_motion(arguments: argparse.Namespace) -> tuple[Arm, Recording]:
+    """Return the arm of the arguments, and its recording in the order of its joints, with efforts in N m or N.
+
+    Raises:
+        InputError: as of `read_arm`, `arm_in` and `read_recording`.
+        ModelError: the URDF is wrong.
+    """
+    arm, names = arm_in(arguments.recording, read_arm(arguments.urdf, arguments.parameters), arguments)
+    return arm, in_newtons(arm, read_recording(arguments.recording, names, arguments.topic))
 
 
 def recorded_arm(model: RobotModel, recorded: Sequence[str]) -> tuple[RobotModel, list[str]]:
     """Return the robot with the recorded joints alone, and their recorded names in its order.
 
-    Joints are matched by name; where none has the same name, by what follows the part that all names begin with, such
-    as `panda_joint1` and `fer_joint1`.
+    Fingers that mimic each other are no part of an arm, and locked. Joints are matched by name; where none has the same
+    name, by what follows the part that all names begin with, such as `panda_joint1` and `fer_joint1`.
 
     Args:
         model: the robot.
@@ -27,13 +59,15 @@ def recorded_arm(model: RobotModel, recorded: Sequence[str]) -> tuple[RobotModel
     """
     if not recorded:
         raise InputError("recording", "it has no states of joints: is it empty, or is --topic another one?")
-    called = {name: name for name in model.joint_names if name in recorded}
+    fingers = _fingers(model)
+    names = [name for name in model.joint_names if name not in fingers] or list(model.joint_names)
+    called = {name: name for name in names if name in recorded}
     if not called:
-        short, theirs = _without_prefix(model.joint_names), _without_prefix(recorded)
+        short, theirs = _without_prefix(names), _without_prefix(recorded)
         called = {name: theirs[key] for key, name in short.items() if key in theirs}
     if not called:
-        names = f"the robot has {', '.join(model.joint_names)}; the recording has {', '.join(recorded) or 'none'}"
-        raise InputError("joints", f"no joint of the robot is recorded: {names}; give --joints and --recorded-joints")
+        both = f"the robot has {', '.join(model.joint_names)}; the recording has {', '.join(recorded)}"
+        raise InputError("joints", f"no joint of the robot is recorded: {both}; give --joints and --recorded-joints")
     arm = model if len(called) == model.n else model.reduced(list(called))
     return arm, [called[name] for name in arm.joint_names]
 
@@ -54,9 +88,20 @@ def joints_in_recording(path: Path, topic: str) -> list[str]:
             raise InputError("recording", f"'{path}' cannot be read: {error}") from error
         return [name.removesuffix(".position") for name in header if name.endswith(".position")]
     seen: set[str] = set()
-    for _ in recording_bag.states(path, [], topic, seen):
-        pass  # a gripper's messages may come first
+    for _ in islice(recording_bag.states(path, [], topic, seen), MESSAGES):
+        pass
     return sorted(seen)
+
+
+def _fingers(model: RobotModel) -> set[str]:
+    """Return the joints that mimic, or are mimicked, and move nothing but such joints."""
+    coupled = {name for joint in model.joints if joint.mimics for name in (joint.name, joint.mimics)}
+    bodies = range(len(model.joints))
+    return {
+        joint.name
+        for i, joint in enumerate(model.joints)
+        if all(model.joints[body].name in coupled for body in bodies if i in model.support(body))
+    }
 
 
 def _without_prefix(names: Sequence[str]) -> dict[str, str]:

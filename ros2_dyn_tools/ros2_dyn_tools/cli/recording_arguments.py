@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.parameter_files import PARAMETERS, Arm, read_arm
+from ros2_dyn.runtime.parameter_files import PARAMETERS, Arm
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
-from ros2_dyn_tools.recording.recording import Recording, read_recording
+from ros2_dyn_tools.recording.recording import Recording
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,27 +43,6 @@ def add_filter_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zero-phase", type=float, metavar="HZ", help="cut-off with which the efforts were filtered afterwards"
     )
-
-
-def read_robot(arguments: argparse.Namespace) -> Arm:
-    """Return the arm of the URDF and the parameter file, reduced to the joints that the arguments name.
-
-    Raises:
-        InputError: the robot lacks a joint, or the parameter file is wrong.
-        ModelError: the URDF is wrong.
-    """
-    arm = read_arm(arguments.urdf, arguments.parameters)
-    return arm._replace(model=arm.model.reduced(arguments.joints)) if arguments.joints else arm
-
-
-def read_motion(arm: Arm, arguments: argparse.Namespace) -> Recording:
-    """Return the recording in the order of the arm's joints, with efforts in N m or N.
-
-    Raises:
-        InputError: the lists of joints differ in length, or as `read_recording`.
-    """
-    recording = read_recording(arguments.recording, recorded_names(arm.model, arguments), arguments.topic)
-    return in_newtons(arm, recording)
 
 
 def in_newtons(arm: Arm, recording: Recording) -> Recording:

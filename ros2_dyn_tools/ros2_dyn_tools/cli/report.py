@@ -14,11 +14,10 @@ from rich.markup import escape
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import read_arm
+from ros2_dyn_tools.cli.recorded_arm import read_arm_and_motion
 from ros2_dyn_tools.cli.recording_arguments import (
     add_recording_arguments,
     conditions_of,
-    read_motion,
-    read_robot,
     recording_began,
 )
 from ros2_dyn_tools.report.effort_report import ReportOptions, effort_report
@@ -51,14 +50,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, compare, print, and write the page.
 
     Raises:
-        InputError: what `read_motion`, `effort_report` and `write_page` raise.
+        InputError: what `read_arm_and_motion`, `effort_report` and `write_page` raise.
         ModelError: a URDF is wrong.
     """
     page = arguments.output
     if page.suffix != ".html":
         raise InputError("output", f"expected a name that ends in .html, got '{page}'")
-    arm = read_robot(arguments)
-    recording = read_motion(arm, arguments)
+    arm, recording = read_arm_and_motion(arguments)
     options = ReportOptions(arguments.calibrate_on, arguments.bandwidth, arguments.cutoff, arguments.low_pass)
     described, identified = arm.model, None
     if arguments.identified or arguments.parameters:

@@ -40,8 +40,9 @@ def read_recording(
 ) -> Recording:
     """Read the states of some joints from a rosbag2 or CSV file; an hour at 1 kHz takes some 0.6 GB for six joints.
 
-    A state that is not later than the one before is skipped, and so is one that lacks velocities or efforts. Where a
-    bag's states have no stamp, the time at which they were recorded counts.
+    A state that is not later than the one before is skipped, and so is one that lacks velocities or efforts. Where none
+    has velocities, they are the derivatives of the positions. Where a bag's states have no stamp, the time at which
+    they were recorded counts.
 
     Args:
         path: folder, .db3 file or .mcap file of a bag, or a .csv file. The header of a CSV file is
@@ -67,6 +68,7 @@ def read_recording(
             recording_csv.states(path, joint_names) if is_csv else recording_bag.states(path, joint_names, topic, seen)
         )
         table = _table(rows, 1 + 3 * len(joint_names), partial)
+        table = table if partial else _with_velocities(table)
     if not len(table):
         known = f"its joints are {', '.join(sorted(seen))}" if seen else f"it has no messages on {topic}"
         known = "no line has all their values" if is_csv else known
@@ -87,9 +89,20 @@ def _table(states: Iterable[State], width: int, partial: bool) -> Array:
     values, last = array("d"), -np.inf
     missing = [np.nan] * (width // 3)
     for t, q, qd, effort in states:
-        if partial or (t > last and qd is not None and effort is not None):
+        if partial or (t > last and effort is not None):
             values.append(t)
             for part in (q, qd, effort):
                 values.extend(missing if part is None else part)
             last = t
     return np.frombuffer(values).reshape(-1, width)
+
+
+def _with_velocities(table: Array) -> Array:
+    """Return the rows that have velocities; where none has, all of them, with the derivatives of the positions."""
+    n = table.shape[1] // 3
+    lacks = np.any(np.isnan(table[:, 1 + n : 1 + 2 * n]), axis=1)
+    if not np.all(lacks) or len(table) < 2:
+        return table[~lacks]
+    table = table.copy()
+    table[:, 1 + n : 1 + 2 * n] = np.gradient(table[:, 1 : 1 + n], table[:, 0], axis=0)
+    return table

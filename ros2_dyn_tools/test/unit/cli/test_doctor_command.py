@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 from recordings import synthetic_recording
-from robots import MOCK_ARM, mock_arm
+from robots import MOCK_ARM, example_robots, joint, link, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import write_parameter_file
 from ros2_dyn_tools.cli.doctor import show
 from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
@@ -91,3 +92,15 @@ def test_arm_of_a_recording_has_the_joints_that_are_recorded(tmp_path):
         recorded_arm(MODEL, ["nose"])
     path = write_csv(tmp_path / "c.csv", synthetic_recording(MODEL, 3, seconds=1.0), names)
     assert joints_in_recording(path, "") == names
+
+
+def test_fingers_that_mimic_each_other_are_locked_and_the_links_of_a_parallelogram_are_not():
+    panda = RobotModel.from_urdf_file(example_robots() / "panda_description/urdf/panda.urdf")
+    arm = [f"panda_joint{i}" for i in range(1, 8)]
+    fingers = ["panda_finger_joint1", "panda_finger_joint2"]
+    assert recorded_arm(panda, [*arm, *fingers]) == (panda.reduced(arm), arm)
+    links = "".join(link(name, mass=1.0, inertia=(0.1, 0, 0, 0.1, 0, 0.1)) for name in "abcd")
+    passive = joint("passive", "revolute", "a", "c").replace("</joint>", '<mimic joint="shoulder"/></joint>')
+    joints = joint("shoulder", "revolute", "a", "b") + passive + joint("elbow", "revolute", "b", "d")
+    robot = RobotModel.from_urdf(f'<robot name="r">{links}{joints}</robot>')
+    assert recorded_arm(robot, ["shoulder", "passive", "elbow"]) == (robot, ["shoulder", "elbow"])

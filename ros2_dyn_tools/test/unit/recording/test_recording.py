@@ -59,11 +59,16 @@ def test_csv_is_read_by_the_names_of_its_columns(tmp_path):
     assert_array_equal([q, qd, effort], [[[2, 1], [8, 7]], [[4, 3], [10, 9]], [[6, 5], [12, 11]]])
 
 
-def test_csv_without_velocities_has_none(tmp_path):
+def test_velocities_that_nobody_recorded_are_the_derivatives_of_the_positions(tmp_path):
+    t = np.linspace(0.0, 2.0, 201)
+    write_bag(tmp_path / "bag", [(1.0 + x, [x * x, np.sin(x)], [], [5, 6]) for x in t.tolist()])
+    _, _, qd, _ = read_recording(tmp_path / "bag", JOINTS)
+    assert_allclose(qd[1:-1], np.stack([np.cos(t), 2 * t], axis=1)[1:-1], atol=1e-4)
+
+
+def test_csv_without_velocities_has_none_where_a_part_will_do(tmp_path):
     path = tmp_path / "motion.csv"
     path.write_text("time,elbow.position,elbow.effort\n0,1,2\n1,3,\n")
-    with pytest.raises(InputError, match="no complete states of elbow"):
-        read_recording(path, ["elbow"])
     _, q, qd, effort = read_recording(path, ["elbow"], partial=True)
     assert_array_equal(q, [[1], [3]])
     assert np.all(np.isnan(qd))
