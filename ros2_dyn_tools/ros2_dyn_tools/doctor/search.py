@@ -102,15 +102,21 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
         left = {each: refined(judge, each) for each in hypothesis.faults}
         evidence = {each: score - judge.score(other) + FAULT_PRICE for each, other in left.items()}
         spare = {each: evidence[each] - _needed(hypothesis, each) for each in left}
-        unexplained = friction_notes.unexplained(judge, hypothesis)
         for each, other in left.items():
-            if friction_notes.unexplained(judge, other) < unexplained:  # likely only because all may be wrong then
+            if _explains_less(judge, hypothesis, other):
                 spare[each] = -np.inf
         weakest = min(spare, key=lambda each: spare[each])
         if spare[weakest] > 0:
             return hypothesis, evidence
         hypothesis = _without_small(left[weakest])
     return hypothesis, {}
+
+
+def _explains_less(judge: Judge, hypothesis: Hypothesis, without: Hypothesis) -> bool:
+    """Return whether a gain leaves more of the efforts: it is likely only because all else may be wrong then."""
+    if np.array_equal(hypothesis.scales(judge.model), without.scales(judge.model)):
+        return False
+    return friction_notes.unexplained(judge, hypothesis) > friction_notes.unexplained(judge, without)
 
 
 def _needed(hypothesis: Hypothesis, without: Hypothesis) -> float:
