@@ -103,7 +103,7 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
         evidence = {each: score - judge.score(other) + FAULT_PRICE for each, other in left.items()}
         spare = {each: evidence[each] - _needed(hypothesis, each) for each in left}
         for each, other in left.items():
-            if _explains_less(judge, hypothesis, other):
+            if explains_less(judge, hypothesis, other):
                 spare[each] = -np.inf
         weakest = min(spare, key=lambda each: spare[each])
         if spare[weakest] > 0:
@@ -112,7 +112,7 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
     return hypothesis, {}
 
 
-def _explains_less(judge: Judge, hypothesis: Hypothesis, without: Hypothesis) -> bool:
+def explains_less(judge: Judge, hypothesis: Hypothesis, without: Hypothesis) -> bool:
     """Return whether a gain leaves more of the efforts: it is likely only because all else may be wrong then."""
     if np.array_equal(hypothesis.scales(judge.model), without.scales(judge.model)):
         return False
