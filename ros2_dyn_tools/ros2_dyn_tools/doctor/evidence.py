@@ -30,8 +30,8 @@ FEW = 100
 """Number of samples that do with twice that."""
 OCTAVES = 12
 """Base 2 logarithm of the ratio of the largest standard deviation of the rest, twice a joint's effort, to the least."""
-MODEL_ERROR = 0.005
-"""Least standard deviation of the rest as a part of the model's effort, RMS: no model of rigid bodies is better."""
+MODEL_ERROR = 0.002
+"""Least standard deviation of the rest as a part of the model's effort, RMS: as good robots repeat themselves."""
 FRICTION_DOUBT = np.array([0.05, 0.05, 0.02, 0.01, 0.03, 0.03])
 """Standard deviations of the parameters of friction, as fractions of the effort limit: see `FRICTIONS`."""
 RESTS = 2.0 ** np.arange(-6, 3 + FINE, FINE)
