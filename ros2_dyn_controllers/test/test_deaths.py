@@ -7,6 +7,7 @@ force accelerates no joint by more than 5 rad/s^2. Promise: the arm is at rest 1
 """
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -24,12 +25,13 @@ def program(tmp_path_factory):
     return build("deaths.cpp", tmp_path_factory.mktemp("deaths") / "deaths", "-O2")
 
 
-def play(program, folder, model, masses, friction, who):
-    """Return for each kind of references what deaths.cpp prints."""
-    (folder / "holder.tape").write_bytes(make_tape(model, ("effort", "gravity", "jacobian")).to_bytes())
+def play(program, folder, model, masses, friction, who="holder", strength=1.0):
+    """Return for each kind of references what deaths.cpp prints; the effort limits are times `strength`."""
+    holder = make_tape(model, ("effort", "gravity", "jacobian"))
     arm = make_tape(wrong(model, masses, 0.0), ("qdd",), ("q", "qd", "tau"))
-    (folder / "arm.tape").write_bytes(arm.to_bytes())
     tapes = folder / "holder.tape", folder / "arm.tape"
+    for path, tape in zip(tapes, (holder, arm)):
+        path.write_bytes(replace(tape, limits=tape.limits * [1, 1, 1, strength]).to_bytes())
     command = [program, *tapes, str(friction), str(DEATHS), "1", who]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {name: list(map(float, numbers)) for name, *numbers in map(str.split, printed.splitlines())}
@@ -38,13 +40,19 @@ def play(program, folder, model, masses, friction, who):
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize(("masses", "friction"), [(1.2, 0.0), (0.8, 0.03)])
 def test_arm_comes_to_rest_wherever_its_references_end(program, tmp_path, arm, masses, friction):
-    for deaths, moving, restless, *_, share, _ in play(
-        program, tmp_path, ARMS[arm], masses, friction, "holder"
-    ).values():
+    for deaths, moving, restless, *_, share, _ in play(program, tmp_path, ARMS[arm], masses, friction).values():
         assert deaths == DEATHS // 5
         assert moving > 0
         assert restless == 0
         assert share < 1.3
+
+
+def test_joints_that_their_weight_exceeds_drive_no_others(program, tmp_path):
+    """They fall. Cut off one by one, the efforts of the others made joints 22 times as fast as their limits."""
+    played = play(program, tmp_path, ARMS["panda"], 1.2, 0.0, strength=0.6)
+    assert sum(restless for _, _, restless, *_ in played.values()) > 0
+    for *_, share, _ in played.values():
+        assert share < 1.5
 
 
 def test_efforts_that_stay_hold_no_arm(program, tmp_path):

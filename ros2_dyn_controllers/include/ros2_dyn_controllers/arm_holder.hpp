@@ -136,10 +136,9 @@ public:
     }
     compute(q);
     const bool beyond_gravity = state_ == State::follows && !reference.q;
-    const double share = beyond_gravity ? 1.0 : possible();
+    if (!beyond_gravity) {relieve();}
     for (std::size_t i = 0; i < n_; i++) {
-      const double more = beyond_gravity ? reference.effort[i] : share * (whole_[i] - gravity_[i]);
-      effort_[i] = limited(i, gravity_[i] + more, dt);
+      effort_[i] = limited(i, beyond_gravity ? gravity_[i] + reference.effort[i] : whole_[i], dt);
     }
     begun_ = true;
     return effort_;
@@ -283,17 +282,24 @@ private:
     tape_.evaluate();
   }
 
-  /// The part of what moves the arm for which no joint needs more than its limit. If one joint lacked effort for it and
-  /// the others had theirs, it would be moved by them, and they by it.
-  double possible() const noexcept
+  /// Let a joint that lacks effort move as it must, and give the others the efforts for that: with those for the motion
+  /// that was asked for it would drive them, and they it.
+  void relieve() noexcept
   {
-    double share = 1.0;
-    for (std::size_t i = 0; i < n_; i++) {
-      const double more = whole_[i] - gravity_[i], limit = tape_.limits[i].effort;
-      const double left = more > 0.0 ? limit - gravity_[i] : limit + gravity_[i];
-      if (left < share * std::fabs(more)) {share = std::max(0.0, left / std::fabs(more));}
+    for (std::size_t rounds = 2 * n_; rounds > 0; rounds--) {
+      std::size_t weak = n_;
+      double most = 1.0 + 1e-9;
+      for (std::size_t i = 0; i < n_; i++) {
+        if (const double part = std::fabs(whole_[i]) / tape_.limits[i].effort; part > most) {most = part, weak = i;}
+      }
+      if (weak == n_) {return;}
+      const double effort = whole_[weak], lacks = std::copysign(tape_.limits[weak].effort, effort) - effort;
+      qdd_[weak] += 1.0;
+      tape_.evaluate();
+      const double inertia = whole_[weak] - effort;  // efforts are linear in accelerations
+      qdd_[weak] += lacks / inertia - 1.0;
+      tape_.evaluate();
     }
-    return share;
   }
 
   /// What a reference asks for changes gradually. What brakes and holds is there at once.
