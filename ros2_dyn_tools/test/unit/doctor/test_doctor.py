@@ -42,6 +42,7 @@ KNOWN = {
     ("ur10", "all joints times 1.5"): OWN_GAIN,
     ("ur10", "common gain and payload"): OWN_GAIN,
     ("panda", "gain and common gain"): "the description has a hand that this Panda lacks",
+    ("panda", "gain and percent"): "gains of two wrists, whose efforts are friction, explain it as well",
     ("panda", "tilted by 45 degrees about x"): UPRIGHT,
     ("panda", "common gain and mounting"): UPRIGHT,
     ("panda", "order and mounting"): UPRIGHT,
