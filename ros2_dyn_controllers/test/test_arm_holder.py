@@ -15,9 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from compiled import build, compiler
 from held_arm import ARM, ARMS, HeldArm, Holder, HolderSettings, wrong
+from robots import joint, link, robot
 from ros2_dyn.dynamics import gravity, mass_matrix
 from ros2_dyn.kernels.make_tape import make_tape
-from ros2_dyn.model import Payload
+from ros2_dyn.model import JointDynamics, Payload, RobotModel
 
 pytestmark = pytest.mark.skipif(not compiler(), reason="no C++ compiler is here")
 
@@ -262,3 +263,18 @@ def test_nothing_is_allocated_in_an_update(library):
     for given in ({}, {"effort": q}, {"motion": (q, q, q)}, {"effort": q, "age": 1.0}):
         holder.update(0.01, q, q, **given)
     assert library.allocations() == before
+
+
+def test_joint_that_moves_nothing_and_lacks_effort_gets_its_limit(library):
+    """Its friction alone exceeds it: no acceleration changes that."""
+    inertia = (0.1, 0, 0, 0.1, 0, 0.1)
+    links = link("a", 1.0, inertia=inertia), link("b", 1.0, inertia=inertia), link("c")
+    joints = joint("shoulder", "revolute", "a", "b"), joint("bare", "revolute", "b", "c")
+    model = RobotModel.from_urdf(robot(*links, *joints))
+    model = model.with_joint_dynamics({"bare": JointDynamics(coulomb=200.0)})
+    holder = Holder(library, make_tape(model).to_bytes())
+    motion = np.zeros(2), np.array([0.0, 1.0]), np.zeros(2)
+    for _ in range(100):
+        _, effort = holder.update(0.01, np.zeros(2), np.zeros(2), motion=motion)
+        assert np.isfinite(effort).all()
+    assert effort[1] == 100.0

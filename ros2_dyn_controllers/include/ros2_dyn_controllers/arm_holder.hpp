@@ -297,8 +297,9 @@ private:
       qdd_[weak] += 1.0;
       tape_.evaluate();
       const double inertia = whole_[weak] - effort;  // efforts are linear in accelerations
-      qdd_[weak] += lacks / inertia - 1.0;
+      qdd_[weak] += (inertia > 0.0 ? lacks / inertia : 0.0) - 1.0;
       tape_.evaluate();
+      if (!(inertia > 0.0)) {return;}  // it moves nothing, so that no acceleration changes its effort
     }
   }
 

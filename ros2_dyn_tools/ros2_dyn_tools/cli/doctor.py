@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recorded_arm import arm_in
 from ros2_dyn_tools.cli.recording_arguments import add_joint_arguments, add_parameters_argument
 from ros2_dyn_tools.doctor import Report, diagnose
@@ -34,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: a file cannot be read or is too short, or joints do not match.
         ModelError: the URDF is wrong.
     """
-    arm, names = arm_in(arguments.recording, read_arm(arguments.urdf, arguments.parameters), arguments)
+    arm, names = arm_in(arguments.recording, arguments)
     recording = read_recording(arguments.recording, names, arguments.topic, partial=True)
     report = diagnose(arm.model, recording, arm.settings.in_order(arm.settings.states.effort_gain, arm.model, 1.0))
     if arguments.json:

@@ -15,7 +15,6 @@ from rich.table import Table
 from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.description_bounds import read_text
-from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.cli.recorded_arm import arm_in
 from ros2_dyn_tools.cli.recording_arguments import (
@@ -77,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
         value = getattr(arguments, name)
         if value is not None and not value > 0:
             raise InputError(name, f"expected a positive frequency, got {value}")
-    arm, names = arm_in(arguments.recordings[0], read_arm(arguments.urdf, arguments.parameters), arguments)
+    arm, names = arm_in(arguments.recordings[0], arguments)
     model = arm.model
     options = Options(
         cutoff=arguments.cutoff,

@@ -20,12 +20,14 @@ MESSAGES = 500
 """Messages of a bag that are looked through for names: those of a gripper may come first."""
 
 
-def arm_in(recording: Path, arm: Arm, arguments: argparse.Namespace) -> tuple[Arm, list[str]]:
+def arm_in(recording: Path, arguments: argparse.Namespace) -> tuple[Arm, list[str]]:
     """Return the arm with the joints that the arguments name, or all that are recorded, and their recorded names.
 
     Raises:
-        InputError: the robot lacks a joint, none is recorded, or the recording cannot be read.
+        InputError: the robot lacks a joint, none is recorded, or the recording or the parameter file cannot be read.
+        ModelError: the URDF is wrong.
     """
+    arm = read_arm(arguments.urdf, arguments.parameters)
     if arguments.joints or arguments.recorded_joints:
         model = arm.model.reduced(arguments.joints) if arguments.joints else arm.model
         return arm._replace(model=model), recorded_names(model, arguments)
@@ -37,10 +39,10 @@ def read_arm_and_motion(arguments: argparse.Namespace) -> tuple[Arm, Recording]:
     """Return the arm of the arguments, and its recording in the order of its joints, with efforts in N m or N.
 
     Raises:
-        InputError: as of `read_arm`, `arm_in` and `read_recording`.
+        InputError: as of `arm_in` and `read_recording`.
         ModelError: the URDF is wrong.
     """
-    arm, names = arm_in(arguments.recording, read_arm(arguments.urdf, arguments.parameters), arguments)
+    arm, names = arm_in(arguments.recording, arguments)
     return arm, in_newtons(arm, read_recording(arguments.recording, names, arguments.topic))
 
 
