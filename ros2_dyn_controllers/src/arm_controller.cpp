@@ -53,6 +53,8 @@ ArmController::CallbackReturn ArmController::on_init()
 
 ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle::State &)
 {
+  commands_.reset();  // those of an earlier configuration must find no holder half made
+  payloads_.reset();
   const auto chosen = parameters_->get_params();
   if (const std::string problem = load(chosen); !problem.empty()) {
     const std::string & source = chosen.tape_topic.empty() ? chosen.tape : chosen.tape_topic;
