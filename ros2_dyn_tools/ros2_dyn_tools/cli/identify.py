@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.description_bounds import read_text
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn_tools.cli.gate_table import show_gate
 from ros2_dyn_tools.cli.recorded_arm import arm_in
 from ros2_dyn_tools.cli.recording_arguments import (
     add_joint_arguments,
@@ -27,7 +29,8 @@ from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.identification.parts import Split
 from ros2_dyn_tools.identification.report import report
 from ros2_dyn_tools.identification.urdf_output import write_arm
-from ros2_dyn_tools.recording.recording import read_recording
+from ros2_dyn_tools.recording.gate import gate
+from ros2_dyn_tools.recording.recording import Recording, read_recording
 
 SPLITS = {"last": Split(), "middle": Split(1 / 3, 2 / 3), "none": Split(1.0, 1.0)}
 """The part that is kept for the test."""
@@ -86,12 +89,19 @@ def run(arguments: argparse.Namespace) -> None:
         tilt=not arguments.no_tilt,
     )
     console = Console()
+
+    def motions() -> Iterator[Recording]:
+        for path in arguments.recordings:
+            recording = in_newtons(arm, read_recording(path, names, arguments.topic))
+            show_gate(gate(model, recording), console)
+            yield recording
+
     columns = (TextColumn("{task.description:16}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("reading", total=1.0)
         found = identify(
             model,
-            (in_newtons(arm, read_recording(path, names, arguments.topic)) for path in arguments.recordings),
+            motions(),
             options,
             lambda step, share: progress.update(task, description=step, completed=share),
         )

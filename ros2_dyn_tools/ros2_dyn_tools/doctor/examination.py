@@ -17,7 +17,6 @@ from ros2_dyn_tools.doctor import (
     mounting,
     swapped_joints,
     unknown_payload,
-    velocity,
 )
 from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.diagnosis import CODES, Diagnosis, Note
@@ -26,8 +25,8 @@ from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
 from ros2_dyn_tools.doctor.recorded_samples import take_samples
 from ros2_dyn_tools.doctor.search import QUICK_SAMPLES, THOROUGH_SAMPLES, certain, search
-from ros2_dyn_tools.doctor.usable import notes as usable_notes
 from ros2_dyn_tools.doctor.usable import usable
+from ros2_dyn_tools.recording.gate import gate, repeated_stamps
 from ros2_dyn_tools.recording.recording import Recording
 
 MODULES = (swapped_joints, effort_meaning, effort_gain, mounting, unknown_payload, delay)
@@ -64,7 +63,8 @@ def diagnose(model: RobotModel, recording: Recording, effort_gain: ArrayLike = 1
     hypotheses = search(Judge(model, samples.thinned(2), QUICK_SAMPLES, QUICK))
     judge = Judge(model, samples, THOROUGH_SAMPLES, THOROUGH, effort_gain)
     hypothesis, evidence = certain(judge, hypotheses)
-    notes = [*usable_notes(model, recording), *velocity.stamps(as_recorded.t), *velocity.notes(model, recording)]
+    checks = [*repeated_stamps(as_recorded.t), *gate(model, recording)]
+    notes = [Note(each.subject, each.joint, each.told) for each in checks if not each.good]
     without_model = judge.score_without_model() - judge.score(hypothesis)
     if without_model > 0:
         return Report([*found, effort_meaning.external_only(without_model)], notes, Hypothesis.nothing_wrong(model.n))

@@ -7,15 +7,12 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn_tools.doctor.diagnosis import Note
 from ros2_dyn_tools.recording.recording import Recording
 
 SLOWEST = 0.2
 """Time between two states, s, above which a motion cannot be seen."""
 BACK = 0.5
 """Time by which stamps of one run do not go back, s."""
-LITTLE = 0.1
-"""Range of a joint's positions, rad or m, of which little can be told."""
 
 
 def usable(model: RobotModel, recording: Recording) -> Recording:
@@ -44,14 +41,3 @@ def usable(model: RobotModel, recording: Recording) -> Recording:
     if apart > SLOWEST:
         raise InputError("recording", f"its states are {apart:.3g} s apart, expected at most {SLOWEST:g} s")
     return recording._replace(effort=np.where(silent, 0.0, recording.effort))
-
-
-def notes(model: RobotModel, recording: Recording) -> list[Note]:
-    """Return which joints have no efforts, or hardly move, in a usable recording with positions in rad."""
-    found = []
-    for name, q, effort in zip(model.joint_names, recording.q.T, recording.effort.T):
-        if not np.any(effort):
-            found.append(Note("effort", name, "it has no efforts that change: nothing is told of them"))
-        elif np.ptp(q) < LITTLE:
-            found.append(Note("motion", name, f"it moves by {np.ptp(q):.2g} alone: little is told of it"))
-    return found

@@ -11,7 +11,8 @@ from ros2_dyn.errors import InputError
 from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.recorded_samples import MAX_DURATION, take_samples
-from ros2_dyn_tools.doctor.velocity import notes, stamps
+from ros2_dyn_tools.recording.gate import repeated_stamps
+from ros2_dyn_tools.recording.recorded_velocities import doubts
 from ros2_dyn_tools.recording.recording import Recording
 
 MODEL = mock_arm()
@@ -75,7 +76,7 @@ def test_small_motion_in_degrees_is_told_by_its_velocities():
 
 def test_velocities_that_are_missing_late_or_zero_are_noted():
     def said(qd) -> list[str]:
-        return [each.text for each in notes(MODEL, RECORDING._replace(qd=qd))]
+        return [text for _, text in doubts(MODEL, RECORDING._replace(qd=qd))]
 
     assert said(RECORDING.qd) == []
     assert "no velocities" in said(np.full_like(RECORDING.qd, np.nan))[0]
@@ -83,8 +84,8 @@ def test_velocities_that_are_missing_late_or_zero_are_noted():
     late = np.stack([np.interp(RECORDING.t - 0.05, RECORDING.t, x) for x in RECORDING.qd.T], axis=1)
     assert all("50 ms late" in text for text in said(late))
     assert len(said(late)) == 6
-    assert stamps(RECORDING.t) == []
-    assert "600 of 1200 states" in stamps(np.repeat(RECORDING.t[::2], 2))[0].text
+    assert repeated_stamps(RECORDING.t) == []
+    assert "600 of 1200 states" in repeated_stamps(np.repeat(RECORDING.t[::2], 2))[0].told
 
 
 def test_faults_of_a_hypothesis_are_taken_away_one_at_a_time():

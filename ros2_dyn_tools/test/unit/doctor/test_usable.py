@@ -10,7 +10,8 @@ from robots import general_tree, mock_arm
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.doctor import diagnose
 from ros2_dyn_tools.doctor.recorded_samples import take_samples
-from ros2_dyn_tools.doctor.usable import notes, usable
+from ros2_dyn_tools.doctor.usable import usable
+from ros2_dyn_tools.recording.gate import gate
 from ros2_dyn_tools.recording.recording import Recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
@@ -60,8 +61,8 @@ def test_joints_without_efforts_and_those_that_hardly_move_are_noted():
     found = usable(MODEL, RECORDING._replace(effort=effort, q=q))
     assert_allclose(found.effort[:, 3:5], 0.0)
     names = MODEL.joint_names
-    told = [(note.subject, note.joint) for note in notes(MODEL, found)]
-    assert told == [("motion", names[1]), ("effort", names[3]), ("effort", names[4])]
+    told = [(each.subject, each.joint) for each in gate(MODEL, found) if each.joint]
+    assert told == [("effort", names[3]), ("effort", names[4]), ("motion", names[1])]
 
 
 def test_states_with_earlier_stamps_are_left_out():

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of what a recording is good for, on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ros2_dyn_tools.recording.gate import Check
+
+
+def show_gate(checks: Iterable[Check], console: Console) -> None:
+    """Print what a recording is good for."""
+    table = Table("is the recording good enough?", "joint", "found", "record instead")
+    for each in checks:
+        colour = "green" if each.good else "yellow"
+        table.add_row(f"[{colour}]{each.subject}[/]", *(escape(x) for x in (each.joint or "", each.told, each.instead)))
+    console.print(table)
