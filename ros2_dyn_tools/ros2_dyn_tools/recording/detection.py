@@ -152,37 +152,35 @@ def with_step(
     return residuals + rise[:, None] * np.asarray(effort, dtype=float)
 
 
-def smallest_step(
+def smallest_steps(
     recording: Recording,
     residuals: Array,
     thresholds: Sequence[float],
     *,
-    joint: int,
     bandwidth: float,
     within: float = 0.5,
     effort_filter: EffortFilter = NO_FILTER,
-) -> float:
-    """Return the smallest step of external effort on a joint that is detected at any time and with either sign.
+) -> tuple[Array, Array]:
+    """Return at which states steps of external effort were tried, and the smallest that is detected of each joint.
 
     Args:
         recording: the motion.
         residuals: external efforts without the step, N m or N, shape (m, n).
-        thresholds: thresholds of the detector.
-        joint: index of the joint.
+        thresholds: thresholds of the detector, N m or N, shape (n,).
         bandwidth: bandwidth of the observer, 1/s.
         within: maximum time from the step to its detection, s.
         effort_filter: filter of the driver, which the observer puts on the model, too.
 
     Returns:
-        Height of the step, N m or N.
+        Indices of the states, shape (k,); heights, N m or N, shape (k, n, 2), of a step upwards and one downwards.
     """
-    r, e = residuals[:, joint], thresholds[joint]
     period = float(np.median(np.diff(recording.t)))
     ahead = int(within / period)
-    needed = 0.0
-    for i in range(0, len(r) - ahead, max(1, ahead // 20)):
+    begins = np.arange(0, len(residuals) - ahead, max(1, ahead // 20))
+    needed = np.empty((len(begins), residuals.shape[1], 2))
+    for k, i in enumerate(begins.tolist()):
         then = slice(i + 1, i + 1 + ahead)
-        rise = step_response(recording.t[then] - recording.t[i], bandwidth, effort_filter)
-        for sign in (1.0, -1.0):
-            needed = max(needed, float(np.min((e - sign * r[then]) / rise)))
-    return needed
+        rise = step_response(recording.t[then] - recording.t[i], bandwidth, effort_filter)[:, None]
+        for side, sign in enumerate((1.0, -1.0)):
+            needed[k, :, side] = np.min((np.array(thresholds) - sign * residuals[then]) / rise, axis=0)
+    return begins, np.maximum(needed, 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.recording.detection import USUAL, calibrate, detect, observe, smallest_step, with_step
+from ros2_dyn_tools.recording.detection import USUAL, calibrate, detect, observe, smallest_steps, with_step
 from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
@@ -90,10 +90,8 @@ def collision_report(
     residuals = observed[~early]
     smallest = (np.nan,) * model.n
     if not steps:
-        smallest = tuple(
-            smallest_step(rest, residuals, thresholds, joint=i, bandwidth=bandwidth, effort_filter=driver)
-            for i in range(model.n)
-        )
+        _, needed = smallest_steps(rest, residuals, thresholds, bandwidth=bandwidth, effort_filter=driver)
+        smallest = tuple(np.max(needed, axis=(0, 2)).tolist())
     for step in steps:
         effort = _effort(model, rest, step)
         residuals = with_step(

@@ -12,7 +12,7 @@ from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.cli.collision_report import ArtificialContact, collision_report
-from ros2_dyn_tools.recording.detection import detect, observe, smallest_step, with_step
+from ros2_dyn_tools.recording.detection import detect, observe, smallest_steps, with_step
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import read_recording
 
@@ -67,8 +67,9 @@ def test_the_smallest_step_is_detected_and_less_is_not():
     report = collision_report(MODEL, recording)
     assert not report.alarms
     quiet = report.residuals
+    _, steps = smallest_steps(report.recording, quiet, report.thresholds, bandwidth=K)
     for joint in (1, 5):
-        step = smallest_step(report.recording, quiet, report.thresholds, joint=joint, bandwidth=K)
+        step = np.max(steps[:, joint])
         assert 0.5 * report.thresholds[joint] < step < 4 * report.thresholds[joint]
         missed = 0
         for start in np.linspace(13.0, 23.0, 40):

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The smallest force that is felt: by hand on one joint, and by pushes played into recordings."""
+
+import numpy as np
+import pytest
+
+from real_arms import REAL_ARMS, real_arm
+from recordings import MODEL, recorded_motion
+from ros2_dyn.dynamics import jacobian
+from ros2_dyn.model import RobotModel
+from ros2_dyn_tools.passport.felt_forces import FELT, WITHIN, Watch, felt_forces
+from ros2_dyn_tools.recording.detection import observe, step_response
+from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.report.contact_report import collision_report
+
+pytest.importorskip("scipy", reason="SciPy is not installed")
+PENDULUM = RobotModel.from_urdf("""<robot name="pendulum"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link><link name="tip"/>
+<joint name="swing" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" effort="10" velocity="3"/></joint>
+<joint name="end" type="fixed"><parent link="arm"/><child link="tip"/><origin xyz="0.5 0 0"/></joint></robot>""")
+
+
+def test_forces_on_a_pendulum_are_those_of_its_lever():
+    """It is level, 0.5 m long, and nothing disturbs it: half a second of 2 N m has to be reached."""
+    t = np.arange(0, 4, 0.01)
+    still = np.zeros((len(t), 1))
+    watch = Watch(Recording(t, still, still, still), still, [2.0], 25.0)
+    found = {each.direction: each for each in felt_forces(PENDULUM, watch)}
+    force = 2.0 / 0.5 / step_response(np.array([WITHIN]), 25.0)[0]
+    assert found["z"].force == pytest.approx(force, rel=1e-4)
+    assert found["easiest"].force == pytest.approx(force, rel=1e-4)
+    assert found["x"].force == found["y"].force == found["hardest"].force == np.inf
+    assert found["z"].delay == pytest.approx(np.log(2) / 25.0, abs=0.01)  # 1 - exp(-25 t) = 1/2
+    assert np.isnan(found["x"].delay)
+
+
+def share_felt(model, watch, direction, force, rounds, rng):
+    """Return the share of pushes at the tip that are felt: half a second each, then half a second without.
+
+    They are played into the efforts, with the arm's posture as it changes; the observer forgets one until the next.
+    """
+    recording, felt = watch.recording, []
+    J = jacobian(model, recording.q)[:, "xyz".index(direction)]
+    for _ in range(rounds):
+        phase = (recording.t - recording.t[0] - rng.uniform(0, 1)) / (2 * WITHIN)
+        number, pushed = np.floor(phase).astype(int), phase % 1 < 0.5
+        side = rng.choice([-force, force], number[-1] + 2)[number]
+        external = J * (side * pushed)[:, None]
+        residuals = observe(model, recording._replace(effort=recording.effort - external), watch.bandwidth)
+        exceeded = np.any(np.abs(residuals) > watch.thresholds, axis=1)
+        felt += [np.any(exceeded[pushed & (number == k)]) for k in range(1, number[-1])]
+    return np.mean(felt)
+
+
+def watched(model, recording):
+    """Return the halves of a recording as a detector sees them that is calibrated on the first, and its model."""
+    report = collision_report(model, recording)
+    border = report.recording.t[0]
+    first = Recording(*(values[(recording.t < border) & (recording.t > 0.5)] for values in recording))
+    before = recording.t < border
+    whole = observe(report.model, recording, 25.0)
+    early = Watch(first, whole[before & (recording.t > 0.5)], report.thresholds, 25.0)
+    return report.model, early, Watch(report.recording, report.residuals, report.thresholds, 25.0)
+
+
+@pytest.mark.parametrize("name", ["simulated", *REAL_ARMS])
+def test_nine_of_ten_pushes_of_the_predicted_force_are_felt(name):
+    """Predicted from one half of a recording; played into the other, where a tenth less and more change the share."""
+    model, recording = (MODEL, recorded_motion(noise=1.0)) if name == "simulated" else real_arm(name)
+    model, early, late = watched(model, recording)
+    rng = np.random.default_rng(7)
+    tip = {each.direction: each.force for each in felt_forces(model, early) if each.link == model.default_tip}
+    for direction in "xyz":
+        force = tip[direction]
+        assert share_felt(model, late, direction, 1.3 * force, 5, rng) >= FELT - 0.1
+        assert share_felt(model, late, direction, force / 2, 5, rng) < FELT
