@@ -12,6 +12,7 @@ COMMANDS = (
     "excite",
     "identify",
     "layouts",
+    "passport",
     "replay",
     "report",
     "retime",

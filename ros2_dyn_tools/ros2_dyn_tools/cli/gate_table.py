@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ros2_dyn_tools.recording.gate import Check
+from ros2_dyn_tools.recording.gate import Check, rows
 
 
 def show_gate(checks: Iterable[Check], console: Console) -> None:
     """Print what a recording is good for."""
-    table = Table("is the recording good enough?", "joint", "found", "record instead")
-    for each in checks:
+    table = Table("subject", "joints", "found", "record instead", title="Is the recording good enough?")
+    for each, joints in rows(checks):
         colour = "green" if each.good else "yellow"
-        table.add_row(f"[{colour}]{each.subject}[/]", *(escape(x) for x in (each.joint or "", each.told, each.instead)))
+        table.add_row(f"[{colour}]{each.subject}[/]", *(escape(x) for x in (joints, each.told, each.instead)))
     console.print(table)

@@ -7,16 +7,13 @@ import argparse
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model.description_bounds import read_text
-from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.cli.gate_table import show_gate
 from ros2_dyn_tools.cli.recorded_arm import arm_in
 from ros2_dyn_tools.cli.recording_arguments import (
@@ -105,31 +102,20 @@ def run(arguments: argparse.Namespace) -> None:
             options,
             lambda step, share: progress.update(task, description=step, completed=share),
         )
+    gain = arm.settings.states.effort_gain
     recordings = ", ".join(path.name for path in arguments.recordings)
     write_arm(
         arguments.output,
         read_text(arguments.urdf),
         model,
         found.model,
-        others=_other_parameters(found, arm.settings),
+        others=found.parameters(arm.settings.in_order(gain, model, 1.0) if gain else None),
         comment=f"Identified with {arguments.output.name} from {recordings}, {date.today().isoformat()}.",
     )
     text = arguments.report or arguments.output.with_suffix(".md")
     text.write_text("\n".join(report(found)) + "\n", encoding="utf-8")
     _show(found, console)
     console.print(f"written: {arguments.output}, {arguments.output.with_suffix('.yaml')}, {text}", soft_wrap=True)
-
-
-def _other_parameters(found: Identification, given: Settings) -> dict[str, Any]:
-    """Return what was found or given besides friction and rotors; a filter without delay is none of a driver."""
-    values: dict[str, Any] = {}
-    if given.states.effort_gain:
-        values["states.effort_gain"] = given.in_order(given.states.effort_gain, found.model, 1.0)
-    if found.settings.effort_filter.kind == "first_order":
-        values["states.effort_filter_cutoff"] = found.settings.effort_filter.cutoff
-    if tuple(found.gravity) != STANDARD_GRAVITY:
-        values["robot.gravity"] = found.gravity.tolist()
-    return values
 
 
 def _show(found: Identification, console: Console) -> None:

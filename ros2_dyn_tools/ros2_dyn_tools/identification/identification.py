@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.identification.parts import Split
@@ -76,3 +78,18 @@ class Identification:
     """Length of the fit part and of the test part, s."""
     rate: float
     """Sampling rate of the motion that it was fitted to, Hz."""
+
+    def parameters(self, effort_gain: Sequence[float] | None) -> dict[str, Any]:
+        """Return parameters of the node besides friction and rotors; a filter without delay is none of a driver.
+
+        Args:
+            effort_gain: what the driver's efforts were multiplied with, shape (n,); None for nothing.
+        """
+        values: dict[str, Any] = {}
+        if effort_gain is not None and any(gain != 1.0 for gain in effort_gain):
+            values["states.effort_gain"] = [float(gain) for gain in effort_gain]
+        if self.settings.effort_filter.kind == "first_order":
+            values["states.effort_filter_cutoff"] = self.settings.effort_filter.cutoff
+        if tuple(self.gravity) != STANDARD_GRAVITY:
+            values["robot.gravity"] = self.gravity.tolist()
+        return values

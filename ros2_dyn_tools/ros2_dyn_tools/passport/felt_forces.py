@@ -24,6 +24,8 @@ FELT = 0.9
 """Share of the pushes that are felt."""
 WITHIN = 0.5
 """Time within which a push has to be felt, s."""
+SMALL = 1e-3
+"""Load of a joint, as a share of the largest, below which it counts as none: the force goes through its axis."""
 DIRECTIONS = np.array([u for u in product((-1.0, 0.0, 1.0), repeat=3) if any(u)])
 """Directions, base axes, to the faces, edges and corners of a cube, shape (26, 3)."""
 AXES = "xyz"
@@ -34,9 +36,9 @@ class FeltForce(NamedTuple):
 
     link: str
     direction: str
-    """"x", "y" or "z" of the base, to either side; "easiest" or "hardest" of all directions."""
+    """"x", "y" or "z" of the base, to either side; "easiest" or "hardest" of all directions; "about x" and so on."""
     force: float
-    """N; infinite where no joint is loaded."""
+    """N, about an axis N m; infinite where no joint is loaded."""
     delay: float
     """Time, s, after which half of the pushes of twice that force are felt; NaN for an infinite force."""
 
@@ -71,22 +73,33 @@ def felt_forces(model: RobotModel, watch: Watch) -> list[FeltForce]:
         within=WITHIN,
         effort_filter=watch.effort_filter,
     )
-    units = DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
     found = []
-    for link, J in _linear_jacobians(model, watch.recording.q[begins]):
+    for link, J in _far_ends(model, watch.recording.q[begins]):
+        units = DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
         load = np.einsum("dc,kcn->kdn", units, J)
         forces = np.quantile(_smallest(load, needed), FELT, axis=0, method="higher")
-        axes = {axis: np.flatnonzero(np.abs(units[:, i]) == 1.0) for i, axis in enumerate(AXES)}
-        worst = {axis: int(both[np.argmax(forces[both])]) for axis, both in axes.items()}
+        worst = {axis: _harder(forces, np.abs(units[:, i]) == 1.0) for i, axis in enumerate(AXES)}
         worst |= {"easiest": int(np.argmin(forces)), "hardest": int(np.argmax(forces))}
         for direction, d in worst.items():
             force = float(forces[d])
-            delay = _delay(watch, begins, 2 * force * load[:, d]) if np.isfinite(force) else np.nan
-            found.append(FeltForce(link, direction, force, delay))
+            found.append(FeltForce(link, direction, force, _delay(watch, begins, force, load[:, d])))
+    about = jacobian(model, watch.recording.q[begins])[:, 3:]
+    load = np.concatenate([about, -about], axis=1)
+    moments = np.quantile(_smallest(load, needed), FELT, axis=0, method="higher")
+    for i, axis in enumerate(AXES):
+        d = _harder(moments, np.arange(6) % 3 == i)
+        moment = float(moments[d])
+        delay = _delay(watch, begins, moment, load[:, d])
+        found.append(FeltForce(model.default_tip, f"about {axis}", moment, delay))
     return found
 
 
-def _linear_jacobians(model: RobotModel, q: Array) -> Iterator[tuple[str, Array]]:
+def _harder(forces: Array, among: Array) -> int:
+    """Return which of some directions needs the largest force."""
+    return int(np.argmax(np.where(among, forces, -1.0)))
+
+
+def _far_ends(model: RobotModel, q: Array) -> Iterator[tuple[str, Array]]:
     """Yield the far end of each link and the tip, and their linear Jacobians in base axes, shape (k, 3, n)."""
     for joint, parent in enumerate(model.lambda_):
         if parent >= 0:
@@ -104,15 +117,20 @@ def _smallest(load: Array, needed: Array) -> Array:
         needed: efforts that are felt upwards and downwards, shape (k, n, 2).
     """
     efforts = np.where(load > 0, needed[:, None, :, 0], needed[:, None, :, 1])
-    small = np.abs(load) < 1e-9
+    small = np.abs(load) <= SMALL * np.max(np.abs(load))
     return np.min(np.where(small, np.inf, efforts) / np.where(small, 1.0, np.abs(load)), axis=-1)
 
 
-def _delay(watch: Watch, begins: Array, efforts: Array) -> float:
-    """Return the median time after which steps of effort, shape (k, n), are felt; infinite if most are not."""
+def _delay(watch: Watch, begins: Array, force: float, load: Array) -> float:
+    """Return the median time after which twice a force is felt, infinite if most are not; NaN for an infinite force.
+
+    Its efforts are `load`, shape (k, n), per unit.
+    """
+    if not np.isfinite(force):
+        return np.nan
     t, levels = watch.recording.t, np.array(watch.thresholds)
     times = []
-    for i, effort in zip(begins.tolist(), efforts):
+    for i, effort in zip(begins.tolist(), 2 * force * load):
         then = slice(i + 1, int(np.searchsorted(t, t[i] + WITHIN)) + 1)
         rise = step_response(t[then] - t[i], watch.bandwidth, watch.effort_filter)[:, None]
         felt = np.flatnonzero(np.any(np.abs(watch.residuals[then] + rise * effort) > levels, axis=1))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +64,14 @@ def gate(model: RobotModel, recording: Recording) -> list[Check]:
     for joint, text in recorded_velocities.doubts(model, recording):
         checks.append(Check("velocity", joint, False, text, "what the driver measures"))
     return [*checks, *_power(model, recording)]
+
+
+def rows(checks: Iterable[Check]) -> list[tuple[Check, str]]:
+    """Return the checks for a table, each with the joints that it is told of alike."""
+    alike: dict[Check, list[str]] = {}
+    for each in checks:
+        alike.setdefault(each._replace(joint=None), []).append(each.joint or "")
+    return [(each, ", ".join(joints)) for each, joints in alike.items()]
 
 
 def repeated_stamps(t: Array) -> list[Check]:

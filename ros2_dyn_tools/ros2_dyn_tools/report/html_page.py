@@ -74,7 +74,7 @@ def _write(path: Path, heading: Heading, parts: Iterable[str]) -> None:
 
 
 def _parts(report: EffortReport) -> Iterator[str]:
-    yield from map(_table, effort_tables(report))
+    yield from map(table_element, effort_tables(report))
     yield from (f'<p class="notes">{escape(note)}</p>' for note in notes(report))
     yield f"<h2>Effort of each joint</h2><p>{escape(parts_note(report))}</p>"
     unjudged = report.t[0], report.t[int(np.argmax(report.judged))]
@@ -82,13 +82,14 @@ def _parts(report: EffortReport) -> Iterator[str]:
         yield _plot(f"effort-{i}", name, report.units[i], effort_curves(report, i), height=380, shaded=unjudged)
     yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
     yield from (f"<p>{escape(note)}</p>" for note in contact_notes(report))
-    yield from map(_table, contact_tables(report))
+    yield from map(table_element, contact_tables(report))
     if any(variant.contact for variant in report.variants):
         for i, name in enumerate(report.model.joint_names):
             yield _plot(f"contact-{i}", name, report.units[i], contact_curves(report, i), height=280)
 
 
-def _table(table: Table) -> str:
+def table_element(table: Table) -> str:
+    """Return the elements of a table."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.header)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'

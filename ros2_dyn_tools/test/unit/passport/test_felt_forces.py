@@ -14,7 +14,8 @@ from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.report.contact_report import collision_report
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
-PENDULUM = RobotModel.from_urdf("""<robot name="pendulum"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+PENDULUM = RobotModel.from_urdf("""<robot name="pendulum"><link name="base"/><link name="arm">
+<inertial><mass value="1"/>
 <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link><link name="tip"/>
 <joint name="swing" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
 <limit lower="-3" upper="3" effort="10" velocity="3"/></joint>

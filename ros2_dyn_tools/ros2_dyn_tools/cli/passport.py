@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ros2_dyn passport`: from a recorded motion to what is known of an arm, as files and as a page for a person."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ros2_dyn.errors import InputError
+from ros2_dyn.model.description_bounds import read_text
+from ros2_dyn.runtime.parameter_files import Arm, read_arm
+from ros2_dyn_tools.cli.gate_table import show_gate
+from ros2_dyn_tools.cli.recorded_arm import arm_in
+from ros2_dyn_tools.cli.recording_arguments import add_joint_arguments, add_parameters_argument
+from ros2_dyn_tools.identification.identification import Options
+from ros2_dyn_tools.identification.urdf_output import write_arm
+from ros2_dyn_tools.passport.drift import Drift, drift
+from ros2_dyn_tools.passport.page import page
+from ros2_dyn_tools.passport.passport import Load, Passport, passport
+from ros2_dyn_tools.recording.recording import Recording, read_recording
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("urdf", type=Path, metavar="ROBOT.urdf", help="the robot as it is described")
+    parser.add_argument("recordings", type=Path, nargs="+", metavar="RECORDING", help="rosbag2 folder or file, or CSV")
+    add_parameters_argument(parser)
+    add_joint_arguments(parser)
+    parser.add_argument("--load", type=Path, metavar="RECORDING", help="a motion with a load at the tip")
+    parser.add_argument("--mass", type=float, metavar="KG", help="mass of that load")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="an earlier passport, to tell what has changed")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("arm"), metavar="FOLDER", help="is made; default: %(default)s"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, examine, write.
+
+    Raises:
+        InputError: an argument or a recording is wrong, or what the doctor finds has to be mended first.
+        ModelError: the URDF is wrong.
+        OSError: the folder cannot be written.
+    """
+    if (arguments.load is None) != (arguments.mass is None):
+        raise InputError("load", "expected --load and --mass together")
+    arm, names = arm_in(arguments.recordings[0], arguments)
+    console = Console()
+    columns = (TextColumn("{task.description:16}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("reading", total=1.0)
+
+        def read(path: Path) -> Recording:
+            return read_recording(path, names, arguments.topic)
+
+        x, y, z = arm.settings.robot.gravity
+        recordings = [read(path) for path in arguments.recordings]
+        found = passport(
+            arm.model,
+            read_recording(arguments.recordings[0], names, arguments.topic, partial=True),
+            recordings,
+            options=Options(gravity=(x, y, z)),
+            effort_gain=np.array(arm.settings.in_order(arm.settings.states.effort_gain, arm.model, 1.0)),
+            load=None if arguments.load is None else Load(read(arguments.load), arguments.mass),
+            progress=lambda step, share: progress.update(task, description=step, completed=share),
+        )
+    show_gate(found.checks, console)
+    changed = None if arguments.before is None else _changed(arguments.before, found, recordings[0])
+    _write(arguments, arm, found, changed)
+    console.print(f"written: {arguments.output}/passport.html, arm.urdf, arm.yaml", markup=False, soft_wrap=True)
+
+
+def _changed(before: Path, found: Passport, recording: Recording) -> Drift:
+    then = read_arm(before / "arm.urdf", before / "arm.yaml")
+    standing = np.array(then.settings.robot.gravity), found.identification.gravity
+    return drift(then.model, found.identification.model, recording.q, recording.qd, standing)
+
+
+def _write(arguments: argparse.Namespace, arm: Arm, found: Passport, changed: Drift | None) -> None:
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    recordings = [path.name for path in arguments.recordings]
+    others = found.identification.parameters(found.effort_gain.tolist())
+    if found.contact is not None:
+        others["collision.threshold"] = list(found.contact.thresholds)
+    write_arm(
+        arguments.output / "arm.urdf",
+        read_text(arguments.urdf),
+        arm.model,
+        found.identification.model,
+        others=others,
+        comment=f"Passport of {arm.model.name}, from {', '.join(recordings)}, {date.today().isoformat()}.",
+    )
+    (arguments.output / "passport.html").write_text(page(found, recordings, date.today(), changed), encoding="utf-8")

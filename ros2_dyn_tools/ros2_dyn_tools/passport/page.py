@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A passport as one HTML page for a person, which prints on two sheets and needs neither network nor scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from html import escape
+
+import numpy as np
+
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
+from ros2_dyn.model.spatial import Array
+from ros2_dyn_tools.passport.drift import Drift
+from ros2_dyn_tools.passport.felt_forces import AXES, FeltForce
+from ros2_dyn_tools.passport.passport import SLOW, Passport
+from ros2_dyn_tools.passport.paste import lines
+from ros2_dyn_tools.recording.effort_split import effort_units
+from ros2_dyn_tools.recording.gate import rows
+from ros2_dyn_tools.report.html_page import STYLE, table_element
+from ros2_dyn_tools.report.tables import Table, number
+
+SHEETS = """
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f5f5f5; padding: 0.5rem; font-size: 0.85rem; }
+.text td, .text th { white-space: normal; text-align: left; }
+.bar { display: inline-block; height: 0.7rem; background: #1f6fb2; vertical-align: middle; }
+@media print { @page { size: A4; margin: 12mm; } body { font-size: 11px; padding: 0; max-width: none; }
+  h1 { font-size: 1.5rem; } h2 { margin: 1rem 0 0.2rem; break-after: avoid; } p { margin: 0.3rem 0; max-width: none; }
+  .table { margin: 0 0 0.5rem; break-inside: avoid; overflow: visible; } th, td { padding: 0.1rem 0.5rem; } }
+"""
+
+
+def page(found: Passport, recordings: Sequence[str], made: date, changed: Drift | None = None) -> str:
+    """Return the page.
+
+    Args:
+        found: the passport.
+        recordings: what it was made from.
+        made: when.
+        changed: since an earlier passport; None without one.
+    """
+    title = escape(f"{found.model.name}: passport")
+    facts = escape(f"Made on {made:%Y-%m-%d} from {', '.join(recordings)}.")
+    sections = [*_recording(found), *_meaning(found), *_model(found), *_felt(found), *_drift(found, changed)]
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{title}</title><style>{STYLE}{SHEETS}</style></head><body>",
+            f'<h1>{title}</h1><p class="facts">{facts}</p>',
+            *sections,
+            *_paste(found),
+            "</body></html>\n",
+        ]
+    )
+
+
+def _text(*sentences: str) -> str:
+    return f"<p>{escape(' '.join(sentences))}</p>"
+
+
+def _words(table: Table) -> str:
+    """Return the elements of a table that has words where others have numbers."""
+    return f'<div class="text">{table_element(table)}</div>'
+
+
+def _recording(found: Passport) -> Iterator[str]:
+    told = tuple((each.subject, joints, each.told, each.instead) for each, joints in rows(found.checks))
+    yield "<h2>The recording</h2>"
+    yield _words(Table("Is it good enough?", ("subject", "joints", "found", "record instead"), told))
+
+
+def _meaning(found: Passport) -> Iterator[str]:
+    """What one unit of the driver's effort is, and what else was wrong."""
+    yield "<h2>What the efforts mean</h2>"
+    told = tuple((each.code, each.joint or "", f"{each.confidence:.2f}", each.evidence) for each in found.findings)
+    yield _text("What has a confidence of 0.9 and more is used; a base that leans, if it predicts the efforts better.")
+    yield _words(Table("What the doctor finds", ("finding", "joint", "confidence", "evidence"), told))
+    if np.any(found.effort_gain != 1.0):
+        joints = tuple((name, f"{gain:.4g}") for name, gain in zip(found.model.joint_names, found.effort_gain.tolist()))
+        header = ("joint", "N m or N per unit of effort")
+        yield table_element(Table("What the efforts are multiplied with here", header, joints))
+    else:
+        yield _text("Efforts are taken as they are, in N m or N.")
+    if found.gain is None:
+        yield _text("A gain of all joints is not told by one motion: it would take a load of known mass (--load).")
+    else:
+        share = found.gain.error / found.gain.value
+        yield _text(f"The known load told the gain of all joints with a standard error of {share:.1%}.")
+
+
+def _model(found: Passport) -> Iterator[str]:
+    told = found.identification
+    yield "<h2>How well the model explains the arm</h2>"
+    tested = bool(np.all(np.isfinite(told.tested)))
+    errors = told.tested if tested else told.held_out
+    where = "the last third, which nothing was fitted to" if tested else "folds that were predicted by the others"
+    tilt = _degrees(told.gravity, np.array(STANDARD_GRAVITY))
+    yield _text(
+        f"Root mean square of measured less modelled effort, in {where}. The driver's filter, as found: "
+        f"{told.settings.effort_filter}. The base leans by {tilt:.1f} degrees."
+    )
+    units = effort_units(told.model)
+    names = told.model.joint_names
+    joints = tuple(
+        (name, unit, number(before), number(now), f"{100 * (1 - (now / before) ** 2):.0f} %")
+        for name, unit, before, now in zip(names, units, told.before.tolist(), errors.tolist())
+    )
+    header = ("joint", "unit", "described", "identified", "explained of that")
+    yield table_element(Table("Error of the effort", header, joints))
+    joints = tuple(
+        (name, number(at), *_friction(found, name), number(joint.dynamics.armature))
+        for name, at, joint in zip(names, found.slow_friction.tolist(), told.model.joints)
+    )
+    header = ("joint", f"friction at {SLOW:g} rad/s", "Coulomb", "viscous", "rotor, kg m^2")
+    yield table_element(Table("Friction and rotors, with standard errors", header, joints))
+
+
+def _friction(found: Passport, joint: str) -> tuple[str, str]:
+    told = {each.name: f"{number(each.value)} ± {number(each.error)}" for each in found.identification.joints[joint]}
+    return told.get("coulomb", "none"), told.get("viscous", "none")
+
+
+def _felt(found: Passport) -> Iterator[str]:
+    yield "<h2>The smallest force that is felt</h2>"
+    if found.contact is None:
+        yield _text(f"Not told: {found.no_contact}")
+        return
+    seconds = found.contact.recording.t[-1] - found.contact.recording.t[0]
+    yield _text(
+        "Nine of ten pushes of this force are felt within half a second, whenever they set in. The delay is that of",
+        "twice the force. Thresholds are set for one false alarm in 100 hours; so short a recording cannot show that:",
+        f"in the {seconds:.0f} s that nothing was fitted to, there were {len(found.contact.alarms)}.",
+    )
+    tip = found.model.default_tip
+    here = {each.direction: each for each in found.felt if each.link == tip}
+    most = max((each.force for each in here.values() if np.isfinite(each.force)), default=1.0)
+    bars = "".join(_bar(f"along {axis}", here[axis], most) for axis in AXES)
+    bars += _bar("hardest direction", here["hardest"], most) + _bar("easiest direction", here["easiest"], most)
+    head = "<tr><th>direction, base axes</th><th>force, N</th><th>delay, ms</th><th></th></tr>"
+    caption = f'<p class="caption">At the tip, {escape(tip)}</p>'
+    yield f'{caption}<div class="table"><table><thead>{head}</thead><tbody>{bars}</tbody></table></div>'
+    links = list(dict.fromkeys(each.link for each in found.felt if each.link != tip))
+    by_name = {(each.link, each.direction): each for each in found.felt}
+    table = tuple(
+        (link, *(_force(by_name[link, direction]) for direction in ("easiest", "hardest", *AXES))) for link in links
+    )
+    header = ("link", "easiest", "hardest", *(f"along {axis}" for axis in AXES))
+    yield table_element(Table("At the far end of each link, N", header, table))
+    rows_of = zip(found.model.joint_names, found.contact.thresholds)
+    table = tuple((name, number(level)) for name, level in rows_of)
+    yield table_element(Table("Thresholds of the external effort, N m or N", ("joint", "threshold"), table))
+
+
+def _force(each: FeltForce) -> str:
+    return number(each.force) if np.isfinite(each.force) else "not felt"
+
+
+def _bar(name: str, each: FeltForce, most: float) -> str:
+    known = np.isfinite(each.force)
+    width = 12 * each.force / most if known else 0.0
+    delay = f"{1e3 * each.delay:.0f}" if np.isfinite(each.delay) else "none"
+    bar = f'<td style="text-align: left"><span class="bar" style="width: {width:.2f}rem"></span></td>'
+    return f'<tr><th scope="row">{escape(name)}</th><td>{_force(each)}</td><td>{delay}</td>{bar}</tr>'
+
+
+def _drift(found: Passport, changed: Drift | None) -> Iterator[str]:
+    if changed is None:
+        return
+    yield "<h2>What has changed</h2>"
+    com = ", ".join(f"{x:.3f}" for x in changed.com)
+    yield _text(
+        f"The weight has changed as by {changed.mass:+.2f} kg at [{com}] m from the tip.",
+        "Friction changes with temperature, too: compare at working temperature.",
+    )
+    then, now = changed.friction
+    columns = (changed.speed, then, now, now - then, changed.weight)
+    numbers = zip(*(column.tolist() for column in columns))
+    joints = tuple((name, *map(number, row)) for name, row in zip(found.model.joint_names, numbers))
+    header = ("joint", "speed", "friction then", "now", "change", "change of weight")
+    yield table_element(Table("Friction at the recording's speeds, and weight, N m or N", header, joints))
+
+
+def _paste(found: Passport) -> Iterator[str]:
+    yield "<h2>To paste</h2>"
+    if found.payload:
+        yield _text(f"The payload is in the axes of {found.model.default_tip}; drivers may want it in the flange's.")
+    for each in lines(found):
+        yield f'<p class="caption">{escape(each.whom)}</p><pre>{escape(each.text)}</pre>'
+    yield _text("arm.urdf and arm.yaml, beside this page, are what the node, the tools and the controllers read.")
+
+
+def _degrees(a: Array, b: Array) -> float:
+    """Return the angle between two vectors."""
+    return float(np.degrees(np.arccos(np.clip(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)), -1.0, 1.0))))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ros2_dyn passport`, as a user runs it, of an arm in amperes with a load of known mass."""
+
+import numpy as np
+import pytest
+import yaml
+
+from recordings import DRIVES, efforts, exciting_motion, recording
+from robots import MOCK_ARM, mock_arm
+from ros2_dyn.cli.main import main
+from ros2_dyn.model import Payload
+from ros2_dyn.runtime.parameter_files import read_arm
+from ros2_dyn.simulation.perturbed import perturbed
+from ros2_dyn_tools.recording.recording import Recording
+
+pytest.importorskip("scipy", reason="SciPy is not installed")
+MODEL = mock_arm().reduced(mock_arm().joint_names[:3])
+"""What is recorded; the command finds out that the others are not."""
+DYNAMICS = {name: DRIVES[name] for name in MODEL.joint_names}
+ARM = perturbed(MODEL.with_joint_dynamics(DYNAMICS), np.random.default_rng(3), 0.15)
+LOAD = Payload(2.8, (0.02, -0.01, 0.08), np.diag([0.012, 0.012, 0.006]))
+CONSTANT = np.array([1.25, 1.25, -1.25])
+"""N m for one unit of the driver's effort."""
+
+
+def told(arm, seed) -> Recording:
+    motion = exciting_motion(MODEL, 30.0, 50.0)
+    noise = 0.3 * np.random.default_rng(seed).normal(size=motion.q.shape)
+    return recording(motion, (efforts(arm, motion) + noise) / CONSTANT)
+
+
+def write_csv(path, motion: Recording):
+    kinds = ("position", "velocity", "effort")
+    header = ",".join(["time", *(f"{joint}.{kind}" for kind in kinds for joint in MODEL.joint_names)])
+    np.savetxt(path, np.column_stack([motion.t, *motion[1:]]), "%.9g", delimiter=",", header=header, comments="")
+    return str(path)
+
+
+def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsys):
+    bare = write_csv(tmp_path / "bare.csv", told(ARM, 1))
+    loaded = write_csv(tmp_path / "loaded.csv", told(ARM.carrying(LOAD), 2))
+    folder = tmp_path / "arm"
+    command = ["passport", str(MOCK_ARM), bare, "--load", loaded, "--mass", "2.8", "-o", str(folder)]
+    assert main(command) == 0, capsys.readouterr().err
+    assert "Is the recording good enough?" in capsys.readouterr().out
+    parameters = yaml.safe_load((folder / "arm.yaml").read_text())["/**"]["ros__parameters"]
+    np.testing.assert_allclose(parameters["states"]["effort_gain"], CONSTANT, rtol=0.01)
+    assert all(0 < level < 10 for level in parameters["collision"]["threshold"])
+    found = read_arm(folder / "arm.urdf", folder / "arm.yaml").model
+    other = exciting_motion(MODEL, 10.0, 50.0, seed=9)
+    error = efforts(found, other) - efforts(ARM, other)
+    assert np.all(np.std(error, axis=0) < 0.05 * np.std(efforts(ARM, other), axis=0))
+    page = (folder / "passport.html").read_text()
+    assert "<script" not in page
+    for part in ("sign", MODEL.joint_names[2], "along x", "collision.threshold", "standard error of"):
+        assert part in page
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (["--load", "loaded.csv"], "load: expected --load and --mass together"),
+        (["--mass", "2"], "load: expected --load and --mass together"),
+    ],
+)
+def test_load_without_mass_is_refused(tmp_path, capsys, more, expected):
+    assert main(["passport", str(MOCK_ARM), str(tmp_path / "none.csv"), *more]) == 1
+    assert expected in capsys.readouterr().err
+
+
+def test_what_has_to_be_mended_first_is_told(tmp_path, capsys):
+    motion = told(ARM, 1)
+    swapped = motion._replace(effort=motion.effort[:, [0, 2, 1]])
+    path = write_csv(tmp_path / "swapped.csv", swapped)
+    assert main(["passport", str(MOCK_ARM), path, "-o", str(tmp_path / "arm")]) == 1
+    assert "the doctor finds joint_order" in capsys.readouterr().err
+    assert not (tmp_path / "arm").exists()
