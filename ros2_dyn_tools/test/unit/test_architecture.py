@@ -29,6 +29,7 @@ DATA_FLOW = {
         "identification",
         "report",
         "doctor",
+        "passport",
         "viewer",
         "ros",
         "demos",
