@@ -12,9 +12,9 @@ from rich.table import Table
 from ros2_dyn_tools.recording.gate import Check, rows
 
 
-def show_gate(checks: Iterable[Check], console: Console) -> None:
-    """Print what a recording is good for."""
-    table = Table("subject", "joints", "found", "record instead", title="Is the recording good enough?")
+def show_gate(checks: Iterable[Check], console: Console, name: str) -> None:
+    """Print what a recording of some name is good for."""
+    table = Table("subject", "joints", "found", "record instead", title=f"Is {escape(name)} good enough?")
     for each, joints in rows(checks):
         colour = "green" if each.good else "yellow"
         table.add_row(f"[{colour}]{each.subject}[/]", *(escape(x) for x in (joints, each.told, each.instead)))

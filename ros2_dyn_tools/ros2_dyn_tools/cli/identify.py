@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     def motions() -> Iterator[Recording]:
         for path in arguments.recordings:
             recording = in_newtons(arm, read_recording(path, names, arguments.topic))
-            show_gate(gate(model, recording), console)
+            show_gate(gate(model, recording, options.gravity), console, path.name)
             yield recording
 
     columns = (TextColumn("{task.description:16}"), BarColumn(), TimeElapsedColumn())

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.description_bounds import read_text
 from ros2_dyn.runtime.parameter_files import Arm, read_arm
 from ros2_dyn_tools.cli.gate_table import show_gate
@@ -19,9 +20,10 @@ from ros2_dyn_tools.cli.recorded_arm import arm_in
 from ros2_dyn_tools.cli.recording_arguments import add_joint_arguments, add_parameters_argument
 from ros2_dyn_tools.identification.identification import Options
 from ros2_dyn_tools.identification.urdf_output import write_arm
-from ros2_dyn_tools.passport.drift import Drift, drift
+from ros2_dyn_tools.passport.drift import drift
 from ros2_dyn_tools.passport.page import page
 from ros2_dyn_tools.passport.passport import Load, Passport, passport
+from ros2_dyn_tools.recording.gate import gate
 from ros2_dyn_tools.recording.recording import Recording, read_recording
 
 
@@ -50,39 +52,56 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.load is None) != (arguments.mass is None):
         raise InputError("load", "expected --load and --mass together")
     arm, names = arm_in(arguments.recordings[0], arguments)
+    folder = arguments.before
+    before = None if folder is None else read_arm(folder / "arm.urdf", folder / "arm.yaml")
+    known = before if before is not None and arguments.parameters is None else arm
+    gain = np.array(known.settings.in_order(known.settings.states.effort_gain, arm.model, 1.0))
+    arguments.output.mkdir(parents=True, exist_ok=True)
     console = Console()
+
+    def read(path: Path, partial: bool = False) -> Recording:
+        return read_recording(path, names, arguments.topic, partial=partial)
+
+    as_recorded = [read(path, partial=True) for path in arguments.recordings]
+    checks = {}
+    for path, recording in zip(arguments.recordings, as_recorded):
+        in_newtons = recording._replace(effort=recording.effort * gain)
+        checks[path.name] = gate(arm.model, in_newtons, arm.settings.robot.gravity)
+        show_gate(checks[path.name], console, path.name)
+    _refuse_silent(arm.model, as_recorded[0])
     columns = (TextColumn("{task.description:16}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("reading", total=1.0)
-
-        def read(path: Path) -> Recording:
-            return read_recording(path, names, arguments.topic)
-
         x, y, z = arm.settings.robot.gravity
         recordings = [read(path) for path in arguments.recordings]
         found = passport(
             arm.model,
-            read_recording(arguments.recordings[0], names, arguments.topic, partial=True),
+            as_recorded[0],
             recordings,
             options=Options(gravity=(x, y, z)),
-            effort_gain=np.array(arm.settings.in_order(arm.settings.states.effort_gain, arm.model, 1.0)),
+            effort_gain=gain,
+            tip=arm.settings.robot.tip_link or None,
             load=None if arguments.load is None else Load(read(arguments.load), arguments.mass),
             progress=lambda step, share: progress.update(task, description=step, completed=share),
         )
-    show_gate(found.checks, console)
-    changed = None if arguments.before is None else _changed(arguments.before, found, recordings[0])
-    _write(arguments, arm, found, changed)
+    changed = None
+    if before is not None:
+        gravities = np.array(before.settings.robot.gravity), found.identification.gravity
+        changed = drift(before.model, found.identification.model, recordings[0].q, recordings[0].qd, gravities)
+    _write(arguments, arm, found)
+    text = page(found, checks, date.today(), changed)
+    (arguments.output / "passport.html").write_text(text, encoding="utf-8")
     console.print(f"written: {arguments.output}/passport.html, arm.urdf, arm.yaml", markup=False, soft_wrap=True)
 
 
-def _changed(before: Path, found: Passport, recording: Recording) -> Drift:
-    then = read_arm(before / "arm.urdf", before / "arm.yaml")
-    standing = np.array(then.settings.robot.gravity), found.identification.gravity
-    return drift(then.model, found.identification.model, recording.q, recording.qd, standing)
+def _refuse_silent(model: RobotModel, recording: Recording) -> None:
+    silent = [name for name, x in zip(model.joint_names, recording.effort.T) if len(np.unique(x[np.isfinite(x)])) < 2]
+    if silent and len(silent) < model.n:
+        others = " ".join(name for name in model.joint_names if name not in silent)
+        raise InputError("joints", f"{', '.join(silent)} has no efforts that change; leave it out: --joints {others}")
 
 
-def _write(arguments: argparse.Namespace, arm: Arm, found: Passport, changed: Drift | None) -> None:
-    arguments.output.mkdir(parents=True, exist_ok=True)
+def _write(arguments: argparse.Namespace, arm: Arm, found: Passport) -> None:
     recordings = [path.name for path in arguments.recordings]
     others = found.identification.parameters(found.effort_gain.tolist())
     if found.contact is not None:
@@ -95,4 +114,3 @@ def _write(arguments: argparse.Namespace, arm: Arm, found: Passport, changed: Dr
         others=others,
         comment=f"Passport of {arm.model.name}, from {', '.join(recordings)}, {date.today().isoformat()}.",
     )
-    (arguments.output / "passport.html").write_text(page(found, recordings, date.today(), changed), encoding="utf-8")

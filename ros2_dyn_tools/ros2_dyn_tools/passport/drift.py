@@ -13,6 +13,9 @@ from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.effort_split import rms
 
+ILL_CONDITIONED = 1e3
+"""Condition number of a payload's columns from which on their motion does not tell it."""
+
 
 class Drift(NamedTuple):
     """Then and now, joint by joint; N m or N, shape (n,)."""
@@ -22,13 +25,11 @@ class Drift(NamedTuple):
     friction: tuple[Array, Array]
     weight: Array
     """By how much the effort that carries the arm has changed, root mean square over the recorded postures."""
-    mass: float
-    """Of a payload at the tip that changes the weight most like that, kg."""
-    com: tuple[float, ...]
-    """Its centre of mass in the tip's axes, m, shape (3,)."""
+    payload: tuple[float, ...]
+    """Mass, kg, and centre of mass, m, in the tip's axes, of a payload that explains most of that; empty for none."""
 
 
-def drift(then: RobotModel, now: RobotModel, q: Array, qd: Array, standing: tuple[Array, Array]) -> Drift:
+def drift(then: RobotModel, now: RobotModel, q: Array, qd: Array, gravities: tuple[Array, Array]) -> Drift:
     """Compare two identified models of an arm along a recorded motion.
 
     Args:
@@ -36,26 +37,49 @@ def drift(then: RobotModel, now: RobotModel, q: Array, qd: Array, standing: tupl
         now: the same robot, identified anew.
         q: recorded positions, rad or m, shape (m, n).
         qd: recorded velocities, rad/s or m/s, shape (m, n).
-        standing: acceleration of free fall in the base frame, m/s^2, shape (3,), as it was found then and now.
+        gravities: acceleration of free fall in the base frame, m/s^2, shape (3,), as it was found then and now.
 
     Raises:
-        InputError: the models have other joints.
+        InputError: the models are of other robots.
     """
-    if then.joint_names != now.joint_names:
-        raise InputError("before", f"its joints are {', '.join(then.joint_names)}, now {', '.join(now.joint_names)}")
+    if (then.name, then.joint_names) != (now.name, now.joint_names):
+        earlier = f"it is of '{then.name}' with the joints {', '.join(then.joint_names)}"
+        raise InputError("before", f"{earlier}, this one of '{now.name}' with {', '.join(now.joint_names)}")
     speed = rms(qd)
-    carried = gravity(now, q, standing[1]) - gravity(then, q, standing[0])
-    columns = _payload_columns(now, q, standing[1])
-    m, *moments = np.linalg.lstsq(columns.reshape(-1, 4), carried.ravel(), rcond=None)[0].tolist()
-    com = tuple(x / m for x in moments) if m else (0.0, 0.0, 0.0)
-    rubs = rubbing(then, speed, q, standing[0]), rubbing(now, speed, q, standing[1])
-    return Drift(speed, rubs, rms(carried), m, com)
+    changed = gravity(now, q, gravities[1]) - gravity(then, q, gravities[0])
+    frictions = friction_at(then, speed, q, gravities[0]), friction_at(now, speed, q, gravities[1])
+    return Drift(speed, frictions, rms(changed), _payload(_payload_columns(now, q, gravities[1]), changed))
 
 
-def rubbing(model: RobotModel, speed: Array, q: Array, standing: Array) -> Array:
-    """Return the friction at some speeds, N m or N, shape (n,), without offsets, under the load of the postures q."""
+def friction_at(model: RobotModel, speed: Array, q: Array, standing: Array) -> Array:
+    """Return the friction of joints that slide, without offsets, N m or N, shape (n,).
+
+    Args:
+        model: the robot.
+        speed: of the joints, rad/s or m/s, shape (n,).
+        q: postures whose weight loads the joints, rad or m, shape (m, n).
+        standing: acceleration of free fall in the base frame, m/s^2, shape (3,).
+    """
     load = rms(gravity(model, q, standing))
-    return (friction(model, speed, load) - friction(model, -speed, load)) / 2
+    stretched = [sum(effort for _, effort in joint.dynamics.presliding) for joint in model.joints]
+    return (friction(model, speed, load) - friction(model, -speed, load)) / 2 + np.array(stretched)
+
+
+def _payload(columns: Array, changed: Array) -> tuple[float, ...]:
+    """Return mass and centre of mass of the payload that explains a change of weight, shape (m, n), if one does.
+
+    Args:
+        columns: weight of a unit of mass and of each first moment, shape (m, n, 4).
+        changed: the change, N m or N.
+    """
+    A, b = columns.reshape(-1, 4), changed.ravel()
+    scale = np.linalg.norm(A, axis=0)
+    if np.any(scale == 0.0) or np.linalg.cond(A / scale) > ILL_CONDITIONED:
+        return ()  # the postures do not tell it
+    x = np.linalg.lstsq(A, b, rcond=None)[0]
+    if np.sum((b - A @ x) ** 2) > np.sum(b**2) / 2 or np.sum(b**2) < 1e-12:
+        return ()
+    return tuple((x / [1.0, x[0], x[0], x[0]]).tolist())
 
 
 def _payload_columns(model: RobotModel, q: Array, standing: Array) -> Array:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.dynamics import jacobian
+from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.detection import smallest_steps, step_response
@@ -22,6 +23,8 @@ from ros2_dyn_tools.recording.recording import Recording
 
 FELT = 0.9
 """Share of the pushes that are felt."""
+QUIET = 0.5
+"""Share of the motion in which nothing is felt without a push, below which forces are not told."""
 WITHIN = 0.5
 """Time within which a push has to be felt, s."""
 SMALL = 1e-3
@@ -35,8 +38,10 @@ class FeltForce(NamedTuple):
     """The smallest force that nine of ten pushes need to be felt."""
 
     link: str
+    joint: str
+    """The next joint, at which it acts; empty at the tip."""
     direction: str
-    """"x", "y" or "z" of the base, to either side; "easiest" or "hardest" of all directions; "about x" and so on."""
+    """"x", "y" or "z" of the base, to either side; "easiest" or "hardest" of 26; "about x" and so on."""
     force: float
     """N, about an axis N m; infinite where no joint is loaded."""
     delay: float
@@ -58,12 +63,16 @@ class Watch(NamedTuple):
     """Filter of the driver."""
 
 
-def felt_forces(model: RobotModel, watch: Watch) -> list[FeltForce]:
+def felt_forces(model: RobotModel, watch: Watch, tip: str | None = None) -> list[FeltForce]:
     """Return the smallest forces that are felt at the tip and at the far end of each link, where its next joint is.
 
     Args:
         model: the robot; its joints have one degree of freedom.
-        watch: a motion without contact. What is felt in another one like it is the same.
+        watch: a motion without contact. Pushes set in where nothing is felt without them.
+        tip: the link at the tip; the model's `default_tip` for None.
+
+    Raises:
+        InputError: the robot lacks the link, the motion is too short, or a joint is felt in most of it without a push.
     """
     begins, needed = smallest_steps(
         watch.recording,
@@ -73,66 +82,76 @@ def felt_forces(model: RobotModel, watch: Watch) -> list[FeltForce]:
         within=WITHIN,
         effort_filter=watch.effort_filter,
     )
+    quiet = np.all(needed > 0, axis=(1, 2))
+    if np.mean(quiet) < QUIET:
+        raise InputError("thresholds", f"they are exceeded without a push in {1 - np.mean(quiet):.0%} of the motion")
+    pushes = _Pushes(watch, begins[quiet], needed[quiet])
+    q = watch.recording.q[pushes.begins]
+    units = DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
     found = []
-    for link, J in _far_ends(model, watch.recording.q[begins]):
-        units = DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1, keepdims=True)
-        load = np.einsum("dc,kcn->kdn", units, J)
-        forces = np.quantile(_smallest(load, needed), FELT, axis=0, method="higher")
-        worst = {axis: _harder(forces, np.abs(units[:, i]) == 1.0) for i, axis in enumerate(AXES)}
+    for link, joint, J in _places(model, q, tip):
+        per_newton = np.einsum("dc,kcn->kdn", units, J)
+        forces = pushes.smallest(per_newton)
+        worst = {axis: _hardest(forces, np.abs(units[:, i]) == 1.0) for i, axis in enumerate(AXES)}
         worst |= {"easiest": int(np.argmin(forces)), "hardest": int(np.argmax(forces))}
         for direction, d in worst.items():
             force = float(forces[d])
-            found.append(FeltForce(link, direction, force, _delay(watch, begins, force, load[:, d])))
-    about = jacobian(model, watch.recording.q[begins])[:, 3:]
-    load = np.concatenate([about, -about], axis=1)
-    moments = np.quantile(_smallest(load, needed), FELT, axis=0, method="higher")
+            found.append(FeltForce(link, joint, direction, force, pushes.delay(force, per_newton[:, d])))
+    about = jacobian(model, q, tip)[:, 3:]
+    per_newton = np.concatenate([about, -about], axis=1)
+    moments = pushes.smallest(per_newton)
     for i, axis in enumerate(AXES):
-        d = _harder(moments, np.arange(6) % 3 == i)
+        d = _hardest(moments, np.arange(6) % 3 == i)
         moment = float(moments[d])
-        delay = _delay(watch, begins, moment, load[:, d])
-        found.append(FeltForce(model.default_tip, f"about {axis}", moment, delay))
+        delay = pushes.delay(moment, per_newton[:, d])
+        found.append(FeltForce(tip or model.default_tip, "", f"about {axis}", moment, delay))
     return found
 
 
-def _harder(forces: Array, among: Array) -> int:
-    """Return which of some directions needs the largest force."""
-    return int(np.argmax(np.where(among, forces, -1.0)))
-
-
-def _far_ends(model: RobotModel, q: Array) -> Iterator[tuple[str, Array]]:
-    """Yield the far end of each link and the tip, and their linear Jacobians in base axes, shape (k, 3, n)."""
+def _places(model: RobotModel, q: Array, tip: str | None) -> Iterator[tuple[str, str, Array]]:
+    """Yield link, next joint and linear Jacobian, base axes, (k, 3, n), of far ends and the tip."""
     for joint, parent in enumerate(model.lambda_):
         if parent >= 0:
             J = jacobian(model, q, model.child_links[joint])[:, :3]
             J[..., joint] = 0.0  # the force acts on the link before this joint
-            yield model.child_links[parent], J
-    yield model.default_tip, jacobian(model, q)[:, :3]
+            yield model.child_links[parent], model.joint_names[joint], J
+    yield tip or model.default_tip, "", jacobian(model, q, tip)[:, :3]
 
 
-def _smallest(load: Array, needed: Array) -> Array:
-    """Return the smallest force that is felt by any joint, N, shape (k, d).
-
-    Args:
-        load: efforts of a force of 1 N, shape (k, d, n).
-        needed: efforts that are felt upwards and downwards, shape (k, n, 2).
-    """
-    efforts = np.where(load > 0, needed[:, None, :, 0], needed[:, None, :, 1])
-    small = np.abs(load) <= SMALL * np.max(np.abs(load))
-    return np.min(np.where(small, np.inf, efforts) / np.where(small, 1.0, np.abs(load)), axis=-1)
+def _hardest(forces: Array, among: Array) -> int:
+    """Return which of some directions needs the largest force."""
+    return int(np.argmax(np.where(among, forces, -1.0)))
 
 
-def _delay(watch: Watch, begins: Array, force: float, load: Array) -> float:
-    """Return the median time after which twice a force is felt, infinite if most are not; NaN for an infinite force.
+class _Pushes(NamedTuple):
+    """Pushes that set in at k states of a motion."""
 
-    Its efforts are `load`, shape (k, n), per unit.
-    """
-    if not np.isfinite(force):
-        return np.nan
-    t, levels = watch.recording.t, np.array(watch.thresholds)
-    times = []
-    for i, effort in zip(begins.tolist(), 2 * force * load):
-        then = slice(i + 1, int(np.searchsorted(t, t[i] + WITHIN)) + 1)
-        rise = step_response(t[then] - t[i], watch.bandwidth, watch.effort_filter)[:, None]
-        felt = np.flatnonzero(np.any(np.abs(watch.residuals[then] + rise * effort) > levels, axis=1))
-        times.append(t[then][felt[0]] - t[i] if len(felt) else np.inf)
-    return float(np.median(times))
+    watch: Watch
+    begins: Array
+    """Indices of the states, shape (k,)."""
+    needed: Array
+    """Efforts that are felt upwards and downwards, N m or N, shape (k, n, 2)."""
+
+    def smallest(self, per_newton: Array) -> Array:
+        """Return the force that nine of ten pushes need, N, shape (d,), from the efforts of 1 N, shape (k, d, n)."""
+        efforts = np.where(per_newton > 0, self.needed[:, None, :, 0], self.needed[:, None, :, 1])
+        none = np.abs(per_newton) <= SMALL * np.max(np.abs(per_newton))
+        forces = np.min(np.where(none, np.inf, efforts) / np.where(none, 1.0, np.abs(per_newton)), axis=-1)
+        return np.quantile(forces, FELT, axis=0, method="higher")
+
+    def delay(self, force: float, per_newton: Array) -> float:
+        """Return the median time after which twice a force is felt, s; infinite if most are not, NaN for such a force.
+
+        Its efforts are `per_newton`, shape (k, n), per unit.
+        """
+        if not np.isfinite(force):
+            return np.nan
+        watch = self.watch
+        t, levels = watch.recording.t, np.array(watch.thresholds)
+        times = []
+        for i, effort in zip(self.begins.tolist(), 2 * force * per_newton):
+            then = slice(i + 1, int(np.searchsorted(t, t[i] + WITHIN)) + 1)
+            rise = step_response(t[then] - t[i], watch.bandwidth, watch.effort_filter)[:, None]
+            felt = np.flatnonzero(np.any(np.abs(watch.residuals[then] + rise * effort) > levels, axis=1))
+            times.append(t[then][felt[0]] - t[i] if len(felt) else np.inf)
+        return float(np.median(times))

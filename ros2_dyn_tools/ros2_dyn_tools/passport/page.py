@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import date
 from html import escape
 
@@ -16,7 +16,7 @@ from ros2_dyn_tools.passport.felt_forces import AXES, FeltForce
 from ros2_dyn_tools.passport.passport import SLOW, Passport
 from ros2_dyn_tools.passport.paste import lines
 from ros2_dyn_tools.recording.effort_split import effort_units
-from ros2_dyn_tools.recording.gate import rows
+from ros2_dyn_tools.recording.gate import Check, rows
 from ros2_dyn_tools.report.html_page import STYLE, table_element
 from ros2_dyn_tools.report.tables import Table, number
 
@@ -30,18 +30,18 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f5f5f5; paddi
 """
 
 
-def page(found: Passport, recordings: Sequence[str], made: date, changed: Drift | None = None) -> str:
+def page(found: Passport, recordings: Mapping[str, list[Check]], made: date, changed: Drift | None = None) -> str:
     """Return the page.
 
     Args:
         found: the passport.
-        recordings: what it was made from.
+        recordings: what it was made from, and what each is good for.
         made: when.
         changed: since an earlier passport; None without one.
     """
     title = escape(f"{found.model.name}: passport")
     facts = escape(f"Made on {made:%Y-%m-%d} from {', '.join(recordings)}.")
-    sections = [*_recording(found), *_meaning(found), *_model(found), *_felt(found), *_drift(found, changed)]
+    sections = [*_recordings(recordings), *_meaning(found), *_model(found), *_felt(found), *_drift(found, changed)]
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -64,10 +64,12 @@ def _words(table: Table) -> str:
     return f'<div class="text">{table_element(table)}</div>'
 
 
-def _recording(found: Passport) -> Iterator[str]:
-    told = tuple((each.subject, joints, each.told, each.instead) for each, joints in rows(found.checks))
-    yield "<h2>The recording</h2>"
-    yield _words(Table("Is it good enough?", ("subject", "joints", "found", "record instead"), told))
+def _recordings(recordings: Mapping[str, list[Check]]) -> Iterator[str]:
+    yield "<h2>Is the recording good enough?</h2>"
+    header = ("subject", "joints", "found", "record instead")
+    for name, checks in recordings.items():
+        told = tuple((each.subject, joints, each.told, each.instead) for each, joints in rows(checks))
+        yield _words(Table(name, header, told))
 
 
 def _meaning(found: Passport) -> Iterator[str]:
@@ -76,6 +78,8 @@ def _meaning(found: Passport) -> Iterator[str]:
     told = tuple((each.code, each.joint or "", f"{each.confidence:.2f}", each.evidence) for each in found.findings)
     yield _text("What has a confidence of 0.9 and more is used; a base that leans, if it predicts the efforts better.")
     yield _words(Table("What the doctor finds", ("finding", "joint", "confidence", "evidence"), told))
+    notes = tuple((each.subject, each.text) for each in found.notes if each.subject == "payload")
+    yield from (_text(f"{text}.") for _, text in notes)
     if np.any(found.effort_gain != 1.0):
         joints = tuple((name, f"{gain:.4g}") for name, gain in zip(found.model.joint_names, found.effort_gain.tolist()))
         header = ("joint", "N m or N per unit of effort")
@@ -94,16 +98,16 @@ def _model(found: Passport) -> Iterator[str]:
     yield "<h2>How well the model explains the arm</h2>"
     tested = bool(np.all(np.isfinite(told.tested)))
     errors = told.tested if tested else told.held_out
-    where = "the last third, which nothing was fitted to" if tested else "folds that were predicted by the others"
+    where = "the last third, which no model was fitted to" if tested else "folds that were predicted by the others"
     tilt = _degrees(told.gravity, np.array(STANDARD_GRAVITY))
     yield _text(
-        f"Root mean square of measured less modelled effort, in {where}. The driver's filter, as found: "
-        f"{told.settings.effort_filter}. The base leans by {tilt:.1f} degrees."
+        f"Root mean square of measured less modelled effort, in {where}. The filter of the efforts, as "
+        f"found: {told.settings.effort_filter}. The base leans by {tilt:.1f} degrees."
     )
     units = effort_units(told.model)
     names = told.model.joint_names
     joints = tuple(
-        (name, unit, number(before), number(now), f"{100 * (1 - (now / before) ** 2):.0f} %")
+        (name, unit, number(before), number(now), f"{100 * (1 - (now / max(before, 1e-9)) ** 2):.0f} %")
         for name, unit, before, now in zip(names, units, told.before.tolist(), errors.tolist())
     )
     header = ("joint", "unit", "described", "identified", "explained of that")
@@ -112,8 +116,8 @@ def _model(found: Passport) -> Iterator[str]:
         (name, number(at), *_friction(found, name), number(joint.dynamics.armature))
         for name, at, joint in zip(names, found.slow_friction.tolist(), told.model.joints)
     )
-    header = ("joint", f"friction at {SLOW:g} rad/s", "Coulomb", "viscous", "rotor, kg m^2")
-    yield table_element(Table("Friction and rotors, with standard errors", header, joints))
+    header = ("joint", f"friction at {SLOW:g}", "Coulomb ± error", "viscous ± error", "rotor")
+    yield table_element(Table("Friction and rotors, in N m, rad/s and kg m^2, or N, m/s and kg", header, joints))
 
 
 def _friction(found: Passport, joint: str) -> tuple[str, str]:
@@ -123,29 +127,35 @@ def _friction(found: Passport, joint: str) -> tuple[str, str]:
 
 def _felt(found: Passport) -> Iterator[str]:
     yield "<h2>The smallest force that is felt</h2>"
-    if found.contact is None:
-        yield _text(f"Not told: {found.no_contact}")
+    if found.contact is None or not found.felt:
+        yield _text(f"Not told: {found.unfelt}")
         return
     seconds = found.contact.recording.t[-1] - found.contact.recording.t[0]
     yield _text(
-        "Nine of ten pushes of this force are felt within half a second, whenever they set in. The delay is that of",
-        "twice the force. Thresholds are set for one false alarm in 100 hours; so short a recording cannot show that:",
-        f"in the {seconds:.0f} s that nothing was fitted to, there were {len(found.contact.alarms)}.",
+        "Nine of ten pushes of this force are felt within half a second. The delay is that of twice the force, to one",
+        "state of the recording. Thresholds are set for one false alarm in 100 hours; so short a recording cannot show",
+        f"that: in the {seconds:.0f} s that no model was fitted to, there were {len(found.contact.alarms)}.",
     )
-    tip = found.model.default_tip
-    here = {each.direction: each for each in found.felt if each.link == tip}
-    most = max((each.force for each in here.values() if np.isfinite(each.force)), default=1.0)
+    if found.identification.settings.effort_filter.kind == "zero_phase":
+        yield _text(
+            "The efforts were filtered after they were recorded, which no node can do: there, noise and thresholds are",
+            "larger. Calibrate on the live arm.",
+        )
+    here = {each.direction: each for each in found.felt if not each.joint}
+    shown = [here[each].force for each in (*AXES, "easiest", "hardest")]
+    most = max((force for force in shown if np.isfinite(force)), default=1.0)
     bars = "".join(_bar(f"along {axis}", here[axis], most) for axis in AXES)
-    bars += _bar("hardest direction", here["hardest"], most) + _bar("easiest direction", here["easiest"], most)
+    bars += _bar("hardest of 26", here["hardest"], most) + _bar("easiest of 26", here["easiest"], most)
     head = "<tr><th>direction, base axes</th><th>force, N</th><th>delay, ms</th><th></th></tr>"
-    caption = f'<p class="caption">At the tip, {escape(tip)}</p>'
+    caption = f'<p class="caption">At the tip, {escape(here[AXES[0]].link)}</p>'
     yield f'{caption}<div class="table"><table><thead>{head}</thead><tbody>{bars}</tbody></table></div>'
-    links = list(dict.fromkeys(each.link for each in found.felt if each.link != tip))
-    by_name = {(each.link, each.direction): each for each in found.felt}
+    ends = {(each.link, each.joint, each.direction): each for each in found.felt if each.joint}
+    places = dict.fromkeys((link, joint) for link, joint, _ in ends)
     table = tuple(
-        (link, *(_force(by_name[link, direction]) for direction in ("easiest", "hardest", *AXES))) for link in links
+        (link, joint, *(_force(ends[link, joint, direction]) for direction in ("easiest", "hardest", *AXES)))
+        for link, joint in places
     )
-    header = ("link", "easiest", "hardest", *(f"along {axis}" for axis in AXES))
+    header = ("link", "at joint", "easiest", "hardest", *(f"along {axis}" for axis in AXES))
     yield table_element(Table("At the far end of each link, N", header, table))
     rows_of = zip(found.model.joint_names, found.contact.thresholds)
     table = tuple((name, number(level)) for name, level in rows_of)
@@ -168,11 +178,11 @@ def _drift(found: Passport, changed: Drift | None) -> Iterator[str]:
     if changed is None:
         return
     yield "<h2>What has changed</h2>"
-    com = ", ".join(f"{x:.3f}" for x in changed.com)
-    yield _text(
-        f"The weight has changed as by {changed.mass:+.2f} kg at [{com}] m from the tip.",
-        "Friction changes with temperature, too: compare at working temperature.",
-    )
+    if changed.payload:
+        mass, *com = changed.payload
+        where = ", ".join(f"{x:.3f}" for x in com)
+        yield _text(f"The weight has changed as by {mass:+.2f} kg at [{where}] m in the axes of the tip.")
+    yield _text("Friction changes with temperature, too: compare at working temperature.")
     then, now = changed.friction
     columns = (changed.speed, then, now, now - then, changed.weight)
     numbers = zip(*(column.tolist() for column in columns))

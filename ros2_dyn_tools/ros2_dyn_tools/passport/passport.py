@@ -12,24 +12,23 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.doctor import Diagnosis, Note, diagnose
+from ros2_dyn_tools.doctor import Diagnosis, Note, Report, diagnose
 from ros2_dyn_tools.identification.identification import Estimate, Identification, Options
 from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.identification.known_load import common_gain
-from ros2_dyn_tools.passport.drift import rubbing
+from ros2_dyn_tools.passport.drift import friction_at
 from ros2_dyn_tools.passport.felt_forces import FeltForce, Watch, felt_forces
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions
-from ros2_dyn_tools.recording.gate import Check, gate
 from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.recording.signals import unbroken
 from ros2_dyn_tools.report.contact_report import CollisionReport, collision_report
 
-SURE = 0.9
+CONFIDENT = 0.9
 """Confidence of a finding of the doctor, from which on it is used."""
-FIRST = ("degrees", "joint_order", "external_only", "gravity_compensated")
-"""Findings that have to be mended before anything can be identified."""
+TO_MEND_FIRST = ("degrees", "joint_order", "external_only", "gravity_compensated")
+"""Findings with which nothing can be identified."""
 BANDWIDTH = 25.0
 """Bandwidth of the observer, 1/s: that of the node, unless it is told another."""
-
 SLOW = 0.1
 """Speed, rad/s or m/s, at which friction is told: most of it is dry there."""
 
@@ -48,8 +47,6 @@ class Passport:
 
     model: RobotModel
     """As described."""
-    checks: list[Check]
-    """What the first recording is good for."""
     findings: list[Diagnosis]
     """What the doctor found."""
     notes: list[Note]
@@ -63,11 +60,11 @@ class Passport:
     slow_friction: Array
     """At the speed `SLOW`, under the load of the recorded postures, N m or N, shape (n,)."""
     contact: CollisionReport | None
-    """What a collision detector makes of the part that nothing was fitted to; None where it has no thresholds."""
-    no_contact: str
-    """Why it has none."""
+    """What a collision detector makes of the part that no model was fitted to; None where it has no thresholds."""
     felt: list[FeltForce]
-    """The smallest forces that are felt; empty without thresholds."""
+    """The smallest forces that are felt; empty where that is not told."""
+    unfelt: str
+    """Why that is not told."""
 
 
 def passport(
@@ -77,6 +74,7 @@ def passport(
     *,
     options: Options,
     effort_gain: Array,
+    tip: str | None = None,
     load: Load | None = None,
     progress: Callable[[str, float], None] = lambda step, share: None,
 ) -> Passport:
@@ -88,48 +86,54 @@ def passport(
         recordings: the motions without contact, with efforts in the driver's unit.
         options: of the identification.
         effort_gain: what the efforts have to be multiplied with as far as that is known, shape (n,).
+        tip: link at which forces are told; the model's `default_tip` for None.
         load: a motion with a load of known mass.
         progress: is called now and then.
 
     Raises:
         InputError: what `diagnose`, `identify` and `common_gain` raise, or something has to be mended first.
     """
-    progress("gate", 0.0)
-    checks = gate(model, as_recorded)
     progress("doctor", 0.0)
     report = diagnose(model, as_recorded, effort_gain)
-    sure = [each for each in report.findings if each.confidence >= SURE]
-    for each in sure:
-        if each.code in FIRST:
+    for each in report.findings:
+        if each.code in TO_MEND_FIRST:
             raise InputError("recording", f"the doctor finds {each.code}: {each.evidence}; {each.remedy}")
-    effort_gain = effort_gain * _factors(model, sure)
+    sure = [each for each in report.findings if each.confidence >= CONFIDENT]
+    effort_gain = effort_gain * _factors(model, report)
     motions = [_times(each, effort_gain) for each in recordings]
     found = identify(model, motions, options, progress)
     for each in sure:
         if each.code == "mounting":  # masses that are wrong look alike: what predicts better counts
             leaning = identify(model, motions, _standing(options, each), progress)
             found = min(found, leaning, key=lambda one: float(np.sum(np.log(one.held_out))))
+    payload = report.hypothesis.payload if any(each.code == "payload" for each in sure) else ()
     gain = None
     if load is not None:
         gain = common_gain(found, motions[0], _times(load.recording, effort_gain), load.mass)
         effort_gain = effort_gain * gain.value
         motions = [_times(each, effort_gain) for each in recordings]
         found = identify(model, motions, found.options, progress)
+        payload = ()  # it was told by another gain
     progress("contact", 1.0)
-    contact, problem = _contact(found, motions)
+    contact, watch, problem = _contact(found, motions)
+    felt: list[FeltForce] = []
+    if watch is not None:
+        try:
+            felt = felt_forces(found.model, watch, tip)
+        except InputError as error:
+            problem = str(error)
     return Passport(
         model=model,
-        checks=checks,
         findings=report.findings,
         notes=report.notes,
         effort_gain=effort_gain,
-        payload=report.hypothesis.payload if any(each.code == "payload" for each in sure) else (),
+        payload=payload,
         gain=gain,
         identification=found,
-        slow_friction=rubbing(found.model, np.full(model.n, SLOW), as_recorded.q, found.gravity),
+        slow_friction=friction_at(found.model, np.full(model.n, SLOW), as_recorded.q, found.gravity),
         contact=contact,
-        no_contact=problem,
-        felt=[] if contact is None else felt_forces(found.model, _watch(contact)),
+        felt=felt,
+        unfelt=problem,
     )
 
 
@@ -142,34 +146,46 @@ def _standing(options: Options, mounting: Diagnosis) -> Options:
     return replace(options, gravity=(x, y, z))
 
 
-def _factors(model: RobotModel, findings: Sequence[Diagnosis]) -> Array:
-    """Return what the doctor's signs and gains multiply the efforts with, shape (n,)."""
-    factors = np.ones(model.n)
-    for each in findings:
-        if each.code in ("sign", "gain"):
-            joints = slice(None) if each.joint is None else model.joint_names.index(each.joint)
-            factors[joints] *= np.asarray(each.value, dtype=float)
+def _factors(model: RobotModel, report: Report) -> Array:
+    """Return what the doctor's signs and gains multiply the efforts with, as far as all that is told of one is sure."""
+    scales, factors = report.hypothesis.scales(model), np.ones(model.n)
+    for code, values in (("sign", np.sign(scales)), ("gain", np.abs(scales))):
+        for i, name in enumerate(model.joint_names):
+            told = [each.confidence for each in report.findings if each.code == code and each.joint in (None, name)]
+            if told and min(told) >= CONFIDENT:
+                factors[i] *= values[i]
     return factors
 
 
-def _contact(found: Identification, recordings: Sequence[Recording]) -> tuple[CollisionReport | None, str]:
-    """Return what a detector makes of the last third of the time, which nothing was fitted to, or why it cannot."""
-    driver, last = found.settings.effort_filter, recordings[-1]
-    conditions = Conditions(tuple(found.gravity.tolist()), driver if driver.kind == "first_order" else NO_FILTER)
-    tested = sum(each.t[-1] for each in recordings) / 3 / last.t[-1]
+def _contact(
+    found: Identification, recordings: Sequence[Recording]
+) -> tuple[CollisionReport | None, Watch | None, str]:
+    """Return what a detector makes of the last recording, or why it cannot.
+
+    Thresholds are those of what was fitted of it, the rest is judged; of its first half, if none of it was fitted.
+    """
+    driver = found.settings.effort_filter
+    driver = driver if driver.kind == "first_order" else NO_FILTER
     try:
         report = collision_report(
             found.model,
-            last,
-            calibrate_on=1 - tested if tested < 0.5 else 0.5,
+            recordings[-1],
+            calibrate_on=_fitted_share(recordings, found.options.split.start),
             bandwidth=BANDWIDTH,
             fit=False,
-            conditions=conditions,
+            conditions=Conditions(tuple(found.gravity.tolist()), driver),
         )
     except InputError as error:
-        return None, str(error)
-    return report, ""
+        return None, None, str(error)
+    return report, Watch(report.recording, report.residuals, report.thresholds, BANDWIDTH, driver), ""
 
 
-def _watch(contact: CollisionReport) -> Watch:
-    return Watch(contact.recording, contact.residuals, contact.thresholds, BANDWIDTH)
+def _fitted_share(recordings: Sequence[Recording], start: float) -> float:
+    """Return which share of the last recording was fitted, or a half for none: gaps count as no time there."""
+    lengths = [[part.t[-1] - part.t[0] for part in unbroken(each)] for each in recordings]
+    border = start * sum(map(sum, lengths)) - sum(map(sum, lengths[:-1]))
+    for part, length in zip(unbroken(recordings[-1]), lengths[-1]):
+        if 0 < border <= length:
+            return float((part.t[0] + border) / recordings[-1].t[-1])
+        border -= length
+    return 0.5

@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from ros2_dyn_tools.passport.felt_forces import AXES
 from ros2_dyn_tools.passport.passport import Passport
 
-FRANKA_JOINTS = 7
+FRANKA = ("panda", "fer", "fr3", "fp3")
+"""How the names of Franka's arms begin."""
 
 
 class Line(NamedTuple):
@@ -24,16 +27,16 @@ def lines(found: Passport) -> Iterator[Line]:
     if found.contact is not None:
         levels = [float(f"{x:.3g}") for x in found.contact.thresholds]
         yield Line("ros2_dyn", f"collision.threshold: {levels}")
-        if len(levels) == FRANKA_JOINTS:
-            yield Line("Franka", _franka(found, levels))
+        forces = {each.direction: each.force for each in found.felt if not each.joint}
+        limits = [forces.get(each, np.inf) for each in (*AXES, *(f"about {axis}" for axis in AXES))]
+        if found.model.name.startswith(FRANKA) and np.all(np.isfinite(limits)):
+            yield Line("Franka, to begin with: its own estimator differs", _franka(levels, limits))
     if found.payload:
         yield from _payload(*found.payload)
 
 
-def _franka(found: Passport, levels: list[float]) -> str:
-    tip = found.model.default_tip
-    forces = {each.direction: each.force for each in found.felt if each.link == tip}
-    upper = [float(f"{forces[each]:.3g}") for each in (*AXES, *(f"about {axis}" for axis in AXES))]
+def _franka(levels: list[float], limits: list[float]) -> str:
+    upper = [float(f"{x:.3g}") for x in limits]
     fields = {"lower_torque": levels, "upper_torque": levels, "lower_force": upper, "upper_force": upper}
     values = ", ".join(f"{name}_thresholds_nominal: {numbers}" for name, numbers in fields.items())
     service = "/service_server/set_force_torque_collision_behavior"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.presliding import presliding
+from ros2_dyn.errors import InputError
 from ros2_dyn.estimation.calibration import Calibration
 from ros2_dyn.estimation.collision import CollisionDetector
 from ros2_dyn.estimation.momentum_observer import OBSERVER_TERMS, MomentumObserver
@@ -22,6 +23,8 @@ from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import zero_phase
 
 USUAL = Conditions()
+MOST_STEPS = 2000
+"""Steps that are tried in a recording, about."""
 
 
 def observe(model: RobotModel, recording: Recording, bandwidth: float, conditions: Conditions = USUAL) -> Array:
@@ -172,11 +175,17 @@ def smallest_steps(
         effort_filter: filter of the driver, which the observer puts on the model, too.
 
     Returns:
-        Indices of the states, shape (k,); heights, N m or N, shape (k, n, 2), of a step upwards and one downwards.
+        Indices of the states, at most `MOST_STEPS`, shape (k,); heights, N m or N, shape (k, n, 2), of a step upwards
+        and one downwards; 0 where a threshold is exceeded without a step.
+
+    Raises:
+        InputError: the recording is shorter than that time.
     """
     period = float(np.median(np.diff(recording.t)))
     ahead = int(within / period)
-    begins = np.arange(0, len(residuals) - ahead, max(1, ahead // 20))
+    begins = np.arange(0, len(residuals) - ahead, max(1, ahead // 20, len(residuals) // MOST_STEPS))
+    if not len(begins):
+        raise InputError("recording", f"what is left of it is shorter than {within:g} s: record longer")
     needed = np.empty((len(begins), residuals.shape[1], 2))
     for k, i in enumerate(begins.tolist()):
         then = slice(i + 1, i + 1 + ahead)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import kinetic_energy, potential_energy
 from ros2_dyn.model import RobotModel
@@ -23,12 +24,16 @@ LONGEST_GAP = 0.2
 """Time between two states, s, over which a motion cannot be seen."""
 LITTLE = 0.1
 """Range of a joint's positions, rad or m, of which little can be told."""
+SLOWLY = 0.1
+"""Time between the states, s, by which the direction of a motion is told."""
 ONE_WAY = 0.1
 """Share of a joint's way in its rarer direction, below which its friction looks like weight."""
 FEW_VALUES = 20
 """Different efforts that a joint has at least, unless they are coarse."""
 HELD = 0.1
 """Time, s, for which the largest effort of a moving joint stays the same to the last digit only if it is cut off."""
+COARSE = 5.0
+"""Ratio of that time to the longest at any other value, above which it is no rounding."""
 MOVES = 0.02
 """Speed above which a joint moves, rad/s or m/s."""
 DRAWN = 0.05
@@ -48,22 +53,24 @@ class Check(NamedTuple):
     """What to record instead; empty where it is good."""
 
 
-def gate(model: RobotModel, recording: Recording) -> list[Check]:
+def gate(model: RobotModel, recording: Recording, gravity: ArrayLike | None = None) -> list[Check]:
     """Return what a recording is good for, subject by subject; a joint is named where it is not as good as the others.
 
     Args:
         model: the robot, with the joints in the recording's order.
         recording: of its motion; velocities may be NaN, efforts too, and stamps may go back.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
     """
     checks = repeated_stamps(recording.t)
-    t, keep = np.unique(recording.t, return_index=True)
-    recording = Recording(t, *(values[keep] for values in recording[1:]))
+    later = np.append(True, recording.t[1:] > np.maximum.accumulate(recording.t)[:-1])
+    recording = Recording(*(values[later] for values in recording))
+    t = recording.t
     if len(t) < MIN_STATES:
         return [*checks, Check("length", None, False, f"{len(t)} states", f"at least {MIN_STATES} states")]
     checks += [*_gaps(t), *_length(t), *_efforts(model, recording), *_motion(model, recording)]
-    for joint, text in recorded_velocities.doubts(model, recording):
+    for joint, text in recorded_velocities.velocity_faults(model, recording):
         checks.append(Check("velocity", joint, False, text, "what the driver measures"))
-    return [*checks, *_power(model, recording)]
+    return [*checks, *_power(model, recording, gravity)]
 
 
 def rows(checks: Iterable[Check]) -> list[tuple[Check, str]]:
@@ -106,7 +113,7 @@ def _efforts(model: RobotModel, recording: Recording) -> Iterator[Check]:
         elif len(values) < FEW_VALUES:
             told = f"its efforts have {len(values)} different values: they are coarse"
             instead = "efforts with more digits"
-        elif any(_longest(recording.t, (effort == edge) & moves) > HELD for edge in values[[0, -1]]):
+        elif _is_cut_off(recording.t, np.where(moves, effort, np.nan), values[[0, -1]]):
             told, instead = "its effort is cut off at its largest value", "a slower motion, or a lighter load"
         else:
             continue
@@ -114,19 +121,22 @@ def _efforts(model: RobotModel, recording: Recording) -> Iterator[Check]:
     yield from found or [Check("effort", None, True, "all joints have efforts that change")]
 
 
-def _longest(t: Array, holds: Array) -> float:
-    """Return the longest time, s, for which something holds."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(int)))
-    begins, ends = edges[::2], edges[1::2] - 1
-    return float(np.max(t[ends] - t[begins], initial=0.0))
+def _is_cut_off(t: Array, effort: Array, edges: Array) -> bool:
+    """Return whether an effort stays at an edge for long, and much longer than coarse digits stay at any value."""
+    borders = np.flatnonzero(np.append(np.insert(effort[1:] != effort[:-1], 0, True), True))
+    held, value = t[borders[1:] - 1] - t[borders[:-1]], effort[borders[:-1]]
+    at_edge = np.isin(value, edges)
+    elsewhere = float(np.max(held[~at_edge & np.isfinite(value)], initial=0.0))
+    return float(np.max(held[at_edge], initial=0.0)) > max(HELD, COARSE * elsewhere)
 
 
 def _motion(model: RobotModel, recording: Recording) -> Iterator[Check]:
     found = []
-    for name, q in zip(model.joint_names, recording.q.T):
-        steps = np.diff(q)
+    often = max(1, round(SLOWLY / float(np.median(np.diff(recording.t)))))  # noise goes both ways
+    for name, q, little in zip(model.joint_names, np.unwrap(recording.q, axis=0).T, _little(model)):
+        steps = np.diff(q[::often])
         rarer = min(np.sum(steps[steps > 0]), -np.sum(steps[steps < 0]))
-        if np.ptp(q) < LITTLE:
+        if np.ptp(q) < little:
             told = f"it moves by {np.ptp(q):.2g} alone: little is told of it"
             instead = "a motion over much of its range"
         elif rarer < ONE_WAY * np.sum(np.abs(steps)):
@@ -140,13 +150,18 @@ def _motion(model: RobotModel, recording: Recording) -> Iterator[Check]:
     yield from found or [Check("motion", None, True, told)]
 
 
-def _power(model: RobotModel, recording: Recording) -> Iterator[Check]:
+def _little(model: RobotModel) -> Array:
+    """Return of each joint the range of which little can be told: at most half of what it has, shape (n,)."""
+    return np.fmin(LITTLE, (model.upper - model.lower) / 2)
+
+
+def _power(model: RobotModel, recording: Recording, gravity: ArrayLike | None) -> Iterator[Check]:
     """Whether the efforts drive the arm. Friction takes energy, so that a motion that gains none needs some."""
     qd = np.gradient(recording.q, recording.t, axis=0)
     power = np.nan_to_num(recording.effort) * qd
     work, moved = (_integral(x, recording.t) for x in (power, np.abs(power)))
     ends = [0, -1]
-    energy = potential_energy(model, recording.q[ends]) + kinetic_energy(model, recording.q[ends], qd[ends])
+    energy = potential_energy(model, recording.q[ends], gravity) + kinetic_energy(model, recording.q[ends], qd[ends])
     if energy[1] >= energy[0] and work < -DRAWN * moved:
         told = f"the efforts take {-work / moved:.0%} of their work from an arm that loses no energy"
         yield Check("power", None, False, told, "the motors' efforts, no reactions: see `ros2_dyn doctor`")

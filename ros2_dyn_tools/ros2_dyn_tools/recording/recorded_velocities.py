@@ -8,7 +8,7 @@ import numpy as np
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import zero_phase
+from ros2_dyn_tools.recording.signals import MIN_STATES, zero_phase
 
 CUTOFF = 8.0
 """Cut-off of the filter of both velocities before they are compared, Hz."""
@@ -16,14 +16,16 @@ LATE = 0.01
 """Delay of a velocity that is told, s."""
 SHIFTS = np.arange(0.0, 0.2, 0.002)
 """Delays that are tried, s."""
+MOVES = 0.02
+"""Speed that a joint has to reach, rad/s or m/s: noise of positions has no velocity."""
 DIFFERENT = 0.1
 """Relative difference of two velocities that is told."""
 
 
-def doubts(model: RobotModel, recording: Recording) -> list[tuple[str | None, str]]:
+def velocity_faults(model: RobotModel, recording: Recording) -> list[tuple[str | None, str]]:
     """Return what is odd with velocities: the joint, None for all, and what."""
     known = np.all(np.isfinite(recording.qd), axis=1)
-    if not np.any(known):
+    if np.sum(known) < MIN_STATES:
         return [(None, "there are no velocities: they are estimated from positions")]
     t, keep = np.unique(recording.t[known], return_index=True)
     step = float(np.median(np.diff(t)))
@@ -38,7 +40,7 @@ def doubts(model: RobotModel, recording: Recording) -> list[tuple[str | None, st
 
 
 def _of_joint(t: Array, true: Array, told: Array) -> list[str]:
-    if not np.any(true):
+    if np.max(np.abs(true), initial=0.0) < MOVES:
         return []
     if not np.any(told):
         return ["its velocity is always 0 although it moves: velocities are missing"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn passport`, as a user runs it, of an arm in amperes with a load of known mass."""
 
+import re
+
 import numpy as np
 import pytest
 import yaml
@@ -42,7 +44,7 @@ def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsy
     folder = tmp_path / "arm"
     command = ["passport", str(MOCK_ARM), bare, "--load", loaded, "--mass", "2.8", "-o", str(folder)]
     assert main(command) == 0, capsys.readouterr().err
-    assert "Is the recording good enough?" in capsys.readouterr().out
+    assert "Is bare.csv good enough?" in capsys.readouterr().out
     parameters = yaml.safe_load((folder / "arm.yaml").read_text())["/**"]["ros__parameters"]
     np.testing.assert_allclose(parameters["states"]["effort_gain"], CONSTANT, rtol=0.01)
     assert all(0 < level < 10 for level in parameters["collision"]["threshold"])
@@ -52,8 +54,21 @@ def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsy
     assert np.all(np.std(error, axis=0) < 0.05 * np.std(efforts(ARM, other), axis=0))
     page = (folder / "passport.html").read_text()
     assert "<script" not in page
-    for part in ("sign", MODEL.joint_names[2], "along x", "collision.threshold", "standard error of"):
+    for part in ("sign", "along x", f"collision.threshold: {thresholds(folder)}", "with a standard error of 0."):
         assert part in page
+    today = ["passport", str(MOCK_ARM), bare, "--before", str(folder), "-o", str(tmp_path / "today")]
+    assert main(today) == 0, capsys.readouterr().err
+    page = (tmp_path / "today" / "passport.html").read_text()
+    changes = re.search(r"Friction at the recording.*?</table>", page, re.DOTALL).group()
+    numbers = re.findall(r"<td>(-?[0-9.]+)</td>", changes)
+    then, now = (np.array(numbers[k::5], dtype=float) for k in (1, 2))
+    np.testing.assert_allclose(now, then, rtol=0.05)  # the same recording, in N m by the gains of before
+
+
+def thresholds(folder):
+    """Return the thresholds of the node's parameters, as the page has them."""
+    parameters = yaml.safe_load((folder / "arm.yaml").read_text())["/**"]["ros__parameters"]
+    return [float(f"{x:.3g}") for x in parameters["collision"]["threshold"]]
 
 
 @pytest.mark.parametrize(
@@ -68,10 +83,21 @@ def test_load_without_mass_is_refused(tmp_path, capsys, more, expected):
     assert expected in capsys.readouterr().err
 
 
+def test_joint_without_efforts_is_named_after_the_gate(tmp_path, capsys):
+    motion = told(ARM, 1)
+    motion.effort[:, 2] = np.nan
+    path = write_csv(tmp_path / "silent.csv", motion)
+    assert main(["passport", str(MOCK_ARM), path, "-o", str(tmp_path / "arm")]) == 1
+    printed = capsys.readouterr()
+    assert "Is silent.csv good enough?" in printed.out
+    two = " ".join(MODEL.joint_names[:2])
+    assert f"joints: {MODEL.joint_names[2]} has no efforts that change; leave it out: --joints {two}" in printed.err
+
+
 def test_what_has_to_be_mended_first_is_told(tmp_path, capsys):
     motion = told(ARM, 1)
     swapped = motion._replace(effort=motion.effort[:, [0, 2, 1]])
     path = write_csv(tmp_path / "swapped.csv", swapped)
     assert main(["passport", str(MOCK_ARM), path, "-o", str(tmp_path / "arm")]) == 1
     assert "the doctor finds joint_order" in capsys.readouterr().err
-    assert not (tmp_path / "arm").exists()
+    assert not list((tmp_path / "arm").iterdir())

@@ -12,7 +12,7 @@ from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.recorded_samples import MAX_DURATION, take_samples
 from ros2_dyn_tools.recording.gate import repeated_stamps
-from ros2_dyn_tools.recording.recorded_velocities import doubts
+from ros2_dyn_tools.recording.recorded_velocities import velocity_faults
 from ros2_dyn_tools.recording.recording import Recording
 
 MODEL = mock_arm()
@@ -76,7 +76,7 @@ def test_small_motion_in_degrees_is_told_by_its_velocities():
 
 def test_velocities_that_are_missing_late_or_zero_are_noted():
     def said(qd) -> list[str]:
-        return [text for _, text in doubts(MODEL, RECORDING._replace(qd=qd))]
+        return [text for _, text in velocity_faults(MODEL, RECORDING._replace(qd=qd))]
 
     assert said(RECORDING.qd) == []
     assert "no velocities" in said(np.full_like(RECORDING.qd, np.nan))[0]

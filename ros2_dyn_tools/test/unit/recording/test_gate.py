@@ -75,6 +75,39 @@ def test_joints_that_hardly_move_or_move_one_way_are_told():
     assert faults(RECORDING._replace(q=q, qd=qd)) == [("motion", NAMES[3]), ("motion", NAMES[4])]
 
 
+def test_efforts_with_few_digits_are_not_cut_off():
+    for digits in (30, 100, 300):
+        coarse = np.round(RECORDING.effort / np.max(np.abs(RECORDING.effort), axis=0) * digits)
+        assert faults(RECORDING._replace(effort=coarse)) == []
+
+
+def test_joint_that_stands_still_with_noise_has_no_late_velocity():
+    q, qd = RECORDING.q.copy(), RECORDING.qd.copy()
+    noise = np.random.default_rng(1).normal(size=(2, len(q)))
+    q[:, 3], qd[:, 3] = 2e-5 * noise[0], 1e-3 * noise[1]
+    assert faults(RECORDING._replace(q=q, qd=qd)) == [("motion", NAMES[3])]
+
+
+def test_one_way_is_told_of_a_noisy_joint_that_goes_around():
+    q, qd = RECORDING.q.copy(), RECORDING.qd.copy()
+    q[:, 4] = np.linspace(0.0, 20.0, len(q)) + 5e-5 * np.random.default_rng(1).normal(size=len(q))
+    q[:, 4], qd[:, 4] = (q[:, 4] + np.pi) % (2 * np.pi) - np.pi, 0.5
+    assert ("motion", NAMES[4]) in faults(RECORDING._replace(q=q, qd=qd))
+
+
+def test_few_velocities_are_none():
+    qd = np.full_like(RECORDING.qd, np.nan)
+    qd[:5] = RECORDING.qd[:5]
+    assert faults(RECORDING._replace(qd=qd)) == [("velocity", None)]
+
+
+def test_arm_on_a_ceiling_is_judged_by_its_gravity():
+    """It ends lower than it began, where it hangs, and so efforts may take energy from it; not where it stands."""
+    up = np.array([0.0, 0.0, 9.81])
+    checks = {each.subject: each.good for each in gate(MODEL, RECORDING._replace(effort=-RECORDING.effort), up)}
+    assert checks["power"]
+
+
 def test_unit_of_the_efforts_does_not_matter():
     told = [(each.subject, each.joint, each.good) for each in gate(MODEL, RECORDING)]
     small = RECORDING._replace(effort=1e-3 * RECORDING.effort)
