@@ -78,8 +78,7 @@ def _meaning(found: Passport) -> Iterator[str]:
     told = tuple((each.code, each.joint or "", f"{each.confidence:.2f}", each.evidence) for each in found.findings)
     yield _text("What has a confidence of 0.9 and more is used; a base that leans, if it predicts the efforts better.")
     yield _words(Table("What the doctor finds", ("finding", "joint", "confidence", "evidence"), told))
-    notes = tuple((each.subject, each.text) for each in found.notes if each.subject == "payload")
-    yield from (_text(f"{text}.") for _, text in notes)
+    yield from (_text(f"Besides, {each.text}.") for each in found.notes if each.subject == "payload")
     if np.any(found.effort_gain != 1.0):
         joints = tuple((name, f"{gain:.4g}") for name, gain in zip(found.model.joint_names, found.effort_gain.tolist()))
         header = ("joint", "N m or N per unit of effort")
