@@ -40,7 +40,7 @@ def test_findings_are_printed_as_json(tmp_path, capsys):
     joint = MODEL.joint_names[1]
     assert (finding["code"], finding["joint"], finding["value"]) == ("sign", joint, -1.0)
     assert 0.9 < finding["confidence"] < 1.0
-    assert {each["subject"] for each in report["notes"]} == {"velocity", "friction", "remains"}
+    assert {each["subject"] for each in report["notes"]} == {"length", "velocity", "friction", "remains"}
 
 
 def test_gains_of_a_parameter_file_are_part_of_the_line_that_mends(tmp_path, capsys):
