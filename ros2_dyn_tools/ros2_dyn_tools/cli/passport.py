@@ -23,7 +23,7 @@ from ros2_dyn_tools.identification.urdf_output import write_arm
 from ros2_dyn_tools.passport.drift import drift
 from ros2_dyn_tools.passport.page import page
 from ros2_dyn_tools.passport.passport import Load, Passport, passport
-from ros2_dyn_tools.recording.gate import gate
+from ros2_dyn_tools.recording.gate import gate, silent_joints
 from ros2_dyn_tools.recording.recording import Recording, read_recording
 
 
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _refuse_silent(model: RobotModel, recording: Recording) -> None:
-    silent = [name for name, x in zip(model.joint_names, recording.effort.T) if len(np.unique(x[np.isfinite(x)])) < 2]
+    silent = [name for name, without in zip(model.joint_names, silent_joints(recording)) if without]
     if silent and len(silent) < model.n:
         others = " ".join(name for name in model.joint_names if name not in silent)
         raise InputError("joints", f"{', '.join(silent)} has no efforts that change; leave it out: --joints {others}")

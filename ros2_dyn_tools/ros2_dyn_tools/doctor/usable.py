@@ -7,6 +7,7 @@ import numpy as np
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn_tools.recording.gate import in_order, silent_joints
 from ros2_dyn_tools.recording.recording import Recording
 
 SLOWEST = 0.2
@@ -30,9 +31,8 @@ def usable(model: RobotModel, recording: Recording) -> Recording:
     if np.any(recording.t[1:] < before - BACK):
         back = float(np.max(before - recording.t[1:]))
         raise InputError("recording", f"its stamps go back by {back:.3g} s: give one run at a time")
-    later = np.append(True, recording.t[1:] > before)
-    recording = Recording(*(values[later] for values in recording))
-    silent = np.array([len(np.unique(x[np.isfinite(x)])) < 2 for x in recording.effort.T])
+    recording = in_order(recording)
+    silent = silent_joints(recording)
     if np.all(silent):
         raise InputError(
             "recording", "no joint has efforts that change, from which all is told: see the driver's manual"

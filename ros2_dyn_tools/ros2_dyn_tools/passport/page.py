@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A passport as one HTML page for a person, which prints on two sheets and needs neither network nor scripts."""
+"""A passport as one HTML page for a person: two or three sheets in print, without network and scripts."""
 
 from __future__ import annotations
 

@@ -62,8 +62,7 @@ def gate(model: RobotModel, recording: Recording, gravity: ArrayLike | None = No
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
     """
     checks = repeated_stamps(recording.t)
-    later = np.append(True, recording.t[1:] > np.maximum.accumulate(recording.t)[:-1])
-    recording = Recording(*(values[later] for values in recording))
+    recording = in_order(recording)
     t = recording.t
     if len(t) < MIN_STATES:
         return [*checks, Check("length", None, False, f"{len(t)} states", f"at least {MIN_STATES} states")]
@@ -79,6 +78,17 @@ def rows(checks: Iterable[Check]) -> list[tuple[Check, str]]:
     for each in checks:
         alike.setdefault(each._replace(joint=None), []).append(each.joint or "")
     return [(each, ", ".join(joints)) for each, joints in alike.items()]
+
+
+def in_order(recording: Recording) -> Recording:
+    """Return the states whose stamps are later than all before."""
+    later = np.append(True, recording.t[1:] > np.maximum.accumulate(recording.t)[:-1])
+    return Recording(*(values[later] for values in recording))
+
+
+def silent_joints(recording: Recording) -> Array:
+    """Return which joints have no efforts that change, shape (n,), bool."""
+    return np.array([len(np.unique(x[np.isfinite(x)])) < 2 for x in recording.effort.T])
 
 
 def repeated_stamps(t: Array) -> list[Check]:
@@ -106,9 +116,9 @@ def _length(t: Array) -> Iterator[Check]:
 def _efforts(model: RobotModel, recording: Recording) -> Iterator[Check]:
     moving = (np.abs(np.gradient(recording.q, recording.t, axis=0)) > MOVES).T
     found = []
-    for name, effort, moves in zip(model.joint_names, recording.effort.T, moving):
+    for name, silent, effort, moves in zip(model.joint_names, silent_joints(recording), recording.effort.T, moving):
         values = np.unique(effort[np.isfinite(effort)])
-        if len(values) < 2:
+        if silent:
             told, instead = "it has no efforts that change: nothing is told of them", "a driver that measures efforts"
         elif len(values) < FEW_VALUES:
             told = f"its efforts have {len(values)} different values: they are coarse"
