@@ -32,20 +32,37 @@ def nothing() -> None:
     """Do nothing."""
 
 
-def pushed(world: World, rng: np.random.Generator) -> Fault:
-    """Push a link, for a while or as an impulse."""
+def _drawn_force(world: World, rng: np.random.Generator) -> tuple[str, Array]:
+    """Return a link, and a force upon it in base axes, N, shape (3,)."""
     links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
     link = links[int(rng.integers(len(links)))]
     direction = rng.normal(size=3)
     share = float(rng.uniform(0.1, 0.8))  # of the strongest joint's effort, 1/m
     size = min(share * float(np.max(world.arm_model.effort_limit)), 80.0)
-    force = size * direction / np.linalg.norm(direction)
+    return link, size * direction / np.linalg.norm(direction)
+
+
+def pushed(world: World, rng: np.random.Generator) -> Fault:
+    """Push a link, for a while or as an impulse."""
+    link, force = _drawn_force(world, rng)
     profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.8))
     point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
     return Fault(
         lambda: world.add_contact(AppliedForce(link, force, point, profile, world.now, duration)),
         nothing,
     )
+
+
+def leaned_on(world: World, rng: np.random.Generator) -> Fault:
+    """Push a link until the fault ends: longer than a stop takes."""
+    link, force = _drawn_force(world, rng)
+    pushes: list[AppliedForce] = []
+
+    def begin() -> None:
+        pushes.append(AppliedForce(link, force, start=world.now))
+        world.add_contact(pushes[0])
+
+    return Fault(begin, lambda: world.remove_contact(pushes[0]))
 
 
 def led(world: World, rng: np.random.Generator) -> Fault:
@@ -101,6 +118,7 @@ def spring_blocked(world: World, rng: np.random.Generator) -> Fault:
 
 CONTACT_FAULTS: dict[str, MakeFault] = {
     "arm pushed": pushed,
+    "arm leaned on": leaned_on,
     "arm led": led,
     "wall": walled,
     "wall pressed": wall_pressed,

@@ -35,7 +35,7 @@ COMMANDERS = (
     "twin commander",
     "commands lost",
 )
-HANDS, WALLS = ("arm pushed", "arm led"), ("wall", "wall pressed", "spring blocked")
+HANDS, WALLS = ("arm pushed", "arm leaned on", "arm led"), ("wall", "wall pressed", "spring blocked")
 PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*(kind for kind in DRIVER_FAULTS if kind != "names swapped"), "states late", "states lost", "clocks jump")

@@ -345,6 +345,7 @@ LASTING_FAULTS = {
     "node stopped": 1.0,
     "interpreter held": 2.0,
     "node terminated": 1.2,
+    "arm leaned on": 3.0,
     "wall pressed": 1.0,
     "spring blocked": 1.0,
     "payload declared": 1.5,

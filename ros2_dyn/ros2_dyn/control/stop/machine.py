@@ -146,11 +146,10 @@ class Stop:
         changed = 0 <= at - self._model_changed < 2 * STOP_TIME
         brakes = changed or self.phase in ("braking", "leaving", "failed")
         loose = loose | ((np.abs(arm.qd) > MARGIN) & (not brakes))
-        soon = changed or (self._since is not None and at < self._since + 2 * STOP_TIME)
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
-        moves, learns = speed >= REST_SPEED, brakes and soon
-        return self.hold.spring(arm, rate, limits, speed=speed, loose=loose, moves=moves, learns=learns, dt=dt)
+        moves = speed >= REST_SPEED
+        return self.hold.spring(arm, rate, limits, speed=speed, loose=loose, moves=moves, learns=brakes, dt=dt)
 
     def judge(
         self,

@@ -385,6 +385,21 @@ def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(na
     assert motion.travel < 0.05, motion
 
 
+@pytest.mark.parametrize("rested", [0.0, 4.0])
+@pytest.mark.parametrize("name", ARMS if FULL else ("mock_arm", "panda"))
+def test_push_that_ends_long_after_the_stop_leaves_nothing_that_drives_the_arm(name, rested):
+    """Braking sums up what opposes it: a sum that stays then drives a panda 3 rad far, at 1.9 rad/s."""
+    played = moving(name, "gravity", seed=1 + 2 * (name == "panda"), error=0.0, speed=0.3)
+    stop(played)
+    played.run(STOP_AT + rested)
+    played.add_contact(AppliedForce(played.arm_model.default_tip, (0.0, 0.0, 30.0), start=played.now, duration=3.0))
+    played.run(played.now + 3.0)
+    motion = watch(played, 3.0)
+    assert motion.moved_for < 0.5 * REST_TIME, motion
+    assert motion.travel < MAX_TRAVEL, motion
+    assert not broken(played)
+
+
 def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
     """It is escalated, and the joints go on to carry their weight. Withdrawing it lets the arm fall at 8 rad/s."""
     played = moving("mock_arm", "gravity", error=0.0)
