@@ -54,15 +54,20 @@ def pushed(world: World, rng: np.random.Generator) -> Fault:
 
 
 def leaned_on(world: World, rng: np.random.Generator) -> Fault:
-    """Push a link until the fault ends: longer than a stop takes."""
-    link, force = _drawn_force(world, rng)
+    """Push the tip for longer than a stop takes, with the enabling button released."""
+    _, force = _drawn_force(world, rng)
     pushes: list[AppliedForce] = []
 
     def begin() -> None:
-        pushes.append(AppliedForce(link, force, start=world.now))
+        pushes.append(AppliedForce(world.arm_model.default_tip, force, start=world.now))
         world.add_contact(pushes[0])
+        world.pressed = False
 
-    return Fault(begin, lambda: world.remove_contact(pushes[0]))
+    def end() -> None:
+        world.remove_contact(pushes[0])
+        world.pressed = True
+
+    return Fault(begin, end)
 
 
 def led(world: World, rng: np.random.Generator) -> Fault:

@@ -183,6 +183,7 @@ FAMILIES: dict[str, Family] = {
             velocity_scales=(0.6, 1.0),
             gaps=(0.5, 1.5),
             modes=("hand_guiding", "impedance", "gravity"),
+            patience=(0.0, 6.0),
             faults_per_world=10,
         ),
         Family(
