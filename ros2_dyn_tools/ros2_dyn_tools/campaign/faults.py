@@ -307,10 +307,15 @@ def _other_load(arm: RobotModel, bare: RobotModel, mass: float) -> RobotModel:
 
 
 def load_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Let the arm lose what it carries, or take up something that nobody has declared."""
+    """Let the arm lose what it carries, or take up what nobody has declared, where its motors can hold that."""
     arm, fraction = world.initial_arm, float(rng.choice([0.05, 0.15]))
     other = _other_load(arm, world.bare_arm, fraction * float(np.max(arm.effort_limit)) / 9.81)
-    return Fault(lambda: world.replace_arm(other), lambda: world.replace_arm(arm))
+
+    def begin() -> None:
+        if np.all(np.abs(gravity(other, world.arm.q)) <= other.effort_limit):
+            world.replace_arm(other)
+
+    return Fault(begin, lambda: world.replace_arm(arm))
 
 
 def drive_weakened(world: World, rng: np.random.Generator) -> Fault:
