@@ -17,14 +17,14 @@ import numpy as np
 from ros2_dyn.control.modes import MODES, MONITOR
 from ros2_dyn.control.modes.feed_forward import FeedForwardSettings
 from ros2_dyn.dynamics import gravity
-from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
-from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS
+from ros2_dyn_tools.campaign.payload_faults import PAYLOAD_FAULTS, load_changed
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 from ros2_dyn_tools.campaign.world import World
 
@@ -298,24 +298,6 @@ def description_changed(world: World, rng: np.random.Generator) -> Fault:
 
 
 # ---- the arm
-
-
-@lru_cache(maxsize=256)
-def _other_load(arm: RobotModel, bare: RobotModel, mass: float) -> RobotModel:
-    """Return the arm without its payload, or, where it carries none, with one of a mass, kg."""
-    return bare if arm is not bare else arm.carrying(Payload(mass, (0.0, 0.0, 0.05), link=arm.default_tip))
-
-
-def load_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Let the arm lose what it carries, or take up what nobody has declared, where its motors can hold that."""
-    arm, fraction = world.initial_arm, float(rng.choice([0.05, 0.15]))
-    other = _other_load(arm, world.bare_arm, fraction * float(np.max(arm.effort_limit)) / 9.81)
-
-    def begin() -> None:
-        if np.all(np.abs(gravity(other, world.arm.q)) <= other.effort_limit):
-            world.replace_arm(other)
-
-    return Fault(begin, lambda: world.replace_arm(arm))
 
 
 def drive_weakened(world: World, rng: np.random.Generator) -> Fault:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of what users declare that the arm carries."""
+"""Faults of what the arm carries, and of what users declare that it does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from ros2_dyn.model import Payload
+from ros2_dyn.dynamics import gravity
+from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault
 from ros2_dyn_tools.campaign.world import World
@@ -37,6 +39,24 @@ def _absent_payload(world: World, rng: np.random.Generator, shares: Sequence[flo
     payload, ramp = Payload(mass, (x, 0.0, z), 0.01 * mass * np.eye(3)), float(rng.choice([0.0, 0.5]))
     request = PayloadRequest("", tuple(payload.parameters.tolist()), ramp)
     return Fault(lambda: world.tell_payload(request), lambda: world.tell_payload(world.declared_payload))
+
+
+@lru_cache(maxsize=256)
+def _other_load(arm: RobotModel, bare: RobotModel, mass: float) -> RobotModel:
+    """Return the arm without its payload, or, where it carries none, with one of a mass, kg."""
+    return bare if arm is not bare else arm.carrying(Payload(mass, (0.0, 0.0, 0.05), link=arm.default_tip))
+
+
+def load_changed(world: World, rng: np.random.Generator) -> Fault:
+    """Let the arm lose what it carries, or take up what nobody has declared, where its motors can hold that."""
+    arm, fraction = world.initial_arm, float(rng.choice([0.05, 0.15]))
+    other = _other_load(arm, world.bare_arm, fraction * float(np.max(arm.effort_limit)) / 9.81)
+
+    def begin() -> None:
+        if np.all(np.abs(gravity(other, world.arm.q)) <= other.effort_limit):
+            world.replace_arm(other)
+
+    return Fault(begin, lambda: world.replace_arm(arm))
 
 
 PAYLOAD_FAULTS: dict[str, MakeFault] = {
