@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import friction_regressor, rnea
 from ros2_dyn.dynamics.friction_regressor import COLUMNS
@@ -17,7 +18,9 @@ VISCOUS, COULOMB, ARMATURE = 0, 1, 5
 """Indices of the identified parameters, in the order of `friction_parameters`."""
 
 
-def identify_friction(model: RobotModel, recording: Recording, transition_velocity: float = 0.05) -> RobotModel:
+def identify_friction(
+    model: RobotModel, recording: Recording, transition_velocity: float = 0.05, gravity: ArrayLike | None = None
+) -> RobotModel:
     """Return the model with the viscous friction, Coulomb friction and armature that fit a recording best.
 
     The fit is linear least squares, bounded to nonnegative parameters, on the measured effort less that of the links.
@@ -28,6 +31,7 @@ def identify_friction(model: RobotModel, recording: Recording, transition_veloci
         model: the robot, with the joints in the recording's order.
         recording: the motion, with efforts in N m or N.
         transition_velocity: speed over which dry friction changes its sign, rad/s or m/s.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
 
     Raises:
         InputError: the recording is too short.
@@ -37,7 +41,7 @@ def identify_friction(model: RobotModel, recording: Recording, transition_veloci
     motion = even_motion(recording)
     rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
     links = model.with_joint_dynamics(rigid)
-    excess = motion.effort - rnea(links, motion.q, motion.qd, motion.qdd)
+    excess = motion.effort - rnea(links, motion.q, motion.qd, motion.qdd, gravity)
     Y = friction_regressor(links, motion.q, motion.qd, motion.qdd)
     identified = {}
     for k, joint in enumerate(links.joints):
