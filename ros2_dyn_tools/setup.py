@@ -7,14 +7,12 @@ package_name = "ros2_dyn_tools"
 
 COMMANDS = (
     "campaign",
-    "collision-report",
     "doctor",
     "excite",
     "identify",
     "layouts",
     "passport",
     "replay",
-    "report",
     "retime",
     "view",
 )

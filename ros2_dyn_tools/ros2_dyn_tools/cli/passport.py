@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ros2_dyn passport`: from a recorded motion to what is known of an arm, as files and as a page for a person."""
+"""`ros2_dyn passport`: from a recorded motion to what is known of an arm, as files and as pages for a person."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from ros2_dyn_tools.passport.page import page
 from ros2_dyn_tools.passport.passport import Load, Passport, passport
 from ros2_dyn_tools.recording.gate import gate, silent_joints
 from ros2_dyn_tools.recording.recording import Recording, read_recording
+from ros2_dyn_tools.report.html_page import write_page
+from ros2_dyn_tools.report.text import Heading
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,9 +91,13 @@ def run(arguments: argparse.Namespace) -> None:
         gravities = np.array(before.settings.robot.gravity), found.identification.gravity
         changed = drift(before.model, found.identification.model, recordings[0].q, recordings[0].qd, gravities)
     _write(arguments, arm, found)
-    text = page(found, checks, date.today(), changed)
+    no_curves = _write_efforts(arguments, found)
+    text = page(found, checks, date.today(), changed, no_curves)
     (arguments.output / "passport.html").write_text(text, encoding="utf-8")
-    console.print(f"written: {arguments.output}/passport.html, arm.urdf, arm.yaml", markup=False, soft_wrap=True)
+    if no_curves:
+        console.print(f"no efforts.html: {no_curves}", markup=False, soft_wrap=True)
+    pages = "passport.html" if no_curves else "passport.html, efforts.html"
+    console.print(f"written: {arguments.output}/{pages}, arm.urdf, arm.yaml", markup=False, soft_wrap=True)
 
 
 def _refuse_silent(model: RobotModel, recording: Recording) -> None:
@@ -114,3 +120,16 @@ def _write(arguments: argparse.Namespace, arm: Arm, found: Passport) -> None:
         others=others,
         comment=f"Passport of {arm.model.name}, from {', '.join(recordings)}, {date.today().isoformat()}.",
     )
+
+
+def _write_efforts(arguments: argparse.Namespace, found: Passport) -> str:
+    """Write the page of the efforts; return why there is none, empty if there is."""
+    if found.efforts is None:
+        return found.unfelt
+    facts = f"Made on {date.today():%Y-%m-%d} from {arguments.recordings[-1].name}."
+    heading = Heading(f"{found.model.name}: effort measured and modelled", facts)
+    try:
+        write_page(found.efforts, heading, arguments.output / "efforts.html")
+    except InputError as error:  # it takes Plotly, which is not installed
+        return str(error)
+    return ""

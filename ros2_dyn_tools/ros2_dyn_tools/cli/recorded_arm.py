@@ -12,9 +12,8 @@ from pathlib import Path
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import Arm, read_arm
-from ros2_dyn_tools.cli.recording_arguments import in_newtons, recorded_names
+from ros2_dyn_tools.cli.recording_arguments import recorded_names
 from ros2_dyn_tools.recording import recording_bag
-from ros2_dyn_tools.recording.recording import Recording, read_recording
 
 MESSAGES = 500
 """Messages of a bag that are looked through for names: those of a gripper may come first."""
@@ -33,17 +32,6 @@ def arm_in(recording: Path, arguments: argparse.Namespace) -> tuple[Arm, list[st
         return arm._replace(model=model), recorded_names(model, arguments)
     model, names = recorded_arm(arm.model, joints_in_recording(recording, arguments.topic))
     return arm._replace(model=model), names
-
-
-def read_arm_and_motion(arguments: argparse.Namespace) -> tuple[Arm, Recording]:
-    """Return the arm of the arguments, and its recording in the order of its joints, with efforts in N m or N.
-
-    Raises:
-        InputError: as of `arm_in` and `read_recording`.
-        ModelError: the URDF is wrong.
-    """
-    arm, names = arm_in(arguments.recording, arguments)
-    return arm, in_newtons(arm, read_recording(arguments.recording, names, arguments.topic))
 
 
 def recorded_arm(model: RobotModel, recorded: Sequence[str]) -> tuple[RobotModel, list[str]]:

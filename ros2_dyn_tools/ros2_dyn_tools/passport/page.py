@@ -30,7 +30,13 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f5f5f5; paddi
 """
 
 
-def page(found: Passport, recordings: Mapping[str, list[Check]], made: date, changed: Drift | None = None) -> str:
+def page(
+    found: Passport,
+    recordings: Mapping[str, list[Check]],
+    made: date,
+    changed: Drift | None = None,
+    no_curves: str = "",
+) -> str:
     """Return the page.
 
     Args:
@@ -38,17 +44,21 @@ def page(found: Passport, recordings: Mapping[str, list[Check]], made: date, cha
         recordings: what it was made from, and what each is good for.
         made: when.
         changed: since an earlier passport; None without one.
+        no_curves: why there is no page of the efforts beside this one; empty if there is.
     """
     title = escape(f"{found.model.name}: passport")
     facts = escape(f"Made on {made:%Y-%m-%d} from {', '.join(recordings)}.")
-    sections = [*_recordings(recordings), *_meaning(found), *_model(found), *_felt(found), *_drift(found, changed)]
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{title}</title><style>{STYLE}{SHEETS}</style></head><body>",
             f'<h1>{title}</h1><p class="facts">{facts}</p>',
-            *sections,
+            *_recordings(recordings),
+            *_meaning(found),
+            *_model(found, no_curves),
+            *_felt(found),
+            *_drift(found, changed),
             *_paste(found),
             "</body></html>\n",
         ]
@@ -92,7 +102,7 @@ def _meaning(found: Passport) -> Iterator[str]:
         yield _text(f"The known load told the gain of all joints with a standard error of {share:.1%}.")
 
 
-def _model(found: Passport) -> Iterator[str]:
+def _model(found: Passport, no_curves: str) -> Iterator[str]:
     told = found.identification
     yield "<h2>How well the model explains the arm</h2>"
     tested = bool(np.all(np.isfinite(told.tested)))
@@ -111,6 +121,10 @@ def _model(found: Passport) -> Iterator[str]:
     )
     header = ("joint", "unit", "described", "identified", "explained of that")
     yield table_element(Table("Error of the effort", header, joints))
+    if no_curves:
+        yield _text(f"The efforts are not drawn: {no_curves}")
+    else:
+        yield '<p><a href="efforts.html">efforts.html</a> shows the efforts joint by joint, as curves.</p>'
     joints = tuple(
         (name, number(at), *_friction(found, name), number(joint.dynamics.armature))
         for name, at, joint in zip(names, found.slow_friction.tolist(), told.model.joints)

@@ -18,17 +18,16 @@ from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.identification.known_load import common_gain
 from ros2_dyn_tools.passport.drift import friction_at
 from ros2_dyn_tools.passport.felt_forces import FeltForce, Watch, felt_forces
-from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions
+from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import unbroken
-from ros2_dyn_tools.report.contact_report import CollisionReport, collision_report
+from ros2_dyn_tools.report.contact_report import BANDWIDTH, CollisionReport
+from ros2_dyn_tools.report.effort_report import EffortReport, effort_report
 
 CONFIDENT = 0.9
 """Confidence of a finding of the doctor, from which on it is used."""
 TO_MEND_FIRST = ("degrees", "joint_order", "external_only", "gravity_compensated")
 """Findings with which nothing can be identified."""
-BANDWIDTH = 25.0
-"""Bandwidth of the observer, 1/s: that of the node, unless it is told another."""
 SLOW = 0.1
 """Speed, rad/s or m/s, at which friction is told: most of it is dry there."""
 
@@ -59,12 +58,17 @@ class Passport:
     identification: Identification
     slow_friction: Array
     """At the speed `SLOW`, under the load of the recorded postures, N m or N, shape (n,)."""
-    contact: CollisionReport | None
-    """What a collision detector makes of the part that no model was fitted to; None where it has no thresholds."""
+    efforts: EffortReport | None
+    """How far the efforts are explained in the part that no model was fitted to; None where it is too short."""
     felt: list[FeltForce]
     """The smallest forces that are felt; empty where that is not told."""
     unfelt: str
     """Why that is not told."""
+
+    @property
+    def contact(self) -> CollisionReport | None:
+        """What a collision detector makes of that part; None where it has no thresholds."""
+        return None if self.efforts is None else self.efforts.best.contact
 
 
 def passport(
@@ -115,13 +119,7 @@ def passport(
         found = identify(model, motions, found.options, progress)
         payload = ()  # it was told by another gain
     progress("contact", 1.0)
-    contact, watch, problem = _contact(found, motions)
-    felt: list[FeltForce] = []
-    if watch is not None:
-        try:
-            felt = felt_forces(found.model, watch, tip)
-        except InputError as error:
-            problem = str(error)
+    efforts, felt, problem = _detection(model, found, motions, tip)
     return Passport(
         model=model,
         findings=report.findings,
@@ -131,7 +129,7 @@ def passport(
         gain=gain,
         identification=found,
         slow_friction=friction_at(found.model, np.full(model.n, SLOW), as_recorded.q, found.gravity),
-        contact=contact,
+        efforts=efforts,
         felt=felt,
         unfelt=problem,
     )
@@ -157,27 +155,33 @@ def _factors(model: RobotModel, report: Report) -> Array:
     return factors
 
 
-def _contact(
-    found: Identification, recordings: Sequence[Recording]
-) -> tuple[CollisionReport | None, Watch | None, str]:
-    """Return what a detector makes of the last recording, or why it cannot.
+def _detection(
+    model: RobotModel, found: Identification, recordings: Sequence[Recording], tip: str | None
+) -> tuple[EffortReport | None, list[FeltForce], str]:
+    """Return how the last recording is explained, what is felt in it, or why that is not told.
 
     Thresholds are those of what was fitted of it, the rest is judged; of its first half, if none of it was fitted.
     """
     driver = found.settings.effort_filter
-    driver = driver if driver.kind == "first_order" else NO_FILTER
     try:
-        report = collision_report(
-            found.model,
+        report = effort_report(
+            model,
             recordings[-1],
+            found.model,
             calibrate_on=_fitted_share(recordings, found.options.split.start),
-            bandwidth=BANDWIDTH,
-            fit=False,
+            gravity=found.options.gravity,
             conditions=Conditions(tuple(found.gravity.tolist()), driver),
         )
     except InputError as error:
-        return None, None, str(error)
-    return report, Watch(report.recording, report.residuals, report.thresholds, BANDWIDTH, driver), ""
+        return None, [], str(error)
+    contact = report.best.contact
+    if contact is None:
+        return report, [], report.best.no_contact
+    watch = Watch(contact.recording, contact.residuals, contact.thresholds, BANDWIDTH, driver)
+    try:
+        return report, felt_forces(found.model, watch, tip), ""
+    except InputError as error:
+        return report, [], str(error)
 
 
 def _fitted_share(recordings: Sequence[Recording], start: float) -> float:

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from math import pi
+from math import inf, pi
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics.presliding import presliding
 from ros2_dyn.errors import InputError
@@ -20,7 +18,6 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, Conditions, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import zero_phase
 
 USUAL = Conditions()
 MOST_STEPS = 2000
@@ -34,7 +31,7 @@ def observe(model: RobotModel, recording: Recording, bandwidth: float, condition
         model: the robot, with the joints in the recording's order.
         recording: the motion, with the total efforts of the joints, N m or N.
         bandwidth: bandwidth of the observer, 1/s.
-        conditions: how the robot stands, and the filter of its driver.
+        conditions: how the robot stands, and the filter of its driver; one that looks ahead counts as none.
     """
     return np.array(list(observations(model, recording, bandwidth, conditions)))
 
@@ -47,23 +44,10 @@ def observations(
     gravity = np.broadcast_to(conditions.gravity, (len(recording.t), 3))
     terms = [*kernel(recording.q, recording.qd, gravity)]
     terms[-1] = terms[-1] + presliding(model, recording.q)
-    terms = [_ahead(term, recording, conditions.effort_filter) for term in terms]
-    momentum = MomentumObserver(bandwidth, _cutoff(conditions.effort_filter))
+    momentum = MomentumObserver(bandwidth, conditions.effort_filter.causal.cutoff)
     for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
         momentum.observe(t, tau, values)
         yield momentum.value
-
-
-def _cutoff(effort_filter: EffortFilter) -> float:
-    """Return the cut-off of the filter that an observer knows, Hz."""
-    return effort_filter.cutoff if effort_filter.kind == "first_order" else np.inf
-
-
-def _ahead(term: Array, recording: Recording, effort_filter: EffortFilter) -> Array:
-    """Return a term of the model behind a filter that looks ahead, which no observer can have; else as it is."""
-    if effort_filter.kind != "zero_phase":
-        return term
-    return effort_filter.apply(term, float(np.median(np.diff(recording.t))))
 
 
 def calibrate(model: RobotModel, recording: Recording, residuals: Array) -> tuple[float, ...]:
@@ -106,53 +90,14 @@ def step_response(since: Array, bandwidth: float, effort_filter: EffortFilter = 
     Args:
         since: times since the step, s.
         bandwidth: bandwidth of the observer, 1/s.
-        effort_filter: filter of the driver, which the observer puts on the model, too. Behind one that looks ahead,
-            the residual rises before the step.
+        effort_filter: filter of the driver, which the observer puts on the model, too, unless it looks ahead.
     """
-    if effort_filter.kind == "zero_phase":
-        return np.interp(since, *_behind_zero_phase(bandwidth, effort_filter))
     K, t = bandwidth, np.maximum(since, 0.0)
-    if effort_filter.kind == "none":
+    w = 2 * pi * effort_filter.causal.cutoff
+    if w == inf:
         return 1 - np.exp(-K * t)
-    w = 2 * pi * effort_filter.cutoff
     w = w if abs(w - K) > 1e-6 * K else w * (1 + 1e-6)  # the limit of equal poles, to six digits
     return 1 - (w * np.exp(-K * t) - K * np.exp(-w * t)) / (w - K)
-
-
-@lru_cache(maxsize=8)
-def _behind_zero_phase(bandwidth: float, effort_filter: EffortFilter) -> tuple[Array, Array]:
-    """Return times around a step, s, and the response at them."""
-    from scipy.signal import lfilter  # here, because it takes half a second to import
-
-    memory = effort_filter.memory + 10 / bandwidth
-    step = min(1 / bandwidth, 1 / (2 * pi * effort_filter.cutoff)) / 40  # within a time constant
-    t = step * np.arange(-int(memory / step), int(memory / step) + 1)
-    passed = zero_phase(np.heaviside(t, 0.5), effort_filter.cutoff, step)
-    keep = np.exp(-bandwidth * step)
-    return t, lfilter([1 - keep], [1, -keep], passed)
-
-
-def with_step(
-    recording: Recording,
-    residuals: Array,
-    *,
-    start: float,
-    effort: ArrayLike,
-    bandwidth: float,
-    effort_filter: EffortFilter = NO_FILTER,
-) -> Array:
-    """Return the residuals with a step of external effort added, in which observers are linear.
-
-    Args:
-        recording: the motion.
-        residuals: external efforts without the step, N m or N, shape (m, n).
-        start: time of the step, s.
-        effort: height of the step, N m or N, shape (n,).
-        bandwidth: bandwidth of the observer, 1/s.
-        effort_filter: filter of the driver, which the observer puts on the model, too.
-    """
-    rise = step_response(recording.t - start, bandwidth, effort_filter)
-    return residuals + rise[:, None] * np.asarray(effort, dtype=float)
 
 
 def smallest_steps(

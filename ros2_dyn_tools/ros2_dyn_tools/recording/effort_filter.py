@@ -34,6 +34,11 @@ class EffortFilter(NamedTuple):
         """Time after which the filter has forgotten all but a millionth of a value, s."""
         return 3.0 / self.cutoff
 
+    @property
+    def causal(self) -> EffortFilter:
+        """The filter, or none if it looks ahead: an observer beside the arm cannot."""
+        return EffortFilter() if self.kind == "zero_phase" else self
+
     def __str__(self) -> str:
         """Return the filter in words."""
         return "none" if self.kind == "none" else f"{self.cutoff:g} Hz, {KINDS[self.kind]}"

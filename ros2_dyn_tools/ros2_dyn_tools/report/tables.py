@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a report on a recorded motion, the same on the terminal and on the page."""
+"""The tables of a report on a recorded motion."""
 
 from __future__ import annotations
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
-from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.report.contact_report import TRIM
 from ros2_dyn_tools.report.curves import points_of_a_curve
-from ros2_dyn_tools.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, TRIM, EffortReport
+from ros2_dyn_tools.report.effort_report import CUTOFF, FITTED, IDENTIFIED, PUBLISHED, EffortReport
 
 CONTACT = (
     "The external effort is what the momentum observer finds. Nothing touched the arm, so that it shows errors of the "
@@ -20,40 +18,27 @@ CONTACT = (
 
 
 class Heading(NamedTuple):
-    """What was recorded."""
+    """What a page shows, and of what."""
 
     title: str
     facts: str
 
 
-def heading(report: EffortReport, path: Path, recording: Recording, began: datetime | None) -> Heading:
-    """Return the title, and the recording's name, time and size."""
-    seconds, states = float(recording.t[-1]), len(recording.t)
-    if began is None:
-        when = "date not recorded"
-    else:
-        ended = began + timedelta(seconds=seconds)
-        when = f"{began:%Y-%m-%d %H:%M:%S} to {ended:%Y-%m-%d %H:%M:%S} UTC"
-    size = f"{states} states in {seconds:.1f} s, {(states - 1) / seconds:.0f} Hz"
-    return Heading(f"{report.model.name}: effort measured and modelled", f"{path.name}, {when}, {size}")
-
-
 def notes(report: EffortReport) -> Iterator[str]:
     """Yield how the numbers were made."""
-    options, judged = report.options, report.t[report.judged]
+    judged = report.t[report.judged]
     yield (
-        f"RMS values are those of {judged[0]:.1f} to {judged[-1]:.1f} s. What was fitted here, was fitted on the first "
-        f"{options.calibrate_on:.0%} of the recording; {TRIM:g} s at each end are left out. Velocities were "
-        f"low-passed at {options.cutoff:g} Hz without delay, and differentiated."
+        f"RMS values are those of {judged[0]:.1f} to {judged[-1]:.1f} s, to which nothing was fitted; {TRIM:g} s at "
+        f"each end are left out. Velocities were low-passed at {CUTOFF:g} Hz without delay, and differentiated."
     )
-    if options.low_pass is not None:
-        yield f"The measured effort and all its parts were low-passed at {options.low_pass:g} Hz without delay."
-    names = {variant.name for variant in report.variants}
-    yield f"'{PUBLISHED}': the robot description. '{FITTED}': with friction and armature fitted to the first part."
-    if IDENTIFIED in names:
-        yield f"'{IDENTIFIED}': the identified description. Its errors are too small if it was fitted to these data."
-    if IDENTIFIED in names and report.conditions.effort_filter.kind != "none":
-        yield f"The efforts of '{IDENTIFIED}' passed the driver's filter: {report.conditions.effort_filter}."
+    yield (
+        f"'{PUBLISHED}': the robot description. '{FITTED}': with friction and armature fitted to the first "
+        f"{report.calibrate_on:.0%} of the recording. '{IDENTIFIED}': with everything that was identified."
+    )
+    if report.effort_filter.kind != "none":
+        yield f"The efforts of '{IDENTIFIED}' passed the driver's filter: {report.effort_filter}."
+    if report.effort_filter != report.effort_filter.causal:
+        yield "That filter looks ahead, which no observer can: external efforts and thresholds are without it."
     points = points_of_a_curve(report)
     if len(report.t) > points:
         step = 2 * (report.t[-1] - report.t[0]) / points
@@ -73,5 +58,6 @@ def contact_notes(report: EffortReport) -> Iterator[str]:
     alarms = [f"{len(each.contact.alarms)} {each.name}" for each in report.variants if each.contact is not None]
     if alarms:
         yield f"False alarms in the part that is judged: {', '.join(alarms)}."
-    if report.no_contact:
-        yield f"No thresholds: {report.no_contact}"
+    for each in report.variants:
+        if each.no_contact:
+            yield f"No thresholds of '{each.name}': {each.no_contact}"

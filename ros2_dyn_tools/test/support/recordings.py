@@ -108,19 +108,18 @@ def synthetic_recording(
     return recording(motion, effort + rng.normal(size=effort.shape) * noise * limit)
 
 
-def write_bag(path: Path, recording: Recording, names, began: int = 5) -> None:
+def write_bag(path: Path, recording: Recording, names) -> None:
     """Write a bag as a driver's: a gripper's messages in between, joints in another order, one message twice.
 
     Args:
         path: folder that is made.
         recording: what is written.
         names: the joints.
-        began: time of the first message, s.
     """
     order = [3, 1, 5, 0, 2, 4]
     with bag_of_states(path) as write:
         for i, (t, *rows) in enumerate(zip(recording.t, recording.q, recording.qd, recording.effort)):
-            at = began * 10**9 + round(t * 1e9)
+            at = round(1e9 * (t + 5))
             messages = [serialised_state(at, [names[k] for k in order], *(row[order] for row in rows))]
             if i % 10 == 0:
                 messages += [messages[0], serialised_state(at, ["finger"], *np.ones((3, 1)))]

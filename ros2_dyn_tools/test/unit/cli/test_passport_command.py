@@ -2,6 +2,7 @@
 """`ros2_dyn passport`, as a user runs it, of an arm in amperes with a load of known mass."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn_tools.recording.recording import Recording
 
-pytest.importorskip("scipy", reason="SciPy is not installed")
+for library in ("scipy", "plotly"):
+    pytest.importorskip(library, reason=f"{library} is not installed")
 MODEL = mock_arm().reduced(mock_arm().joint_names[:3])
 """What is recorded; the command finds out that the others are not."""
 DYNAMICS = {name: DRIVES[name] for name in MODEL.joint_names}
@@ -38,7 +40,7 @@ def write_csv(path, motion: Recording):
     return str(path)
 
 
-def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsys):
+def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsys, monkeypatch):
     bare = write_csv(tmp_path / "bare.csv", told(ARM, 1))
     loaded = write_csv(tmp_path / "loaded.csv", told(ARM.carrying(LOAD), 2))
     folder = tmp_path / "arm"
@@ -56,9 +58,17 @@ def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsy
     assert "<script" not in page
     for part in ("sign", "along x", f"collision.threshold: {thresholds(folder)}", "with a standard error of 0."):
         assert part in page
+    assert '<a href="efforts.html">' in page
+    curves = (folder / "efforts.html").read_text()
+    judged = re.search(r"RMS values are those of ([0-9.]+) to ([0-9.]+) s", curves)
+    np.testing.assert_allclose([float(x) for x in judged.groups()], [20, 29.5], atol=0.2)  # the last third
+    assert all(f'"name":"{label}"' in curves for label in ("measured", "friction", "as described", "identified"))
     today = ["passport", str(MOCK_ARM), bare, "--before", str(folder), "-o", str(tmp_path / "today")]
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
     assert main(today) == 0, capsys.readouterr().err
     page = (tmp_path / "today" / "passport.html").read_text()
+    assert "The efforts are not drawn: output: Plotly, which draws the page, is not installed" in page
+    assert not (tmp_path / "today" / "efforts.html").exists()
     changes = re.search(r"Friction at the recording.*?</table>", page, re.DOTALL).group()
     numbers = re.findall(r"<td>(-?[0-9.]+)</td>", changes)
     then, now = (np.array(numbers[k::5], dtype=float) for k in (1, 2))

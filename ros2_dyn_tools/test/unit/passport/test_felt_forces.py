@@ -12,6 +12,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.passport.felt_forces import FELT, WITHIN, Watch, felt_forces
 from ros2_dyn_tools.recording.detection import observe, step_response
 from ros2_dyn_tools.recording.effort_filter import EffortFilter
+from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.report.contact_report import collision_report
 
@@ -103,13 +104,14 @@ def share_felt(model, watch, direction, force, rounds, rng):
 
 def watched(model, recording):
     """Return the halves of a recording as a detector sees them that is calibrated on the first, and its model."""
+    model = identify_friction(model, recording.between(0.0, 0.5))
     report = collision_report(model, recording)
     border = report.recording.t[0]
     first = Recording(*(values[(recording.t < border) & (recording.t > 0.5)] for values in recording))
     before = recording.t < border
-    whole = observe(report.model, recording, 25.0)
+    whole = observe(model, recording, 25.0)
     early = Watch(first, whole[before & (recording.t > 0.5)], report.thresholds, 25.0)
-    return report.model, early, Watch(report.recording, report.residuals, report.thresholds, 25.0)
+    return model, early, Watch(report.recording, report.residuals, report.thresholds, 25.0)
 
 
 @pytest.mark.parametrize("name", ["simulated", *REAL_ARMS])

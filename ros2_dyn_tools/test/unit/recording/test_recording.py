@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from recordings import bag_of_states, serialised_state
+from recordings import MODEL, bag_of_states, recorded_motion, serialised_state
+from recordings import write_bag as write_driver_bag
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording import recording_bag
 from ros2_dyn_tools.recording.recording import read_recording
@@ -31,6 +32,25 @@ def test_bag_of_either_storage_is_read_by_name(tmp_path, mcap):
     t, q, qd, effort = read_recording(tmp_path / "bag", JOINTS)
     assert_allclose(t, [0, 0.5])
     assert_array_equal([q, qd, effort], [[[2, 1], [8, 7]], [[4, 3], [10, 9]], [[6, 5], [12, 11]]])
+
+
+def test_bag_of_a_driver_with_a_gripper_is_read_by_name(tmp_path):
+    """Whatever else is in it; errors say what is missing."""
+    pytest.importorskip("rosbags", reason="rosbags, which writes the bag, is not installed")
+    recording = recorded_motion(seconds=1.0)
+    write_driver_bag(tmp_path / "bag", recording, MODEL.joint_names)
+    for found, expected in zip(read_recording(tmp_path / "bag", MODEL.joint_names), recording):
+        assert_allclose(found, expected, rtol=0, atol=1e-8)
+    for arguments, problem in (
+        ((tmp_path / "bag", ["nose"]), "no complete states of nose: its joints are elbow_joint, finger,"),
+        ((tmp_path / "bag", ["nose"], "/other"), "it has no messages on /other"),
+        ((tmp_path / "none", ["nose"]), "there is no"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            read_recording(*arguments)
+    (tmp_path / "broken.db3").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_recording(tmp_path / "broken.db3", ["nose"])
 
 
 def test_states_that_repeat_or_lack_something_are_skipped_unless_partial(tmp_path):

@@ -15,9 +15,10 @@ from ros2_dyn.runtime.inputs import CollisionReset
 from ros2_dyn.runtime.model_monitor import BANDWIDTH
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
 from ros2_dyn.simulation.simulated_arm import ComputedTorque, SimulatedArm
-from ros2_dyn_tools.cli.collision_report import collision_report
 from ros2_dyn_tools.recording.detection import observe
+from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.report.contact_report import collision_report
 from tiers import part
 
 
@@ -47,8 +48,9 @@ def test_recordings_of_real_arms_fit(name):
 @pytest.mark.parametrize("name", part(REAL_ARMS, 1))
 def test_a_recording_of_a_real_arm_gives_the_residuals_of_the_library_and_no_false_alarm(name):
     model, recording = real_arm(name)
-    report = collision_report(model, recording)
-    drives = [joint.dynamics for joint in report.model.joints]
+    fitted = identify_friction(model, recording.between(0.0, 0.5))
+    report = collision_report(fitted, recording)
+    drives = [joint.dynamics for joint in fitted.joints]
     settings = Settings.from_values(
         {
             "robot.joints": model.joint_names,
