@@ -16,6 +16,8 @@ MIN_STATES = 50
 """States that a recording needs at least."""
 RATE = 125.0
 """Highest sampling rate, Hz, of the motion that is identified from; arms move below 10 Hz."""
+GAP = 0.2
+"""Time between two states, s, from which on the motion between them is not known."""
 ORDER = 2
 """Order of the filter, which runs forwards and backwards."""
 
@@ -82,7 +84,7 @@ def _derivative(values: Array, step: float) -> Array:
     return CubicSpline(t, values)(t, 1)
 
 
-def unbroken(recording: Recording, longest: float = 0.2) -> list[Recording]:
+def unbroken(recording: Recording, longest: float = GAP) -> list[Recording]:
     """Return the parts of a recording between gaps that last longer than a time, s; parts too short are left out."""
     ends = [0, *(np.flatnonzero(np.diff(recording.t) > longest) + 1), len(recording.t)]
     parts = [slice(start, end) for start, end in pairwise(ends) if end - start >= MIN_STATES]

@@ -17,7 +17,7 @@ from ros2_dyn_tools.recording.effort_filter import Conditions, EffortFilter
 from ros2_dyn_tools.recording.effort_split import PARTS, EffortSplit, effort_units, rms, split_effort
 from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import EvenMotion, even_motion
+from ros2_dyn_tools.recording.signals import GAP, EvenMotion, even_motion
 from ros2_dyn_tools.report.contact_report import TRIM, CollisionReport, collision_report
 
 PUBLISHED, FITTED, IDENTIFIED = "as described", "friction fitted", "identified"
@@ -47,7 +47,7 @@ class EffortReport:
     calibrate_on: float
     """First share of the recording, which is not judged."""
     t: Array
-    """Time since the recording began, s, shape (m,), at equal steps, without the ends."""
+    """Time since the recording began, s, shape (m,), at equal steps, without ends and gaps."""
     judged: Array
     """Which of these are judged, shape (m,)."""
     variants: tuple[Explanation, ...]
@@ -98,7 +98,8 @@ def effort_report(
         InputError: the recording is too short, or the share leaves nothing to be judged.
     """
     motion = even_motion(recording, CUTOFF)
-    inside = (motion.t >= motion.t[0] + TRIM) & (motion.t <= motion.t[-1] - TRIM)
+    since = np.diff(recording.t)[np.searchsorted(recording.t[1:-1], motion.t)]
+    inside = (motion.t >= motion.t[0] + TRIM) & (motion.t <= motion.t[-1] - TRIM) & (since <= GAP)
     judged = motion.t[inside] > calibrate_on * recording.t[-1]
     if not np.any(judged):
         raise InputError("recording", f"nothing is left to be judged of {recording.t[-1]:.1f} s: record longer")

@@ -100,6 +100,13 @@ def test_arm_on_a_ceiling_is_explained_with_its_gravity(report):
         assert_allclose(other.rms(mine.split.rest), report.rms(standing.split.rest), atol=0.3)  # it has noise of 0.2
 
 
+def test_gap_in_the_recording_is_not_judged(report):
+    recording = recorded_motion(rate=125.0, noise=1.0)
+    t = recording.t + np.where(recording.t > 18.0, 300.0, 0.0)
+    other = effort_report(MODEL, recording._replace(t=t), TRUE, calibrate_on=12.0 / t[-1])
+    assert_allclose(other.rms(other.best.split.rest), report.rms(report.best.split.rest), rtol=0.1)
+
+
 def test_without_thresholds_the_report_says_why_and_has_the_rest():
     still = recorded_motion(rate=125.0)
     q, qd = still.q.copy(), still.qd.copy()
