@@ -29,7 +29,7 @@ from ros2_dyn.simulation.perturbed import perturbed
 
 OWN_ARM = "mock_arm"
 """The arm of this package."""
-ARMS: dict[str, tuple[str, int | str]] = {
+ARMS: dict[str, tuple[str, int | tuple[str, ...]]] = {
     "ur3": ("ur_description/urdf/ur3_robot.urdf", 6),
     "ur5": ("ur_description/urdf/ur5_robot.urdf", 6),
     "ur10": ("ur_description/urdf/ur10_robot.urdf", 6),
@@ -38,12 +38,14 @@ ARMS: dict[str, tuple[str, int | str]] = {
     "xarm7": ("xarm_description/urdf/xarm7.urdf", 7),
     "z1": ("z1_description/urdf/z1.urdf", 6),
     "so101": ("so_arm_description/urdf/so101.urdf", 5),
-    "baxter": ("baxter_description/urdf/baxter.urdf", "left_"),
-    "talos": ("talos_data/robots/talos_reduced.urdf", "arm_left_"),
-    "tiago": ("tiago_description/robots/tiago.urdf", "arm_"),
-    "tiago_pro": ("tiago_pro_description/robots/tiago_pro.urdf", "arm_left_"),
+    "centauro": ("centauro_description/urdf/centauro.urdf", ("j_arm1_",)),
+    "romeo": ("romeo_description/urdf/romeo_small.urdf", ("LShoulder", "LElbow", "LWrist")),
+    "tiago": ("tiago_description/robots/tiago.urdf", ("arm_",)),
+    "tiago_pro": ("tiago_pro_description/robots/tiago_pro.urdf", ("arm_left_",)),
 }
-"""Arms of example-robot-data: file, and the number of joints from the base, or the beginning of their names."""
+"""Arms of example-robot-data whose motors hold them in every pose: file, and the number of joints from the base, or how
+the names of the joints begin.
+"""
 VARIANTS = 4
 """Number of variants of each arm."""
 MAX_GRAVITY_FRACTION = 0.5
@@ -142,7 +144,7 @@ def with_friction(model: RobotModel, share: float) -> RobotModel:
     return model.with_joint_dynamics(changed)
 
 
-def _joints_of_arm(whole: RobotModel, joints: int | str) -> tuple[str, ...]:
+def _joints_of_arm(whole: RobotModel, joints: int | tuple[str, ...]) -> tuple[str, ...]:
     if isinstance(joints, int):
         return whole.joint_names[:joints]
     return tuple(name for name in whole.joint_names if name.startswith(joints))
@@ -187,6 +189,14 @@ def variant(name: str | UserArm, number: int) -> Variant:
 def load_of(model: RobotModel, q: Array) -> Array:
     """Return the largest share of a joint's effort limit that gravity takes, shape (...), at q, rad or m, (..., n)."""
     return np.max(np.abs(gravity(model, q)) / model.effort_limit, axis=-1)
+
+
+@lru_cache(maxsize=256)
+def heaviest_load(model: RobotModel) -> float:
+    """Return the largest share of a joint's effort limit that gravity takes in a thousand poses."""
+    lower, upper = np.maximum(model.lower, -np.pi), np.minimum(model.upper, np.pi)
+    poses = lower + (upper - lower) * np.random.default_rng(0).random((1000, model.n))
+    return float(np.max(load_of(model, poses)))
 
 
 def random_home(model: RobotModel, rng: np.random.Generator) -> Array:

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn_tools.campaign.contact_faults import Fault, MakeFault
@@ -48,15 +47,10 @@ def _other_load(arm: RobotModel, bare: RobotModel, mass: float) -> RobotModel:
 
 
 def load_changed(world: World, rng: np.random.Generator) -> Fault:
-    """Let the arm lose what it carries, or take up what nobody has declared, where its motors can hold that."""
+    """Let the arm lose what it carries, or take up something that nobody has declared."""
     arm, fraction = world.initial_arm, float(rng.choice([0.05, 0.15]))
     other = _other_load(arm, world.bare_arm, fraction * float(np.max(arm.effort_limit)) / 9.81)
-
-    def begin() -> None:
-        if np.all(np.abs(gravity(other, world.arm.q)) <= other.effort_limit):
-            world.replace_arm(other)
-
-    return Fault(begin, lambda: world.replace_arm(arm))
+    return Fault(lambda: world.replace_arm(other), lambda: world.replace_arm(arm))
 
 
 PAYLOAD_FAULTS: dict[str, MakeFault] = {

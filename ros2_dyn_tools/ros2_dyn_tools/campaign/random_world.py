@@ -23,6 +23,7 @@ from ros2_dyn_tools.campaign.arm_pool import (
     UserArm,
     Variant,
     arm_names,
+    heaviest_load,
     load_of,
     random_home,
     read_user_arm,
@@ -153,7 +154,7 @@ def _options(
         failsafe_start=float(rng.uniform(0.02, 0.1)),
         restart_time=float(rng.uniform(0.25, 0.4)),
     )
-    settings = _settings(family, rng, real.description, home=home, period=1.0 / rate, effort_unit=unit)
+    settings = _settings(family, rng, real, home=home, period=1.0 / rate, effort_unit=unit)
     if user is not None:
         settings = _with(settings, _chosen(user, settings.robot.joints))
     if family.mistaken:
@@ -165,8 +166,9 @@ def _options(
 
 
 def _settings(
-    family: Family, rng: np.random.Generator, model: RobotModel, *, home: Array, period: float, effort_unit: float
+    family: Family, rng: np.random.Generator, real: Variant, *, home: Array, period: float, effort_unit: float
 ) -> Settings:
+    model = real.description
     inertia = np.diag(mass_matrix(model, home))
     bandwidth = float(rng.uniform(3.0, 12.0))
     computed_torque = bool(rng.random() < 0.4)
@@ -186,7 +188,7 @@ def _settings(
             "collision.threshold": (min(threshold, 1.0) * model.effort_limit)[order].tolist(),
             "commands.command_effort": command_effort,
             "commands.effort_per_unit": per_unit[order].tolist(),
-            "commands.effort_scale": float(rng.uniform(0.6, 1.0)),
+            "commands.effort_scale": float(rng.uniform(min(max(0.6, heaviest_load(real.arm)), 1.0), 1.0)),
             "commands.slew_rate": float(10 ** rng.uniform(lowest, highest)),
             "commands.velocity_scale": float(rng.uniform(*family.velocity_scales)),
             "commands.ramp_time": float(rng.choice([0.0, 0.1, 0.3])),

@@ -145,7 +145,7 @@ class Stop:
         """
         changed = 0 <= at - self._model_changed < 2 * STOP_TIME
         brakes = changed or self.phase in ("braking", "leaving", "failed")
-        loose = loose | ((np.abs(arm.qd) > MARGIN) & (not brakes))
+        loose = loose | ((speed > MARGIN) & (not brakes))
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves = speed >= REST_SPEED

@@ -13,6 +13,7 @@ from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.command_supervisor import BrakeInput, SeenState
 from ros2_dyn.control.stop import StopHandover
 from ros2_dyn.control.stop.law import Hold
+from ros2_dyn.control.stop.machine import Stop
 
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
 RATE = 15.0
@@ -205,6 +206,18 @@ def test_velocity_that_no_position_shows_sends_no_spring_away():
             arm, RATE, LIMITS, speed=np.full(2, 0.001), loose=NOBODY, moves=EVERYBODY, learns=True, dt=0.004
         )
         assert np.all(np.abs(hold.carrying(spring)) < 0.01)
+
+
+def test_velocity_that_no_position_shows_lets_no_spring_of_a_held_arm_go():
+    """As of a coarse encoder, whose driver tells differences: the arm would creep away with each of them."""
+    stop, exerted = Stop(), []
+    stop.phase = "holding"
+    for k, (q, told) in enumerate([(0.0, 0.0), (-0.1, 0.0), (-0.1, 1.0)]):
+        arm, at = made_up(np.eye(2), np.full(2, q), np.full(2, told)), 0.004 * k
+        spring = stop.spring(arm, RATE, LIMITS, loose=NOBODY, speed=np.full(2, 0.01), at=at, last=np.zeros(2))
+        exerted.append(stop.hold.carrying(spring))
+    assert np.all(exerted[1] > 1.0)
+    np.testing.assert_array_equal(exerted[2], exerted[1])
 
 
 def test_springs_exert_the_same_when_the_loop_becomes_later_or_less_late():

@@ -17,6 +17,7 @@ from ros2_dyn_tools.campaign.arm_pool import (
     VARIANTS,
     arm_names,
     example_robots,
+    heaviest_load,
     nominal_arm,
     random_home,
     singular_home,
@@ -152,6 +153,7 @@ def test_arm_of_the_pool_can_be_commanded_in_all_variants(name):
         home = random_home(real.arm, np.random.default_rng(number))
         assert np.all((home > real.arm.lower) & (home < real.arm.upper))
         assert np.all(np.abs(gravity(real.arm, home)) < real.arm.effort_limit)
+        assert heaviest_load(real.arm) < 0.9  # or nothing holds an arm that a fault has stretched out
     assert variant(name, 0).arm == nominal
     assert variant(name, 1).payload is not None
     assert variant(name, 1).bare != variant(name, 1).arm
