@@ -45,7 +45,8 @@ def observations(
     terms = [*kernel(recording.q, recording.qd, gravity)]
     terms[-1] = terms[-1] + presliding(model, recording.q)
     momentum = MomentumObserver(bandwidth, conditions.effort_filter.causal.cutoff)
-    for t, tau, *values in zip(recording.t.tolist(), recording.effort.tolist(), *(x.tolist() for x in terms)):
+    for t, *rows in zip(recording.t.tolist(), recording.effort, *terms):  # all rows as lists would be much to collect
+        tau, *values = (row.tolist() for row in rows)
         momentum.observe(t, tau, values)
         yield momentum.value
 

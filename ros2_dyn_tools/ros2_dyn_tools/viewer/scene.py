@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ros2_dyn.dynamics.kinematics import body_transforms
 from ros2_dyn.model import BASE
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, quaternion_from_rotation
 from ros2_dyn_tools.viewer.geometry import Colour, Shape, link_shapes
 from ros2_dyn_tools.viewer.picture import ShownRobot
 
@@ -97,7 +96,7 @@ class RobotScene:
 
 def quaternion(R: Array) -> Array:
     """Return a rotation matrix as a unit quaternion w, x, y, z, shape (4,)."""
-    return np.roll(Rotation.from_matrix(R).as_quat(), 1)
+    return np.roll(quaternion_from_rotation(R), 1)
 
 
 def blend(colour: Colour, other: Colour, share: float) -> Colour:

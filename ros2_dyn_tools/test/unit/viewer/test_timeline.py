@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings and black boxes as timelines: what is shown at a moment is what the library computes for it."""
 
+import gc
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,6 +15,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, JointSample, black_box_file, run_work
 from ros2_dyn.runtime.black_box import RecordingRuntime
 from ros2_dyn.runtime.inputs import ModeRequest, TimePassed
+from ros2_dyn_tools.recording.detection import observations
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.viewer.picture import (
     CORIOLIS,
@@ -21,7 +26,7 @@ from ros2_dyn_tools.viewer.picture import (
     THRESHOLD,
     read_robot,
 )
-from ros2_dyn_tools.viewer.recorded_motion import SHOWN_FOR, observe_all, recorded_motion
+from ros2_dyn_tools.viewer.recorded_motion import SHOWN_FOR, accelerations, observe_all, recorded_motion
 from ros2_dyn_tools.viewer.recorded_stop import recorded_stop
 from runtime_rig import NAMES, SETTINGS, description
 
@@ -79,6 +84,40 @@ def test_external_efforts_are_those_of_the_push(timeline):
     expected = jacobian(MODEL, picture.q, "forearm_link", [-0.35, 0, 0])[:3].T @ PUSH
     assert_allclose(picture.efforts[EXTERNAL], expected, atol=0.5)
     assert_allclose(picture.efforts[THRESHOLD], THRESHOLDS)
+
+
+def test_accelerations_are_those_of_a_butterworth_filter_forwards_and_backwards():
+    t = np.arange(2000) / 250
+    for f, gain in ((1.0, 1 / 1.0001), (10.0, 0.5), (30.0, 1 / 82)):
+        w = 2 * np.pi * f
+        found = accelerations(t, np.sin(w * t)[:, None])[:, 0]
+        of_differences = np.sin(w / 250) * 250  # what np.gradient makes of the derivative's w
+        assert_allclose(found[200:-200], gain * of_differences * np.cos(w * t)[200:-200], atol=1e-3 * w)
+    assert_allclose(accelerations(t, (2.0 + 3.0 * t)[:, None]), 3.0, atol=1e-4)  # to both ends
+    assert_allclose(accelerations(t[:2], (3.0 * t[:2])[:, None]), 3.0, atol=1e-4)
+    assert_allclose(accelerations(t[:1], np.ones((1, 1))), 0.0)
+
+
+def test_opening_a_recording_imports_nothing_that_takes_half_a_second():
+    program = """
+import sys
+import numpy as np
+from ros2_dyn_tools.cli import view
+from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.viewer.recorded_motion import recorded_motion
+robot, t = view.read_robot(sys.argv[1]), np.arange(100) / 250
+recorded_motion(robot, Recording(t, *np.ones((3, 100, robot.model.n))), "bag")
+print(*({"scipy.signal", "scipy.spatial"} & set(sys.modules)))
+"""
+    found = subprocess.run([sys.executable, "-c", program, str(MOCK_ARM)], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == ""
+
+
+def test_observations_of_a_recording_make_no_lists_of_all_its_rows():
+    rows = observations(MODEL, motion(), 25.0)
+    before = len(gc.get_objects())
+    next(rows)
+    assert len(gc.get_objects()) - before < len(motion().t)
 
 
 def test_window_ends_at_the_moment_shown(timeline):
