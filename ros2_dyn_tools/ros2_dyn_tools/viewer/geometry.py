@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -36,6 +37,17 @@ class Shape(NamedTuple):
     """Of a mesh, m, shape (v, 3)."""
     faces: Array | None = None
     """Of a mesh: indices of vertices, shape (f, 3)."""
+
+    @property
+    def corners(self) -> Array:
+        """Corners of a box around it in the link's frame, m, shape (8, 3)."""
+        if self.vertices is not None:
+            lower, upper = np.min(self.vertices, axis=0), np.max(self.vertices, axis=0)
+        else:
+            d = 2 * self.size[0]
+            edges = {"box": self.size, "cylinder": (d, d, self.size[-1]), "sphere": (d, d, d)}[self.kind]
+            lower, upper = -np.array(edges) / 2, np.array(edges) / 2
+        return self.position + np.array(list(product(*zip(lower, upper)))) @ self.rotation.T
 
 
 def link_shapes(model: RobotModel, urdf: str, folder: Path | None) -> dict[str, list[Shape]]:

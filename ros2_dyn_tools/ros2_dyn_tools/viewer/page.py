@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.viewer import status_panel
 from ros2_dyn_tools.viewer.arrows import KINDS, Arrows, legend
 from ros2_dyn_tools.viewer.picture import Picture, ShownRobot, Source
 from ros2_dyn_tools.viewer.plots import POINTS, SPAN, Plots
-from ros2_dyn_tools.viewer.scene import RobotScene
+from ros2_dyn_tools.viewer.scene import FIELD_OF_VIEW, RobotScene, camera
 
 if TYPE_CHECKING:
     import viser
@@ -39,6 +40,8 @@ class Page:
         self._scene: RobotScene | None = None
         self._plots: Plots | None = None
         self._ticks = 0
+        self._aimed: dict[int, tuple[float, Array]] = {}
+        """Aspect and position of the camera, m, that each browser was given."""
         self._arrows = Arrows(server)
         self.extra: Callable[[], None] = lambda: None
         """Called for each picture: what controls show."""
@@ -92,6 +95,7 @@ class Page:
             return
         with self._server.atomic():
             self._scene.move(picture.q)
+            self._aim(self._scene)
             self._scene.mark(picture.status.collision, picture.status.contact_link)
             self._arrows.draw(robot.model, picture)
         if self._ticks % 3 == 0:
@@ -116,12 +120,21 @@ class Page:
             self._plots.remove()
         self._scene, self._robot = RobotScene(self._server, robot), robot
         self._plots = Plots(self._server, self._efforts, self._externals, robot.model)
-        reach = max(self._scene.extent, 0.2)
-        camera = self._server.initial_camera
-        camera.position, camera.look_at = reach * np.array([0.95, 0.95, 0.6]), reach * np.array([0.0, 0.0, 0.06])
-        camera.fov = 0.9
-        for client in self._server.get_clients().values():
-            client.camera.position, client.camera.look_at = camera.position, camera.look_at
+        self._aimed.clear()
+
+    def _aim(self, scene: RobotScene) -> None:
+        """Let new browsers show the arm as it stands, and again where the picture changes its shape before the view.
+
+        A browser first tells the shape that its picture has without the panels.
+        """
+        for number, client in self._server.get_clients().items():
+            aspect, (shown, position) = client.camera.aspect, self._aimed.get(number, (0.0, client.camera.position))
+            if aspect == shown or not np.allclose(client.camera.position, position, atol=1e-3):
+                continue
+            for each in (self._server.initial_camera, client.camera):  # the first is for "Reset View"
+                each.position, each.look_at = camera(scene.points(), aspect)
+                each.fov = FIELD_OF_VIEW
+            self._aimed[number] = aspect, self._server.initial_camera.position
 
     def _on_reset(self) -> None:
         def act() -> None:

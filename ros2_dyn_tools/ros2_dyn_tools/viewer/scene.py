@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     import viser
 
 
+FIELD_OF_VIEW = 0.9
+"""Angle of the picture from top to bottom, rad."""
+MARGIN = 0.75
+"""Share of the picture that the arm fills at the beginning."""
+HIDDEN = 0.46
+"""Share of a narrow picture, at its bottom, that the panel hides on a phone."""
+NEAREST = 0.2
+"""Least distance of the camera, m."""
+
+
 class RobotScene:
     """The robot's nodes in the scene, below `/robot`."""
 
@@ -28,16 +38,16 @@ class RobotScene:
         self._parts: dict[str, list[tuple[Any, Colour]]] = {}
         """Nodes of each link, with their own colours."""
         folder = Path(robot.folder) if robot.folder else None
+        self._corners: list[tuple[int, Array]] = []
+        """Bodies of the joints, and corners of their shapes in the body's frame, m, shape (8, 3)."""
         for link, shapes in link_shapes(self.model, robot.urdf, folder).items():
             self._parts[link] = [(self._add(link, i, shape), shape.colour) for i, shape in enumerate(shapes)]
+            body, X = self.model.link_frame(link)
+            if body != BASE:
+                self._corners += [(body, X.r + shape.corners @ X.E) for shape in shapes]
         self._marked: tuple[bool, str] = (False, "")
         self._label: Any = None
         self.move(self.model.neutral)
-
-    @property
-    def extent(self) -> float:
-        """Distance of the farthest link from the base at q = 0 stretched out, m."""
-        return float(sum(np.linalg.norm(spec.X.r) for spec in self.model.link_specs if spec.parent is not None))
 
     def link_node(self, link: str) -> str:
         """Return the node that moves with a link, which its frame is below."""
@@ -46,8 +56,14 @@ class RobotScene:
 
     def move(self, q: Array) -> None:
         """Move the links to joint positions, rad or m, shape (n,)."""
-        for frame, X in zip(self._frames, body_transforms(self.model, q)):
+        self._X0 = body_transforms(self.model, q)
+        for frame, X in zip(self._frames, self._X0):
             frame.wxyz, frame.position = quaternion(X.E.T), X.r
+
+    def points(self) -> Array:
+        """Return the origins of the joints, then the corners of the moved shapes, base frame, m, shape (k, 3)."""
+        corners = [self._X0[body].r + each @ self._X0[body].E for body, each in self._corners]
+        return np.concatenate([[X.r for X in self._X0], *corners])
 
     def mark(self, collision: bool, link: str) -> None:
         """Turn the robot red and mark the link that was touched, or show it as it is."""
@@ -92,6 +108,35 @@ class RobotScene:
         if shape.kind == "sphere":
             return scene.add_icosphere(name, radius=shape.size[0], **pose)
         return scene.add_mesh_simple(name, vertices=shape.vertices, faces=shape.faces, side="double", **pose)
+
+
+def camera(points: Array, aspect: float) -> tuple[Array, Array]:
+    """Return where a camera stands that shows an arm obliquely from its front and above, and the point it looks at.
+
+    Args:
+        points: of the arm, its first joint first, base frame, m, shape (k, 3).
+        aspect: width of the picture over its height.
+
+    Returns:
+        Position and point, base frame, m, shape (3,) each. The arm just fits between the margins of the picture; of a
+        narrow one, of its upper part.
+    """
+    lower, upper = np.min(points, axis=0), np.max(points, axis=0)
+    middle = (lower + upper) / 2
+    x, y, _ = middle - points[0]
+    ahead = np.arctan2(y, x) if np.hypot(x, y) > 0.1 * np.max(upper - lower) else 0.0  # an upright arm looks along x
+    azimuth, elevation = ahead + np.radians(45), np.radians(25)
+    out = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    up, tan = np.cross(out, right), np.tan(FIELD_OF_VIEW / 2)
+    across, along, towards = np.stack([right, up, out]) @ (points - middle).T
+    hidden = HIDDEN if aspect < 0.75 else 0.0
+    room = MARGIN * (1 - hidden)
+    distances = [towards + np.abs(across) / (tan * MARGIN * max(aspect, 0.3))]
+    distances += [(side * along / tan + (room + side * hidden) * towards) / room for side in (1, -1)]
+    distance = max(float(np.max(distances)), NEAREST)
+    target = middle - hidden * tan * distance * up
+    return target + distance * out, target
 
 
 def quaternion(R: Array) -> Array:
