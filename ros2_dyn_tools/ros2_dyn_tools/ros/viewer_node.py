@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import rclpy
@@ -22,6 +22,7 @@ from std_srvs.srv import Trigger
 
 from ros2_dyn.errors import MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.spatial import Array
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.description import expand
 from ros2_dyn.ros.node_base import LATCHED, run_node
@@ -30,9 +31,19 @@ from ros2_dyn.runtime import Settings
 from ros2_dyn_tools.viewer.history import thin
 from ros2_dyn_tools.viewer.live_arm import LiveArm
 from ros2_dyn_tools.viewer.page import Page
-from ros2_dyn_tools.viewer.picture import Diagnostic, EffortWindow, LinkWrench, Picture, ShownRobot, Status, read_robot
+from ros2_dyn_tools.viewer.picture import (
+    STALE,
+    Diagnostic,
+    EffortWindow,
+    LinkWrench,
+    Picture,
+    ShownRobot,
+    Status,
+    read_robot,
+)
 from ros2_dyn_tools.viewer.server import announce, start_server
 
+T = TypeVar("T")
 LOOK_PERIOD = 1.0
 """Period at which the node looks for `dynamics` and its parameters, s."""
 PATIENCE = 2.0
@@ -41,6 +52,8 @@ ANSWER_TIMEOUT = 5.0
 """Longest wait for the answer of a service, s."""
 COMMAND_AGE = 0.5
 """Age from which on a commanded wrench is not shown any more, s."""
+DIAGNOSTIC_AGE = 5.0
+"""Age from which on a diagnostic is stale, s; the node publishes them once a second."""
 MAX_DIAGNOSTICS = 40
 SINCE = ", since "
 """What stands between mode and reason in the diagnostics."""
@@ -76,7 +89,9 @@ class ViewerNode(Node):
         self._mode, self._reason = "", ""
         self._stop: bool | None = None
         """Whether the node has latched a collision; None: it has not said so."""
-        self._diagnostics: dict[str, Diagnostic] = {}
+        self._found_node = False
+        self._diagnostics: dict[str, tuple[float, Diagnostic]] = {}
+        """By name: until when it holds, s."""
         self._commanded: tuple[float, LinkWrench] | None = None
         self._states, self._rate = 0, 0.0
         self._started = time.monotonic()
@@ -104,9 +119,12 @@ class ViewerNode(Node):
         if live is None:
             return None
         collision = live.collision if self._stop is None else self._stop
-        shown = tuple(self._diagnostics.values())
-        status = Status(self._mode, self._reason, collision, "", shown, self._source(live))
-        return live.picture(status, self._wrench())
+        now, given = time.monotonic(), list(self._diagnostics.values())
+        shown = tuple(each if now < until else each._replace(level=STALE) for until, each in given)
+        mode, node = (self._mode, "runs") if self._found_node else ("", "not found")
+        node = f"{self._topics.node}: {node}"
+        status = Status(mode, self._reason, collision, "", shown, self._source(live), node)
+        return live.picture(status, _newest(self._commanded))
 
     def window(self, span: float, points: int) -> EffortWindow:
         """See `Source`."""
@@ -133,11 +151,6 @@ class ViewerNode(Node):
         if live.age > 1.0:
             return f"{self._topics.joint_states}: nothing for {live.age:.0f} s"
         return f"{self._topics.joint_states}, {self._rate:.0f} Hz"
-
-    def _wrench(self) -> LinkWrench | None:
-        if self._commanded is None or time.monotonic() - self._commanded[0] > COMMAND_AGE:
-            return None
-        return self._commanded[1]
 
     # ---- messages
 
@@ -169,9 +182,8 @@ class ViewerNode(Node):
         live = self._live
         if live is None:
             return
-        force, torque, model = message.wrench.force, message.wrench.torque, live.robot.model
+        model, numbers = live.robot.model, _numbers(message)
         frame = message.header.frame_id or model.base_link
-        numbers = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
         if frame in model.link_names and np.all(np.isfinite(numbers)):
             self._commanded = time.monotonic(), LinkWrench(live.tip, frame, numbers)
 
@@ -179,7 +191,8 @@ class ViewerNode(Node):
         for each in message.status:
             if each.name in self._diagnostics or len(self._diagnostics) < MAX_DIAGNOSTICS:
                 level = int.from_bytes(each.level, "little") if isinstance(each.level, bytes) else int(each.level)
-                self._diagnostics[each.name] = Diagnostic(each.name, level, each.message)
+                until = time.monotonic() + DIAGNOSTIC_AGE
+                self._diagnostics[each.name] = until, Diagnostic(each.name, level, each.message)
             if each.name == "dynamics: mode":
                 self._reason = each.message.partition(SINCE)[2]
 
@@ -188,7 +201,8 @@ class ViewerNode(Node):
     def _look(self) -> None:
         """See whether the node is there; without it the defaults of its parameters do."""
         self._rate, self._states = self._states / LOOK_PERIOD, 0
-        if not self._parameters.look() and self._live is None:
+        self._found_node = self._parameters.look()
+        if not self._found_node and self._live is None:
             self._build()
 
     def _use_settings(self, settings: Settings) -> None:
@@ -233,6 +247,17 @@ def _read(path: str) -> ShownRobot:
         return read_robot(path)
     text = expand(path)
     return ShownRobot(RobotModel.from_urdf(text), text, str(Path(path).parent))
+
+
+def _newest(given: tuple[float, T] | None) -> T | None:
+    """Return what came at a time, s, unless it is too old."""
+    return None if given is None or time.monotonic() - given[0] > COMMAND_AGE else given[1]
+
+
+def _numbers(message: WrenchStamped) -> Array:
+    """Return force and moment, N and N m, shape (6,)."""
+    force, torque = message.wrench.force, message.wrench.torque
+    return np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
 
 
 def _described(text: str) -> ShownRobot:

@@ -48,19 +48,21 @@ class Page:
         gui = server.gui
         gui.set_panel_label(title)
         gui.add_html(NARROW)
-        self._banner = gui.add_html("")
-        self._reset = gui.add_button("Reset collision", color="red", disabled=True, visible=source.can_reset)
         self._facts = gui.add_html(
             '<div style="margin:4px 10px;font-size:13px">Waiting for robot_description and joint_states.</div>'
         )
+        self._banner = gui.add_html("")
+        self._reset = gui.add_button("Reset collision", color="red", disabled=True, visible=source.can_reset)
+        self._problems = gui.add_html("")
+        self._fine_folder = gui.add_folder("", expand_by_default=False, visible=False)
+        with self._fine_folder:
+            self._fine = gui.add_html("")
         self.controls = gui.add_folder("Controls", visible=False)
         """Where playback has its controls."""
         with gui.add_folder("Wrenches"):
             gui.add_html(legend())
             for name, kind in KINDS.items():
                 self._add_toggle(name, kind.name)
-        with gui.add_folder("Diagnostics"):
-            self._diagnostics = gui.add_html("")
         panel = gui.add_panel()
         self._efforts = panel.add_tab("Efforts")
         self._externals = panel.add_tab("External efforts")
@@ -108,7 +110,11 @@ class Page:
     def _write(self, picture: Picture) -> None:
         _set(self._banner, status_panel.banner(picture.status))
         _set(self._facts, status_panel.facts(picture))
-        _set(self._diagnostics, status_panel.diagnostics(picture.status))
+        _set(self._problems, status_panel.problems(picture.status))
+        label, fine = status_panel.fine(picture.status)
+        _set(self._fine, fine)
+        if self._fine_folder.label != label:
+            self._fine_folder.label, self._fine_folder.visible = label, bool(label)
         if self._reset.disabled == picture.status.collision:
             self._reset.disabled = not picture.status.collision
 

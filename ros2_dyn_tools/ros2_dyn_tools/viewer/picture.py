@@ -41,6 +41,8 @@ class Status(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     source: str = ""
     """What is shown: a topic or a file, and how old its states are."""
+    node: str = ""
+    """State of the node; empty: none is watched."""
 
 
 class LinkWrench(NamedTuple):

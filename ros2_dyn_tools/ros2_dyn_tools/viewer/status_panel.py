@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from ros2_dyn_tools.viewer.picture import ERROR, OK, STALE, WARN, Picture, Status
+from ros2_dyn_tools.viewer.picture import ERROR, OK, STALE, WARN, Diagnostic, Picture, Status
 
 LEVELS = {ERROR: ("error", "#d9261c"), WARN: ("warning", "#c77700"), STALE: ("stale", "#868e96"), OK: ("ok", "#2b8a3e")}
 """Word and colour of each level, the worst first."""
@@ -23,12 +24,12 @@ def banner(status: Status) -> str:
 
 
 def facts(picture: Picture) -> str:
-    """Return mode, last stop and time as HTML."""
+    """Return state and mode of the node, its last stop, the force at the tip and the source as HTML, in this order."""
     status = picture.status
-    rows = [("source", status.source)]
+    rows = [("node", status.node)] if status.node else []
     if status.mode:
         rows += [("mode", status.mode), ("last stop", status.reason or "none")]
-    rows.append(("external force", _norm(picture)))
+    rows += [("force at the tip", _norm(picture)), ("source", status.source)]
     lines = "".join(
         f'<tr><td style="opacity:.6;padding-right:10px;vertical-align:top;white-space:nowrap">{name}</td>'
         f'<td style="overflow-wrap:anywhere">{_text(value)}</td></tr>'
@@ -37,11 +38,21 @@ def facts(picture: Picture) -> str:
     return f'<table style="font-size:13px;margin:2px 10px;border-spacing:0 2px">{lines}</table>'
 
 
-def diagnostics(status: Status) -> str:
-    """Return the diagnostics as HTML, the worst first."""
-    if not status.diagnostics:
-        return '<div style="font-size:13px;margin:2px 10px;opacity:.6">none received</div>'
-    known = [each if each.level in LEVELS else each._replace(level=WARN) for each in status.diagnostics]
+def problems(status: Status) -> str:
+    """Return the diagnostics that are not fine as HTML, the worst first."""
+    if status.node and not status.diagnostics:
+        return '<div style="font-size:13px;margin:2px 10px;opacity:.6">no diagnostics received</div>'
+    return _table([each for each in status.diagnostics if each.level != OK])
+
+
+def fine(status: Status) -> tuple[str, str]:
+    """Return how many diagnostics are fine, or an empty text for none, and these as HTML."""
+    found = [each for each in status.diagnostics if each.level == OK]
+    return f"Diagnostics: {len(found)} fine" if found else "", _table(found)
+
+
+def _table(found: Sequence[Diagnostic]) -> str:
+    known = [each if each.level in LEVELS else each._replace(level=WARN) for each in found]
     lines = "".join(
         f'<tr><td style="color:{colour};padding-right:8px;vertical-align:top;white-space:nowrap">● {word}</td>'
         f'<td style="padding-right:8px;vertical-align:top">{_text(each.name)}</td>'

@@ -26,7 +26,7 @@ from ros2_dyn.ros.node_base import LATCHED
 from ros2_dyn.ros.outputs import EFFORT_TOPICS
 from ros2_dyn.ros.parameters import declare_settings
 from ros2_dyn_tools.ros.viewer_node import Topics, ViewerNode, spin_beside
-from ros2_dyn_tools.viewer.picture import EXTERNAL, GRAVITY, MEASURED, THRESHOLD, Picture
+from ros2_dyn_tools.viewer.picture import EXTERNAL, GRAVITY, MEASURED, STALE, THRESHOLD, Picture
 from ros_harness import Listener
 
 MODEL = mock_arm()
@@ -131,7 +131,7 @@ def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
     picture = fake.until_shown(node, lambda shown: shown.commanded is not None, "no commanded wrench")
     assert_allclose(picture.commanded.wrench, [0, 0, -20, 0, 0, 0])
     status = fake.until_shown(node, lambda shown: shown.status.reason == "too fast", "no reason").status
-    assert status.mode == "stopped"
+    assert (status.node, status.mode) == ("dynamics: runs", "stopped")
     assert status.diagnostics[0].level == 1
 
     changed = [12.0, 11.0, 5.0, 4.0, 3.0, 9.0]
@@ -141,6 +141,21 @@ def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
     costly += [f"joint_wrench/{name}" for name in MODEL.joint_names]
     assert [topic for topic in costly if fake.node.count_subscribers(f"dynamics/{topic}")] == []
     assert fake.node.count_publishers("dynamics/enable") == 0
+    close()
+
+
+def test_node_that_has_gone_is_told_without_its_mode_and_what_it_said_is_stale(fake, monkeypatch):
+    monkeypatch.setattr("ros2_dyn_tools.ros.viewer_node.DIAGNOSTIC_AGE", 0.3)
+    node, close = viewer(fake)
+    fake.latched["~/mode"].publish(String(data="gravity"))
+    fake.diagnostics.publish(DiagnosticArray(status=[DiagnosticStatus(name="dynamics: mode", message="gravity")]))
+    fake.until_shown(node, lambda shown: shown.status.mode == "gravity" and shown.status.diagnostics, "no mode")
+    parameters = f"{fake.node.get_name()}/get_parameters"
+    service = next(each for each in fake.node.services if each.srv_name.endswith(parameters))
+    fake.node.destroy_service(service)
+    status = fake.until_shown(node, lambda shown: shown.status.node == "dynamics: not found", "the node runs").status
+    assert status.mode == ""
+    fake.until_shown(node, lambda shown: shown.status.diagnostics[0].level == STALE, "its diagnostics are fresh")
     close()
 
 

@@ -3,9 +3,9 @@
 
 import numpy as np
 
-from ros2_dyn_tools.viewer.picture import CURVES, ERROR, OK, WARN, Diagnostic, LinkWrench, Picture, Status
+from ros2_dyn_tools.viewer.picture import CURVES, ERROR, OK, STALE, WARN, Diagnostic, LinkWrench, Picture, Status
 from ros2_dyn_tools.viewer.plots import filled
-from ros2_dyn_tools.viewer.status_panel import banner, diagnostics, facts
+from ros2_dyn_tools.viewer.status_panel import banner, facts, fine, problems
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -22,23 +22,41 @@ def test_banner_tells_a_collision_and_its_link():
     assert "forearm" in banner(Status(collision=True, contact_link="forearm"))
 
 
-def test_facts_give_mode_last_stop_and_force():
+def test_facts_begin_with_node_mode_last_stop_and_force():
     wrench = LinkWrench("tip", "tip", np.array([3.0, 4.0, 0, 9, 9, 9]))
-    text = facts(picture(Status("stopped", "too fast", source="joint_states"), wrench))
-    assert all(word in text for word in ("stopped", "too fast", "joint_states", "5.0 N"))
+    text = facts(picture(Status("stopped", "too fast", source="joint_states", node="dynamics: runs"), wrench))
+    found = [text.index(word) for word in ("dynamics: runs", "stopped", "too fast", "5.0 N", "joint_states")]
+    assert found == sorted(found)
     assert "mode" not in facts(picture(Status()))
+    assert "node" not in facts(picture(Status()))
 
 
-def test_diagnostics_begin_with_the_worst():
-    text = diagnostics(
-        Status(diagnostics=(Diagnostic("a", OK, "x"), Diagnostic("b", WARN, "x"), Diagnostic("c", ERROR, "x")))
-    )
-    assert text.index(">c<") < text.index(">b<") < text.index(">a<")
+def test_problems_begin_with_the_worst_and_hold_nothing_that_is_fine():
+    levels = {"a": OK, "b": WARN, "c": ERROR, "d": STALE, "e": 99}
+    status = Status(diagnostics=tuple(Diagnostic(name, level, "x") for name, level in levels.items()))
+    text = problems(status)
+    assert text.index(">c<") < text.index(">b<") < text.index(">e<") < text.index(">d<")
+    assert ">a<" not in text
+
+
+def test_what_is_fine_is_counted_and_named_apart():
+    status = Status(diagnostics=(*(Diagnostic(str(i), OK, "x") for i in range(9)), Diagnostic("b", WARN, "x")))
+    label, text = fine(status)
+    assert label == "Diagnostics: 9 fine"
+    assert all(f">{i}<" in text for i in range(9))
+    assert ">b<" not in text
+    assert fine(Status(diagnostics=(Diagnostic("b", WARN, "x"),)))[0] == ""
+
+
+def test_node_without_diagnostics_is_told():
+    assert "no diagnostics received" in problems(Status(node="dynamics: runs"))
+    assert "received" not in problems(Status())  # a recording has none
 
 
 def test_text_from_outside_is_never_markup():
-    status = Status(HOSTILE, HOSTILE, True, HOSTILE, (Diagnostic(HOSTILE, WARN, HOSTILE),), HOSTILE)
-    for text in (banner(status), facts(picture(status)), diagnostics(status)):
+    said = (Diagnostic(HOSTILE, WARN, HOSTILE), Diagnostic(HOSTILE, OK, HOSTILE))
+    status = Status(HOSTILE, HOSTILE, True, HOSTILE, said, HOSTILE, HOSTILE)
+    for text in (banner(status), facts(picture(status)), problems(status), fine(status)[1]):
         assert "<img" not in text
         assert "&lt;img" in text
 
