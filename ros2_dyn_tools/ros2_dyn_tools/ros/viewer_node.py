@@ -51,7 +51,9 @@ PATIENCE = 2.0
 ANSWER_TIMEOUT = 5.0
 """Longest wait for the answer of a service, s."""
 COMMAND_AGE = 0.5
-"""Age from which on a commanded wrench is not shown any more, s."""
+"""Age from which on a commanded wrench or a push is not shown any more, s."""
+PUSH = "mock_arm/contact_wrench"
+"""Topic of the pushes on a simulated arm."""
 DIAGNOSTIC_AGE = 5.0
 """Age from which on a diagnostic is stale, s; the node publishes them once a second."""
 MAX_DIAGNOSTICS = 40
@@ -93,6 +95,7 @@ class ViewerNode(Node):
         self._diagnostics: dict[str, tuple[float, Diagnostic]] = {}
         """By name: until when it holds, s."""
         self._commanded: tuple[float, LinkWrench] | None = None
+        self._push: tuple[float, Array] | None = None
         self._states, self._rate = 0, 0.0
         self._started = time.monotonic()
         node = topics.node
@@ -101,6 +104,7 @@ class ViewerNode(Node):
         self.create_subscription(String, f"{node}/mode", self._on_mode, LATCHED)
         self.create_subscription(Bool, f"{node}/collision_stop", self._on_collision_stop, LATCHED)
         self.create_subscription(WrenchStamped, f"{node}/desired_wrench", self._on_wrench, qos_profile_sensor_data)
+        self.create_subscription(WrenchStamped, PUSH, self._on_push, qos_profile_sensor_data)
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._parameters = SettingsReader(self, node, self._use_settings, self._tell)
         self._reset = self.create_client(Trigger, f"{node}/reset_collision")
@@ -124,7 +128,7 @@ class ViewerNode(Node):
         mode, node = (self._mode, "runs") if self._found_node else ("", "not found")
         node = f"{self._topics.node}: {node}"
         status = Status(mode, self._reason, collision, "", shown, self._source(live), node)
-        return live.picture(status, _newest(self._commanded))
+        return live.picture(status, _newest(self._commanded), _newest(self._push))
 
     def window(self, span: float, points: int) -> EffortWindow:
         """See `Source`."""
@@ -186,6 +190,9 @@ class ViewerNode(Node):
         frame = message.header.frame_id or model.base_link
         if frame in model.link_names and np.all(np.isfinite(numbers)):
             self._commanded = time.monotonic(), LinkWrench(live.tip, frame, numbers)
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        self._push = time.monotonic(), _numbers(message)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for each in message.status:

@@ -91,7 +91,7 @@ class LiveArm:
             if self._runtime.collision_latched:
                 self._runtime.step(CollisionReset(), time.monotonic())
 
-    def picture(self, status: Status, commanded: LinkWrench | None) -> Picture | None:
+    def picture(self, status: Status, commanded: LinkWrench | None = None, push: Array | None = None) -> Picture | None:
         """Return the newest state with what is said of it; None before there is one."""
         with self._lock:
             if self._step is None:
@@ -108,6 +108,7 @@ class LiveArm:
                 self._external(step),
                 commanded,
                 status,
+                push,
             )
 
     def _external(self, step: Step) -> LinkWrench | None:

@@ -73,6 +73,11 @@ class Picture(NamedTuple):
     commanded: LinkWrench | None = None
     """The wrench that the tip is to exert on its surroundings; None: none is."""
     status: Status = Status()
+    push: Array | None = None
+    """[force; moment] of all contacts of a simulated arm about its default tip, base frame, N and N m, shape (6,).
+
+    None: the arm is not simulated.
+    """
 
 
 class EffortWindow(NamedTuple):

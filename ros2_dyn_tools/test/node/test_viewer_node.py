@@ -52,6 +52,7 @@ class FakeNode:
         self.latched = {name: self.node.create_publisher(kind, name, LATCHED) for name, kind in kinds.items()}
         self.diagnostics = self.node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.wrench = self.node.create_publisher(WrenchStamped, "~/desired_wrench", 1)
+        self.contact = self.node.create_publisher(WrenchStamped, "mock_arm/contact_wrench", 10)
         self.states = self.node.create_publisher(JointState, "joint_states", 10)
         self.latched["robot_description"].publish(String(data=MOCK_ARM.read_text()))
         self.external = np.zeros(6)
@@ -141,6 +142,17 @@ def test_page_shows_what_the_node_says_and_computes_the_rest_itself(fake):
     costly += [f"joint_wrench/{name}" for name in MODEL.joint_names]
     assert [topic for topic in costly if fake.node.count_subscribers(f"dynamics/{topic}")] == []
     assert fake.node.count_publishers("dynamics/enable") == 0
+    close()
+
+
+def test_push_on_a_simulated_arm_is_shown_while_it_is_published(fake):
+    node, close = viewer(fake)
+    push = WrenchStamped()
+    push.wrench.force.y, push.wrench.torque.z = 7.0, -2.0
+    fake.contact.publish(push)
+    picture = fake.until_shown(node, lambda shown: shown.push is not None, "no push")
+    assert_allclose(picture.push, [0, 7, 0, 0, 0, -2])
+    fake.until_shown(node, lambda shown: shown.push is None, "the push stays")
     close()
 
 

@@ -46,6 +46,7 @@ class SteppedArm:
             robot, Settings.from_values({"robot.joints": robot.model.joint_names, "collision.threshold": THRESHOLDS})
         )
         self.model, self.robot, self.t = robot.model, self.live.robot, 1.0
+        self.push: np.ndarray | None = None
         self.step(0.1)
 
     def step(self, seconds: float, push: float = 0.0) -> None:
@@ -64,8 +65,9 @@ class SteppedArm:
 
     def picture(self):
         """See `Source`."""
-        status = Status("gravity", "too fast", self.live.collision, "", (Diagnostic("driver", 1, "warm"),), "test")
-        return self.live.picture(status, None)
+        said = (Diagnostic("driver", 1, "warm"), *(Diagnostic(f"part {i}", 0, "cold") for i in range(9)))
+        status = Status("gravity", "too fast", self.live.collision, "", said, "test", "dynamics: runs")
+        return self.live.picture(status, None, self.push)
 
     def window(self, span: float, points: int):
         """See `Source`."""
@@ -148,7 +150,7 @@ def test_arm_moves_plots_fill_a_collision_turns_it_red_and_reset_ends_it_in_ever
         page.get_by_text("COLLISION", exact=True).wait_for()
         page.get_by_text("forearm_link").first.wait_for()
         assert page.get_by_text("too fast").is_visible()
-        assert page.get_by_text("warm").first.count()
+        assert page.get_by_text("warm").is_visible()
     until(lambda: red(scene(wide)) > 0.03, "the arm is red")
     arm.step(0.5)
     assert wide.get_by_text("COLLISION", exact=True).is_visible()  # it stays until it is reset
@@ -160,3 +162,43 @@ def test_arm_moves_plots_fill_a_collision_turns_it_red_and_reset_ends_it_in_ever
     assert wide.problems == phone.problems == []
     for page in (wide, phone):
         page.close()
+
+
+def test_node_mode_stop_and_force_are_read_first_and_what_is_fine_is_one_line_that_opens(shown, browser):
+    page = opened(browser, shown[1], 1440, 900)
+    page.get_by_text("warm").wait_for()
+    order = ("dynamics: runs", "gravity", "too fast", "force at the tip", "No collision", "warm", "Diagnostics: 9 fine")
+    places = [page.get_by_text(text, exact=True).first.bounding_box()["y"] for text in order]
+    assert places == sorted(places)
+    assert not page.get_by_text("cold").first.is_visible()
+    page.get_by_text("Diagnostics: 9 fine").click()
+    page.get_by_text("cold").first.wait_for()
+    assert page.get_by_text("cold").count() == 9
+    page.close()
+
+
+def coloured(page, *, red: float) -> np.ndarray:
+    """Return where the picture between the panels is blue, with a share of red, as shares of its size, shape (k, 2)."""
+    clip = {"x": 330, "y": 0, "width": page.viewport_size["width"] - 730, "height": page.viewport_size["height"]}
+    r, g, b = np.moveaxis(imread(io.BytesIO(page.screenshot(clip=clip)))[..., :3], -1, 0)
+    found = np.argwhere((b > 0.25) & (b > 1.5 * g) & (r > red * b) & (r < (red + 0.7) * b))
+    return (found / b.shape)[:, ::-1]
+
+
+def test_arm_is_in_the_middle_of_the_picture_and_a_push_is_an_arrow(shown, browser):
+    arm, url = shown
+    page = opened(browser, url, 1440, 900)
+    until(lambda: len(coloured(page, red=0.0)) > 3000, "the arm is in the picture")
+
+    def in_the_middle() -> bool:
+        at = coloured(page, red=0.0)
+        middle = (at.min(axis=0) + at.max(axis=0)) / 2
+        return bool(np.all((at > 0.05) & (at < 0.95)) and np.all(np.abs(middle - 0.5) < 0.12))
+
+    until(in_the_middle, "the arm is in the middle")
+    arrows = len(coloured(page, red=0.7))
+    arm.push = np.array([0.0, 7.0, 0, 0, 0, 0])
+    until(lambda: len(coloured(page, red=0.7)) > arrows + 100, "the push is drawn")
+    arm.push = None
+    until(lambda: len(coloured(page, red=0.7)) <= arrows, "the push is not drawn any more")
+    page.close()

@@ -7,16 +7,16 @@ from numpy.testing import assert_allclose
 
 from robots import mock_arm
 from ros2_dyn.dynamics import forward_kinematics, joint_wrenches
-from ros2_dyn_tools.viewer.arrows import KINDS, MAX_LENGTH, arrow_points, legend
+from ros2_dyn_tools.viewer.arrows import KINDS, MAX_LENGTH, SKIN, arrow_points, legend
 from ros2_dyn_tools.viewer.picture import CURVES, LinkWrench, Picture
 
 MODEL = mock_arm()
 Q = np.array([0.3, -1.2, 1.4, -1.8, -1.5, 0.4])
 
 
-def picture(external=None, commanded=None, wrenches=None) -> Picture:
+def picture(external=None, commanded=None, wrenches=None, push=None) -> Picture:
     wrenches = np.zeros((6, 6)) if wrenches is None else wrenches
-    return Picture(0.0, Q, 0 * Q, np.full((CURVES, 6), np.nan), wrenches, external, commanded)
+    return Picture(0.0, Q, 0 * Q, np.full((CURVES, 6), np.nan), wrenches, external, commanded, push=push)
 
 
 def test_external_force_begins_at_the_tip_and_is_turned_into_the_base_frame():
@@ -41,6 +41,29 @@ def test_force_through_the_first_joint_of_a_resting_arm_carries_its_weight():
     weight = 9.81 * sum(body.mass for body in MODEL.inertia)
     assert points.shape == (12, 2, 3)
     assert_allclose(points[0, 1] - points[0, 0], [0, 0, KINDS["joints"].force_scale * weight], atol=1e-9)
+
+
+@pytest.mark.parametrize("link", ["tool0", "wrist_1_link", "forearm_link"])
+def test_push_ends_before_the_link_that_it_acts_on_and_points_along_the_force(link):
+    tip, at = (forward_kinematics(MODEL, Q, each)[:3, 3] for each in ("tool0", link))
+    force = np.array([3.0, -4.0, 12.0])
+    push = np.concatenate([force, np.cross(at - tip, force)])
+    tail, head = arrow_points(MODEL, picture(push=push))["push"][0]
+    assert_allclose(head, at - SKIN * force / 13.0, atol=1e-9)
+    assert_allclose(head - tail, KINDS["push"].force_scale * force, atol=1e-9)
+
+
+def test_push_beside_the_line_of_joints_stays_on_its_line_of_action():
+    tip, pose = forward_kinematics(MODEL, Q, "tool0")[:3, 3], forward_kinematics(MODEL, Q, "forearm_link")
+    at, force = pose[:3, 3] + pose[:3, :3] @ [-0.2, 0.0, 0.05], pose[:3, :3] @ [0.0, 0.0, -20.0]
+    head = arrow_points(MODEL, picture(push=np.append(force, np.cross(at - tip, force))))["push"][0, 1]
+    assert_allclose(np.cross(head - at, force), 0.0, atol=1e-9)
+    assert np.linalg.norm(head - at) < 0.15
+
+
+def test_push_that_is_too_small_or_not_finite_is_not_drawn():
+    for size in (0.0, 0.4, np.nan, np.inf):
+        assert len(arrow_points(MODEL, picture(push=np.full(6, size / np.sqrt(3))))["push"]) == 0
 
 
 def test_arrow_is_never_longer_than_a_room_and_never_not_finite():
