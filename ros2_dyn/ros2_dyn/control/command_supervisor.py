@@ -289,7 +289,7 @@ class CommandSupervisor:
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
-        loose = (lag > WINDOW) | (given.walls != 0) | seen.inert | given.doubtful
+        loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful
         last = self._limiter.last
         assert last is not None
         spring = stop.spring(given.state, given.rate, self.limits, loose=loose, speed=speed, at=at, last=last)

@@ -70,6 +70,13 @@ class Hold:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""
         return gravity if self.correction is None else gravity + self.correction
 
+    def pulls_against(self, effort: Array, q: Array) -> Array:
+        """Return which springs pull against an effort, N m or N, at positions, rad or m, each (n,): shape (n,), bool.
+
+        Where the springs begin is not known yet, all may.
+        """
+        return effort != 0 if self.anchor is None else effort * (self.anchor - q) < 0
+
     def spring(
         self,
         arm: ArmState,

@@ -249,6 +249,20 @@ def test_joint_that_stops_within_a_soft_wall_is_brought_out_of_it():
     assert -0.01 < joints.q[0] < 0.01
 
 
+def test_spring_that_holds_a_joint_back_is_not_let_go_where_a_soft_wall_helps_it():
+    """A weight that the model does not know draws the joint there: without the spring it would start into the wall."""
+    joints, sent = Joints(), []
+    joints.q, joints.wall = np.array([-0.02, 0.0]), 100.0
+    joints.run(0.2)
+    joints.weight = np.array([10.0, 0.0])
+    joints.stop()
+    for _ in range(250):
+        joints.run(0.004)
+        sent.append(joints.command[0])
+    assert 0.01 < joints.q[0] < 0.06
+    assert np.max(np.diff(sent)) < 0.5  # N m
+
+
 @pytest.mark.parametrize("weight", [40.0, 80.0])
 def test_joint_that_falls_although_it_is_commanded_up_is_not_left_without_effort(weight):
     """A drive that gives a third of what it is told still brakes the fall; without it the joint would fall faster."""
