@@ -45,6 +45,10 @@ class Process:
             command, stdout=self._printed, stderr=subprocess.STDOUT, text=True, env=os.environ | environment
         )
 
+    def __del__(self) -> None:
+        """What it printed may be read until nobody knows the process any more."""
+        self._printed.close()
+
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
