@@ -68,7 +68,7 @@ class Passport:
     @property
     def contact(self) -> CollisionReport | None:
         """What a collision detector makes of that part; None where it has no thresholds."""
-        return None if self.efforts is None else self.efforts.best.contact
+        return None if self.efforts is None else self.efforts.contact
 
 
 def passport(
@@ -174,9 +174,9 @@ def _detection(
         )
     except InputError as error:
         return None, [], str(error)
-    contact = report.best.contact
+    contact = report.contact
     if contact is None:
-        return report, [], report.best.no_contact
+        return report, [], report.no_contact
     watch = Watch(contact.recording, contact.residuals, contact.thresholds, BANDWIDTH, driver)
     try:
         return report, felt_forces(found.model, watch, tip), ""

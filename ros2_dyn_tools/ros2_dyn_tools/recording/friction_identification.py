@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from ros2_dyn.dynamics import friction_regressor, rnea
 from ros2_dyn.dynamics.friction_regressor import COLUMNS
+from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.recording.recording import Recording
-from ros2_dyn_tools.recording.signals import even_motion
+from ros2_dyn_tools.recording.signals import MIN_STATES, EvenMotion, even_motion, unbroken
 
 VISCOUS, COULOMB, ARMATURE = 0, 1, 5
 """Indices of the identified parameters, in the order of `friction_parameters`."""
@@ -29,20 +30,23 @@ def identify_friction(
 
     Args:
         model: the robot, with the joints in the recording's order.
-        recording: the motion, with efforts in N m or N.
+        recording: the motion, with efforts in N m or N; gaps in it are left out.
         transition_velocity: speed over which dry friction changes its sign, rad/s or m/s.
         gravity: acceleration of free fall in the base frame, m/s^2, shape (3,); standard gravity along -z for None.
 
     Raises:
-        InputError: the recording is too short.
+        InputError: no part of the recording without a gap is long enough.
     """
     from scipy.optimize import lsq_linear
 
-    motion = even_motion(recording)
+    motions = [even_motion(part) for part in unbroken(recording)]
+    if not motions:
+        raise InputError("recording", f"expected at least {MIN_STATES} states without a gap, got {len(recording.t)}")
+    q, qd, qdd, effort = (np.concatenate([getattr(each, key) for each in motions]) for key in EvenMotion._fields[1:])
     rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
     links = model.with_joint_dynamics(rigid)
-    excess = motion.effort - rnea(links, motion.q, motion.qd, motion.qdd, gravity)
-    Y = friction_regressor(links, motion.q, motion.qd, motion.qdd)
+    excess = effort - rnea(links, q, qd, qdd, gravity)
+    Y = friction_regressor(links, q, qd, qdd)
     identified = {}
     for k, joint in enumerate(links.joints):
         columns = [COLUMNS * k + i for i in (VISCOUS, COULOMB, ARMATURE)]

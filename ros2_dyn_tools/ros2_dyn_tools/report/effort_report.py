@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report on a recorded motion says: how far each description of the robot explains the efforts, and by what."""
+"""What a report on a recorded motion says: how far a robot explains its efforts, as described and as identified."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,28 +14,16 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.detection import USUAL
 from ros2_dyn_tools.recording.effort_filter import Conditions, EffortFilter
 from ros2_dyn_tools.recording.effort_split import PARTS, EffortSplit, effort_units, rms, split_effort
-from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import GAP, EvenMotion, even_motion
 from ros2_dyn_tools.report.contact_report import TRIM, CollisionReport, collision_report
 
-PUBLISHED, FITTED, IDENTIFIED = "as described", "friction fitted", "identified"
-"""Names of the descriptions."""
+DESCRIBED, IDENTIFIED = "as described", "identified"
+"""Names of the two models."""
 LABELS = {part: part for part in PARTS} | {"coriolis": "Coriolis", "spring": "springs"}
 """What readers call the parts."""
 CUTOFF = 10.0
 """Cut-off of the filter of positions and velocities, Hz."""
-
-
-class Explanation(NamedTuple):
-    """One description of the robot, and what it makes of the recording."""
-
-    name: str
-    split: EffortSplit
-    contact: CollisionReport | None
-    """None where the thresholds cannot be calibrated."""
-    no_contact: str
-    """Why they cannot."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +37,16 @@ class EffortReport:
     """Time since the recording began, s, shape (m,), at equal steps, without ends and gaps."""
     judged: Array
     """Which of these are judged, shape (m,)."""
-    variants: tuple[Explanation, ...]
-    """From the published description to the best one."""
+    described: EffortSplit
+    """By the robot as it is described."""
+    identified: EffortSplit
+    """By the identified robot."""
     effort_filter: EffortFilter
     """Of the driver, as the identified robot has it."""
-
-    @property
-    def best(self) -> Explanation:
-        """The last description."""
-        return self.variants[-1]
+    contact: CollisionReport | None
+    """What a detector with the identified robot makes of the recording; None where it has no thresholds."""
+    no_contact: str
+    """Why it has none."""
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -67,8 +55,8 @@ class EffortReport:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Parts that the best description has; springs are rare."""
-        return tuple(part for part in PARTS if part != "spring" or np.any(self.best.split.spring))
+        """Parts that the identified robot has; springs are rare."""
+        return tuple(part for part in PARTS if part != "spring" or np.any(self.identified.spring))
 
     def rms(self, values: Array) -> Array:
         """Return the RMS of values, shape (m, n), over the part that is judged, shape (n,)."""
@@ -84,13 +72,13 @@ def effort_report(
     gravity: tuple[float, ...] = STANDARD_GRAVITY,
     conditions: Conditions = USUAL,
 ) -> EffortReport:
-    """Compare the efforts of a recording with those of a description, of the same with fitted friction, and of another.
+    """Compare the efforts of a recording with those of a robot as it is described and as it was identified.
 
     Args:
-        model: the robot as published.
+        model: the robot as described.
         recording: a motion during which nothing touched the arm, in the order of the robot's joints, in N m or N.
         identified: the same robot with identified parameters.
-        calibrate_on: first share of the recording, to which friction is fitted and thresholds are calibrated.
+        calibrate_on: first share of the recording, on which thresholds are calibrated.
         gravity: acceleration of free fall in the base frame as it is described, m/s^2.
         conditions: how the identified robot stands, and what its driver does to efforts.
 
@@ -103,14 +91,18 @@ def effort_report(
     judged = motion.t[inside] > calibrate_on * recording.t[-1]
     if not np.any(judged):
         raise InputError("recording", f"nothing is left to be judged of {recording.t[-1]:.1f} s: record longer")
-    fitted = identify_friction(model, recording.between(0.0, calibrate_on), gravity=gravity)
-    published = Conditions(gravity)
-    models = ((PUBLISHED, model, published), (FITTED, fitted, published), (IDENTIFIED, identified, conditions))
-    variants = tuple(
-        Explanation(name, _split(each, known, motion, inside), *_contact(each, recording, calibrate_on, known))
-        for name, each, known in models
+    contact, no_contact = _contact(identified, recording, calibrate_on, conditions)
+    return EffortReport(
+        model,
+        calibrate_on,
+        motion.t[inside],
+        judged,
+        described=_split(model, Conditions(gravity), motion, inside),
+        identified=_split(identified, conditions, motion, inside),
+        effort_filter=conditions.effort_filter,
+        contact=contact,
+        no_contact=no_contact,
     )
-    return EffortReport(model, calibrate_on, motion.t[inside], judged, variants, conditions.effort_filter)
 
 
 def _split(model: RobotModel, conditions: Conditions, motion: EvenMotion, inside: Array) -> EffortSplit:

@@ -13,8 +13,8 @@ import numpy as np
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.report.curves import Curve, contact_curves, effort_curves
 from ros2_dyn_tools.report.effort_report import EffortReport
-from ros2_dyn_tools.report.tables import Table, contact_tables, effort_tables
-from ros2_dyn_tools.report.text import CONTACT, Heading, contact_notes, notes, parts_note
+from ros2_dyn_tools.report.tables import Table, contact_table, effort_tables
+from ros2_dyn_tools.report.text import CONTACT, PARTS, Heading, contact_note, notes
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 1200px; margin: 0 auto;
@@ -76,14 +76,14 @@ def _write(path: Path, heading: Heading, parts: Iterable[str]) -> None:
 def _parts(report: EffortReport) -> Iterator[str]:
     yield from map(table_element, effort_tables(report))
     yield from (f'<p class="notes">{escape(note)}</p>' for note in notes(report))
-    yield f"<h2>Effort of each joint</h2><p>{escape(parts_note(report))}</p>"
+    yield f"<h2>Effort of each joint</h2><p>{escape(PARTS)}</p>"
     unjudged = report.t[0], report.t[int(np.argmax(report.judged))]
     for i, name in enumerate(report.model.joint_names):
         yield _plot(f"effort-{i}", name, report.units[i], effort_curves(report, i), height=380, shaded=unjudged)
     yield f"<h2>Contact</h2><p>{escape(CONTACT)}</p>"
-    yield from (f"<p>{escape(note)}</p>" for note in contact_notes(report))
-    yield from map(table_element, contact_tables(report))
-    if any(variant.contact for variant in report.variants):
+    yield f"<p>{escape(contact_note(report))}</p>"
+    if report.contact is not None:
+        yield table_element(contact_table(report, report.contact))
         for i, name in enumerate(report.model.joint_names):
             yield _plot(f"contact-{i}", name, report.units[i], contact_curves(report, i), height=280)
 
@@ -108,15 +108,12 @@ def _plot(
     import plotly.graph_objects as go
 
     figure = go.Figure(layout=_layout(unit, height))
-    labels: set[str] = set()
     for curve in curves:
         line = {"color": curve.colour, "width": curve.width, "dash": curve.dash}
         # In single precision, since a page holds each number as text.
         t, values = curve.t.astype(np.float32), curve.values.astype(np.float32)
         shown = True if curve.shown else "legendonly"
-        group = {"legendgroup": curve.label, "showlegend": curve.label not in labels}
-        figure.add_scatter(x=t, y=values, name=curve.label, mode="lines", line=line, visible=shown, **group)
-        labels.add(curve.label)
+        figure.add_scatter(x=t, y=values, name=curve.label, mode="lines", line=line, visible=shown)
     if shaded is not None:
         figure.add_vrect(*shaded, fillcolor="#000", opacity=0.05, line_width=0, layer="below")
     config = {

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.report.effort_report import LABELS, EffortReport
+from ros2_dyn_tools.report.contact_report import CollisionReport
+from ros2_dyn_tools.report.effort_report import DESCRIBED, IDENTIFIED, LABELS, EffortReport
 
 
 class Table(NamedTuple):
@@ -21,29 +22,22 @@ class Table(NamedTuple):
 
 
 def effort_tables(report: EffortReport) -> tuple[Table, Table]:
-    """Return the RMS of what each description leaves of the effort, and that of each part of the best one."""
-    split = report.best.split
+    """Return the RMS of what the robot leaves of the effort as described and as identified, and that of each part."""
+    split = report.identified
     measured = report.rms(split.measured)
-    errors = {variant.name: report.rms(variant.split.rest) for variant in report.variants}
+    errors = {DESCRIBED: report.rms(report.described.rest), IDENTIFIED: report.rms(split.rest)}
     unexplained = {"unexplained, %": 100 * report.rms(split.rest) / np.where(measured > 0, measured, np.nan)}
     parts = {LABELS[part]: report.rms(getattr(split, part)) for part in report.parts}
     return (
         _table(report, "RMS of the effort, and of each error", {"measured": measured} | errors | unexplained),
-        _table(report, f"RMS of the parts of the effort, {report.best.name}", parts | {"rest": report.rms(split.rest)}),
+        _table(report, f"RMS of the parts of the effort, {IDENTIFIED}", parts | {"rest": report.rms(split.rest)}),
     )
 
 
-def contact_tables(report: EffortReport) -> tuple[Table, ...]:
-    """Return the smallest contacts and the thresholds; nothing where no threshold can be calibrated."""
-    contacts = {variant.name: variant.contact for variant in report.variants if variant.contact is not None}
-    if not contacts:
-        return ()
-    smallest = {name: np.array(contact.smallest) for name, contact in contacts.items()}
-    thresholds = {name: np.array(contact.thresholds) for name, contact in contacts.items()}
-    return (
-        _table(report, "Smallest step of effort that is detected whenever it sets in", smallest),
-        _table(report, "Threshold of the external effort", thresholds),
-    )
+def contact_table(report: EffortReport, contact: CollisionReport) -> Table:
+    """Return the thresholds, and the smallest step that is detected."""
+    columns = {"threshold": contact.thresholds, "smallest step that is always detected": contact.smallest}
+    return _table(report, "External effort", {name: np.array(values) for name, values in columns.items()})
 
 
 def _table(report: EffortReport, title: str, columns: Mapping[str, Array]) -> Table:

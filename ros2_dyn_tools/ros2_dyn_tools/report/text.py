@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 from ros2_dyn_tools.report.contact_report import TRIM
 from ros2_dyn_tools.report.curves import points_of_a_curve
-from ros2_dyn_tools.report.effort_report import CUTOFF, FITTED, IDENTIFIED, PUBLISHED, EffortReport
+from ros2_dyn_tools.report.effort_report import CUTOFF, DESCRIBED, IDENTIFIED, EffortReport
 
+PARTS = (
+    "The measured effort, that of the identified model, its parts, and the rest that it does not explain. "
+    "Click on a name to hide or to show a curve, twice to see it alone. The grey part is not judged."
+)
 CONTACT = (
     "The external effort is what the momentum observer finds. Nothing touched the arm, so that it shows errors of the "
     "model. A contact is detected where it exceeds a threshold, dashed, which is calibrated on the first part of the "
@@ -31,10 +35,7 @@ def notes(report: EffortReport) -> Iterator[str]:
         f"RMS values are those of {judged[0]:.1f} to {judged[-1]:.1f} s, to which nothing was fitted; {TRIM:g} s at "
         f"each end are left out. Velocities were low-passed at {CUTOFF:g} Hz without delay, and differentiated."
     )
-    yield (
-        f"'{PUBLISHED}': the robot description. '{FITTED}': with friction and armature fitted to the first "
-        f"{report.calibrate_on:.0%} of the recording. '{IDENTIFIED}': with everything that was identified."
-    )
+    yield (f"'{DESCRIBED}': the robot description. '{IDENTIFIED}': with what was identified from the other part.")
     if report.effort_filter.kind != "none":
         yield f"The efforts of '{IDENTIFIED}' passed the driver's filter: {report.effort_filter}."
     if report.effort_filter != report.effort_filter.causal:
@@ -45,19 +46,8 @@ def notes(report: EffortReport) -> Iterator[str]:
         yield f"Curves show the least and the greatest value of each {step:.2f} s; numbers are computed before."
 
 
-def parts_note(report: EffortReport) -> str:
-    """Return how the plots of efforts are read."""
-    return (
-        f"The measured effort, the model's ({report.best.name}), its parts, and the rest that it does not explain. "
-        "Click on a name to hide or to show a curve, twice to see it alone. The grey part is not judged."
-    )
-
-
-def contact_notes(report: EffortReport) -> Iterator[str]:
-    """Yield what the detector did where nothing touched the arm, and why it may have no thresholds."""
-    alarms = [f"{len(each.contact.alarms)} {each.name}" for each in report.variants if each.contact is not None]
-    if alarms:
-        yield f"False alarms in the part that is judged: {', '.join(alarms)}."
-    for each in report.variants:
-        if each.no_contact:
-            yield f"No thresholds of '{each.name}': {each.no_contact}"
+def contact_note(report: EffortReport) -> str:
+    """Return what the detector did where nothing touched the arm, or why it has no thresholds."""
+    if report.contact is None:
+        return f"No thresholds: {report.no_contact}"
+    return f"False alarms in the part that is judged: {len(report.contact.alarms)}."

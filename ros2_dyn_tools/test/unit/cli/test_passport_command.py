@@ -62,7 +62,7 @@ def test_passport_of_an_arm_in_amperes_with_one_sign_turned_over(tmp_path, capsy
     curves = (folder / "efforts.html").read_text()
     judged = re.search(r"RMS values are those of ([0-9.]+) to ([0-9.]+) s", curves)
     np.testing.assert_allclose([float(x) for x in judged.groups()], [20, 29.5], atol=0.2)  # the last third
-    assert all(f'"name":"{label}"' in curves for label in ("measured", "friction", "as described", "identified"))
+    assert all(f'"name":"{label}"' in curves for label in ("measured", "friction", "as described", "model"))
     today = ["passport", str(MOCK_ARM), bare, "--before", str(folder), "-o", str(tmp_path / "today")]
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     assert main(today) == 0, capsys.readouterr().err

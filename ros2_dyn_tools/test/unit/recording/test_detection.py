@@ -11,6 +11,7 @@ from recordings import recorded_motion as motion
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording.detection import detect, observe, smallest_steps, step_response
 from ros2_dyn_tools.recording.friction_identification import identify_friction
+from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.report.contact_report import collision_report
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
@@ -31,6 +32,17 @@ def test_drives_are_found():
         assert_allclose(found, [true.viscous, true.coulomb, true.armature], rtol=0, atol=0.15)
     with pytest.raises(InputError, match="at least 50"):
         identify_friction(MODEL, motion(seconds=0.1))
+
+
+def test_drives_are_found_beside_a_gap():
+    """The arm stood elsewhere after it; a motion from one side to the other was never made."""
+    whole = motion()
+    t = whole.t + np.where(whole.t > 8.0, 1.0, 0.0)
+    kept = (whole.t < 6.0) | (whole.t > 8.0)
+    gap = Recording(*(values[kept] for values in whole._replace(t=t)))
+    for joint, other in zip(identify_friction(MODEL, gap).joints, identify_friction(MODEL, whole).joints):
+        assert joint.dynamics.coulomb == pytest.approx(other.dynamics.coulomb, abs=0.15)
+        assert joint.dynamics.armature == pytest.approx(other.dynamics.armature, abs=0.05)
 
 
 def test_step_of_external_effort_rises_as_its_response():

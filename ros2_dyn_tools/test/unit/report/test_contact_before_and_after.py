@@ -11,7 +11,8 @@ import pytest
 from real_arms import real_arm
 from ros2_dyn_tools.identification.identify import identify
 from ros2_dyn_tools.recording.effort_filter import Conditions
-from ros2_dyn_tools.report.effort_report import effort_report
+from ros2_dyn_tools.recording.friction_identification import identify_friction
+from ros2_dyn_tools.report.contact_report import collision_report
 from tiers import FULL
 
 pytestmark = pytest.mark.skipif(not FULL, reason="takes half a minute: FULL=1")
@@ -25,8 +26,9 @@ def test_smallest_step_shrinks_and_there_is_no_false_alarm(arm, most):
     model, recording = real_arm(arm)
     found = identify(model, [recording])
     conditions = Conditions(tuple(found.gravity), found.settings.effort_filter)
-    report = effort_report(model, recording, found.model, calibrate_on=2 / 3, conditions=conditions)
-    before, after = (each.contact for each in report.variants[1:])
+    fitted = identify_friction(model, recording.between(0.0, 2 / 3))
+    before = collision_report(fitted, recording, calibrate_on=2 / 3)
+    after = collision_report(found.model, recording, calibrate_on=2 / 3, conditions=conditions)
     assert after.recording.t[0] > 2 / 3 * recording.t[-1]
     assert not before.alarms
     assert not after.alarms

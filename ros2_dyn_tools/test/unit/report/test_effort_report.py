@@ -5,16 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from real_arms import REAL_ARMS, real_arm
 from recordings import MODEL, TRUE, recorded_motion
 from ros2_dyn.dynamics import friction, gravity, rnea
 from ros2_dyn.errors import InputError
 from ros2_dyn_tools.recording.effort_filter import Conditions
+from ros2_dyn_tools.recording.friction_identification import identify_friction
 from ros2_dyn_tools.report.curves import POINTS, contact_curves, decimated, effort_curves
-from ros2_dyn_tools.report.effort_report import FITTED, IDENTIFIED, PUBLISHED, effort_report
-from ros2_dyn_tools.report.tables import contact_tables, effort_tables, number
+from ros2_dyn_tools.report.effort_report import DESCRIBED, IDENTIFIED, effort_report
+from ros2_dyn_tools.report.tables import contact_table, effort_tables, number
 
 pytest.importorskip("scipy", reason="SciPy, which filters recordings, is not installed")
 
@@ -24,12 +25,9 @@ def report():
     return effort_report(MODEL, recorded_motion(rate=125.0, noise=1.0), TRUE)
 
 
-def test_the_error_shrinks_from_the_description_to_fitted_friction_to_the_true_robot(report):
-    errors = {variant.name: report.rms(variant.split.rest) for variant in report.variants}
-    assert list(errors) == [PUBLISHED, FITTED, IDENTIFIED]
-    assert np.all(errors[FITTED] < 0.5 * errors[PUBLISHED])
-    assert np.all(errors[IDENTIFIED] < 0.4)  # the noise of the efforts is 0.2, and differentiation adds some
-    assert np.all(errors[IDENTIFIED] < 1.05 * errors[FITTED])
+def test_the_error_shrinks_from_the_description_to_the_true_robot(report):
+    assert np.all(report.rms(report.identified.rest) < 0.4)  # the noise of the efforts is 0.2, and differentiation adds
+    assert np.all(report.rms(report.identified.rest) < 0.5 * report.rms(report.described.rest))
 
 
 def test_errors_are_those_of_a_direct_computation(report):
@@ -42,27 +40,25 @@ def test_errors_are_those_of_a_direct_computation(report):
     judged = (t > 0.5 * T) & (t < T - 0.5)
     expected = recording.effort - rnea(MODEL, recording.q, 0.4 * w * np.cos(phase), qdd)
     rms = np.sqrt(np.mean(expected[judged] ** 2, axis=0))
-    assert_allclose(report.rms(report.variants[0].split.rest), rms, rtol=0.01)
+    assert_allclose(report.rms(report.described.rest), rms, rtol=0.01)
 
 
 def test_tables_hold_the_report_s_numbers(report):
     errors, parts = effort_tables(report)
-    assert errors.header == ("joint", "measured", PUBLISHED, FITTED, IDENTIFIED, "unexplained, %")
+    assert errors.header == ("joint", "measured", DESCRIBED, IDENTIFIED, "unexplained, %")
     assert errors.title.endswith(", N m")
     assert parts.header == ("joint", "inertia", "Coriolis", "gravity", "friction", "rest")
     for i, (row, part) in enumerate(zip(errors.rows, parts.rows)):
         assert row[0] == part[0] == MODEL.joint_names[i]
-        best = report.variants[-1].split
+        best = report.identified
         parts = (best.inertia, best.coriolis, best.gravity, best.friction, best.rest)
         rms = [np.sqrt(np.mean(x[report.judged, i] ** 2)) for x in (best.measured, best.rest, *parts)]
-        found = [float(x) for x in (row[1], row[4], *part[1:])]
+        found = [float(x) for x in (row[1], row[3], *part[1:])]
         assert_allclose(found, rms, rtol=0.005, atol=0.0005)
-        assert float(row[5]) == pytest.approx(100 * rms[1] / rms[0], rel=0.005)
-    smallest, thresholds = contact_tables(report)
-    for i, (row, level) in enumerate(zip(smallest.rows, thresholds.rows)):
-        assert float(row[3]) == pytest.approx(report.best.contact.smallest[i], rel=0.005)
-        assert float(level[3]) == pytest.approx(report.best.contact.thresholds[i], rel=0.005)
-    assert all(float(row[3]) < float(row[1]) for row in smallest.rows[:3])  # after, before
+        assert float(row[4]) == pytest.approx(100 * rms[1] / rms[0], rel=0.005)
+    contact = report.contact
+    for row, *expected in zip(contact_table(report, contact).rows, contact.thresholds, contact.smallest):
+        assert_allclose([float(x) for x in row[1:]], expected, rtol=0.005)
 
 
 def test_numbers_have_three_digits():
@@ -76,18 +72,15 @@ def test_numbers_have_three_digits():
     ]
 
 
-def test_nothing_is_fitted_to_the_part_that_is_judged(report):
+def test_thresholds_are_calibrated_on_the_part_that_is_not_judged(report):
     recording = recorded_motion(rate=125.0, noise=1.0)
     late = recording.t[:, None] > 0.5 * recording.t[-1]
     spoilt = recording._replace(effort=np.where(late, 5 * recording.effort, recording.effort))
-    other = effort_report(MODEL, spoilt, TRUE)
-    assert_array_equal(other.variants[1].split.friction, report.variants[1].split.friction)
-    assert other.variants[1].contact.thresholds == report.variants[1].contact.thresholds
+    assert effort_report(MODEL, spoilt, TRUE).contact.thresholds == report.contact.thresholds
     spoilt = recording._replace(effort=np.where(late, recording.effort, 5 * recording.effort))
     other = effort_report(MODEL, spoilt, TRUE)
-    assert np.all(other.rms(other.variants[1].split.friction) > 2 * report.rms(report.variants[1].split.friction))
-    errors = [each.rms(each.variants[0].split.rest) for each in (other, report)]
-    assert_allclose(*errors, rtol=1e-12)
+    assert other.contact.thresholds[1] > 2 * report.contact.thresholds[1]
+    assert_allclose(*(each.rms(each.described.rest) for each in (other, report)), rtol=1e-12)
 
 
 def test_arm_on_a_ceiling_is_explained_with_its_gravity(report):
@@ -96,15 +89,15 @@ def test_arm_on_a_ceiling_is_explained_with_its_gravity(report):
     weights = [gravity(MODEL, recording.q, g) for g in (ceiling, None)]
     hung = recording._replace(effort=recording.effort + weights[0] - weights[1])
     other = effort_report(MODEL, hung, TRUE, gravity=ceiling, conditions=Conditions(ceiling))
-    for mine, standing in zip(other.variants, report.variants):
-        assert_allclose(other.rms(mine.split.rest), report.rms(standing.split.rest), atol=0.3)  # it has noise of 0.2
+    for mine, standing in ((other.described, report.described), (other.identified, report.identified)):
+        assert_allclose(other.rms(mine.rest), report.rms(standing.rest), atol=0.3)  # it has noise of 0.2
 
 
 def test_gap_in_the_recording_is_not_judged(report):
     recording = recorded_motion(rate=125.0, noise=1.0)
     t = recording.t + np.where(recording.t > 18.0, 300.0, 0.0)
     other = effort_report(MODEL, recording._replace(t=t), TRUE, calibrate_on=12.0 / t[-1])
-    assert_allclose(other.rms(other.best.split.rest), report.rms(report.best.split.rest), rtol=0.1)
+    assert_allclose(other.rms(other.identified.rest), report.rms(report.identified.rest), rtol=0.1)
 
 
 def test_without_thresholds_the_report_says_why_and_has_the_rest():
@@ -114,10 +107,10 @@ def test_without_thresholds_the_report_says_why_and_has_the_rest():
     t, w = still.t, np.array([1.1, 1.7, 0.0, 2.3, 2.9, 3.1])
     effort = rnea(TRUE, q, qd, -0.4 * w**2 * np.sin(np.outer(t, w))) + friction(TRUE, qd)
     report = effort_report(MODEL, still._replace(q=q, qd=qd, effort=effort), TRUE)
-    assert all("elbow_joint never moved" in each.no_contact for each in report.variants)
-    assert contact_tables(report) == ()
+    assert report.contact is None
+    assert "elbow_joint never moved" in report.no_contact
     assert not list(contact_curves(report, 0))
-    assert np.all(report.rms(report.best.split.rest)[[0, 1, 3, 4, 5]] < 0.5)
+    assert np.all(report.rms(report.identified.rest)[[0, 1, 3, 4, 5]] < 0.5)
 
 
 def test_share_that_leaves_nothing_to_be_judged_is_refused():
@@ -146,12 +139,10 @@ def test_all_curves_together_fit_on_a_page(report):
 
 
 @pytest.mark.parametrize("name", REAL_ARMS)
-def test_a_real_arm(name):
-    """Fitted friction helps both arms as a whole, and nothing is taken for a contact."""
+def test_nothing_is_taken_for_a_contact_on_a_real_arm(name):
     model, recording = real_arm(name)
-    report = effort_report(model, recording, model)
-    published, fitted, _ = report.variants
-    before, after = (np.linalg.norm(report.rms(each.split.rest)) for each in (published, fitted))
+    fitted = identify_friction(model, recording.between(0.0, 0.5))
+    report = effort_report(model, recording, fitted)
+    before, after = (np.linalg.norm(report.rms(split.rest)) for split in (report.described, report.identified))
     assert after < before * {"ur10": 0.5, "panda": 1.2}[name]
-    assert not fitted.contact.alarms
-    assert np.sum(fitted.contact.smallest) < np.sum(published.contact.smallest)
+    assert not report.contact.alarms
