@@ -306,7 +306,8 @@ def takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def wall_force(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No wall is pressed with more than {MAX_WALL_FORCE:g} N."""
     motion = record.motion
-    yield from first(motion.t, motion.contact_force > MAX_WALL_FORCE, np.inf, MAX_WALL_FORCE)
+    pressed = _held(record) & (motion.contact_force > MAX_WALL_FORCE)
+    yield from first(motion.t, pressed, np.inf, MAX_WALL_FORCE)
 
 
 @_promise

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The promises: independent of the code that keeps them, broken by deliberate faults, and kept without any."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,14 @@ def test_rest_is_promised_while_anything_holds_the_arm_and_for_two_seconds_more(
         assert [each.joint for each in check(falling_at(1.5, last), NOTHING)] == ["joint"]
         assert [each.joint for each in check(falling_at(2.5, last), NOTHING)] == ["joint"]
         assert list(check(falling_at(4.5, last), NOTHING)) == []
+
+
+@pytest.mark.parametrize(("t_fall", "broken"), [(1.5, 1), (2.5, 1), (4.5, 0)])
+def test_force_at_a_wall_is_promised_for_as_long_as_rest(t_fall, broken):
+    record = falling_at(t_fall, "node")
+    forces = np.where(record.motion.t >= t_fall, 200.0, 0.0)
+    record = replace(record, motion=replace(record.motion, contact_force=forces))
+    assert len(list(promises.wall_force.check(record, NOTHING))) == broken
 
 
 def test_rest_is_promised_of_an_arm_whose_node_died_for_as_long_as_it_is_dead():
