@@ -176,13 +176,14 @@ def test_arm_that_is_not_to_be_held_floats(library):
     assert np.abs(velocities[-1]).max() < 0.01
 
 
+@pytest.mark.parametrize("number", [np.nan, 1e308])
 @pytest.mark.parametrize("wrong_state", ["q", "qd"])
-def test_states_that_are_no_numbers(library, wrong_state):
+def test_states_that_are_no_numbers(library, wrong_state, number):
     """The last efforts stay for a tenth of a second; then the holder says that it sees nothing."""
     model = ARM
     holder, q = Holder(library, make_tape(model).to_bytes()), somewhere(model, 9)
     _, before = holder.update(0.01, q, 0.0 * q)
-    state = {"q": q, "qd": 0.0 * q} | {wrong_state: np.full(model.n, np.nan)}
+    state = {"q": q, "qd": 0.0 * q} | {wrong_state: np.full(model.n, number)}
     found = [holder.update(0.01, **state) for _ in range(12)]
     assert [each[0] for each in found] == ["holds"] * 10 + ["blind"] * 2
     for _, effort in found:
@@ -190,23 +191,35 @@ def test_states_that_are_no_numbers(library, wrong_state):
 
 
 @pytest.mark.parametrize(
-    "given", [{"effort": [np.nan] * 6}, {"motion": [[inf] * 6] * 3}, {"effort": [0.0] * 6, "age": np.nan}]
+    "given",
+    [
+        {"effort": [np.nan] * 6},
+        {"effort": [1e308] * 6},
+        {"motion": [[inf] * 6] * 3},
+        {"motion": [[1e308] * 6] * 3},
+        {"effort": [0.0] * 6, "age": np.nan},
+    ],
 )
 def test_references_that_are_no_numbers_are_none(library, given):
-    model = ARM
-    assert (
-        Holder(library, make_tape(model).to_bytes()).update(0.01, model.neutral, 0.0 * model.neutral, **given)[0]
-        == "holds"
-    )
+    """Joints that turn without end clip no position that is asked for."""
+    tape = make_tape(ARM)
+    limits = tape.limits.copy()
+    limits[:, :2] = -inf, inf
+    holder = Holder(library, replace(tape, limits=limits).to_bytes())
+    for _ in range(2):
+        state, effort = holder.update(0.01, ARM.neutral, 0.0 * ARM.neutral, **given)
+        assert state == "holds"
+        assert_allclose(effort, gravity(ARM, ARM.neutral), atol=1e-9)
 
 
+@pytest.mark.parametrize("nothing", [np.nan, 1e308])
 @pytest.mark.parametrize("missing", [1, 2])
-def test_velocities_and_accelerations_that_nobody_gives_are_none(library, missing):
+def test_velocities_and_accelerations_that_nobody_gives_are_none(library, missing, nothing):
     """A controller before may know positions and velocities alone, as admittance_controller does."""
     q, rng = somewhere(ARM, 11), np.random.default_rng(12)
     motion = [q + 0.01, *rng.uniform(-0.1, 0.1, (2, ARM.n))]
     with_zeros, without = [list(motion), list(motion)]
-    with_zeros[missing], without[missing] = np.zeros(ARM.n), np.full(ARM.n, np.nan)
+    with_zeros[missing], without[missing] = np.zeros(ARM.n), np.full(ARM.n, nothing)
     found = [Holder(library, make_tape(ARM).to_bytes()).update(0.01, q, 0 * q, motion=m) for m in (with_zeros, without)]
     assert [each[0] for each in found] == ["follows"] * 2
     assert_array_equal(found[0][1], found[1][1])

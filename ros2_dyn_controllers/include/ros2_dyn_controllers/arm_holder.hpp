@@ -20,6 +20,9 @@ namespace ros2_dyn
 
 /// Time over which rates of positions are filtered, s.
 inline constexpr double RATE_TIME = 0.01;
+/// Positions, velocities, accelerations and efforts beyond this are none, in SI units: what is computed of them may not be
+/// finite.
+inline constexpr double LARGEST = 1e9;
 
 struct HolderSettings
 {
@@ -39,12 +42,12 @@ struct HolderSettings
   double speed_margin = 0.2;
 };
 
-/// What the arm should do; null or not finite where nothing is asked. Positions count before efforts.
+/// What the arm should do; null, or no finite number below LARGEST, where nothing is asked. Positions count before efforts.
 struct Reference
 {
   /// Efforts beyond gravity, N m or N.
   const double * effort = nullptr;
-  /// Motion: positions, rad or m; velocities and accelerations that are null or not finite count as 0.
+  /// Motion: positions, rad or m; velocities and accelerations that nobody gives count as 0.
   const double * q = nullptr, * qd = nullptr, * qdd = nullptr;
   /// Time since it was given, s.
   double age = 0.0;
@@ -72,7 +75,7 @@ public:
     follows,  // a reference
     holds,    // the arm where it came to rest, or its weight alone, for want of a reference
     stopped,  // a joint was too fast, or beyond its range; until a tick without reference
-    blind     // no finite state came for so long that nothing can be promised: the caller should end
+    blind     // no state came for so long that nothing can be promised: the caller should end
   };
 
   /// Return one for a tape; none, and why, where the tape lacks what the law needs.
@@ -117,7 +120,7 @@ public:
   noexcept
   {
     dt = std::clamp(dt, 0.0, settings_.timeout);
-    unseen_ = finite(q) && finite(qd) ? 0.0 : unseen_ + dt;
+    unseen_ = are_given(q) && are_given(qd) ? 0.0 : unseen_ + dt;
     if (unseen_ > 0.0 || !std::isfinite(dt)) {
       state_ = unseen_ > settings_.timeout ? State::blind : state_;
       return effort_;
@@ -173,16 +176,15 @@ private:
     bool here = true;  // the position does not matter
   };
 
-  bool finite(const double * numbers) const noexcept
-  {
-    return std::all_of(numbers, numbers + n_, [](double x) {return std::isfinite(x);});
-  }
+  static bool is_given(double x) noexcept {return std::fabs(x) < LARGEST;}
+
+  bool are_given(const double * numbers) const noexcept {return std::all_of(numbers, numbers + n_, is_given);}
 
   bool given(const Reference & asked) const noexcept
   {
     if (!(asked.age <= settings_.timeout)) {return false;}
     const double * needed = asked.q ? asked.q : asked.effort;
-    return needed && finite(needed);
+    return needed && are_given(needed);
   }
 
   /// Take velocities as far as positions show them: one that is wrong, for a tick, must neither drive nor stop the arm.
@@ -239,7 +241,7 @@ private:
 
   static double given_or_zero(const double * numbers, std::size_t i) noexcept
   {
-    return numbers && std::isfinite(numbers[i]) ? numbers[i] : 0.0;
+    return numbers && is_given(numbers[i]) ? numbers[i] : 0.0;
   }
 
   void follow_motion(const Reference & asked) noexcept
@@ -324,7 +326,7 @@ private:
   const double * whole_, * gravity_;           // outputs of the tape
   std::array<double, 10> payload_from_, payload_to_;
   double share_ = 1.0;                         // of the payload that is in effect
-  double unseen_ = 0.0;                        // time without a finite state
+  double unseen_ = 0.0;                        // time without a state
   State state_ = State::holds;
   bool begun_ = false;
 };
