@@ -58,18 +58,23 @@ class Entry(NamedTuple):
     @property
     def unmodelled(self) -> UnmodelledEffort:
         """What holds the arm beyond its model."""
-        believed = self.held is not None and not (self.difference is not None and self.difference.in_another_unit)
-        return UnmodelledEffort(self.arm.state.q, self.held - self.gravity if believed else np.zeros_like(self.gravity))
+        found, effort = self.difference, None
+        if self.held is not None:
+            effort = found.beyond if found is not None and found.in_another_unit else self.held - self.gravity
+        return UnmodelledEffort(self.arm.state.q, np.zeros_like(self.gravity) if effort is None else effort)
 
     @property
     def first(self) -> Array:
         """The effort that the mode begins from, as it would be commanded, N m or N, shape (n,).
 
-        What the joints exert; what comes nearest to it by the model and friction where the unit may be another one.
+        What the joints exert; where the unit may be another one, what that would be in N m or N, or at least what comes
+        nearest to it by the model and friction.
         """
         found = self.difference
         if found is None or not found.in_another_unit:
             return self.applied
+        if found.beyond is not None:
+            return self.gravity + found.beyond
         return np.clip(self.applied, self.gravity - found.friction, self.gravity + found.friction)
 
 

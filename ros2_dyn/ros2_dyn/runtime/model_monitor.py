@@ -67,9 +67,24 @@ class ModelDifference(NamedTuple):
     @property
     def in_another_unit(self) -> bool:
         """Whether the efforts are the model's but for a factor that makes them less than half, as of currents."""
-        common = (self.share - 1) * self.weight
-        rest = float(np.linalg.norm(self.difference - common))
+        rest = float(np.linalg.norm(self._beyond_share))
         return abs(self.share) < 0.5 and rest < 0.3 * float(np.linalg.norm(self.difference))
+
+    @property
+    def beyond(self) -> Array | None:
+        """What holds the arm beyond its model if that factor is one of units, N m or N, shape (n,).
+
+        No more than friction explains; None where it would be more than half of the weight: it may be noise then.
+        """
+        rest = self._beyond_share
+        if not np.linalg.norm(rest) < abs(self.share) * float(np.linalg.norm(self.weight)) / 2:
+            return None
+        return np.clip(rest / self.share, -self.friction, self.friction)
+
+    @property
+    def _beyond_share(self) -> Array:
+        """What is measured beyond that share of the weight, N m or N, shape (n,)."""
+        return self.difference + (1 - self.share) * self.weight
 
     @property
     def is_loaded(self) -> bool:

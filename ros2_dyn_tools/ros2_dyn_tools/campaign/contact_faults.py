@@ -13,6 +13,7 @@ from ros2_dyn.control.modes.base import TargetKind
 from ros2_dyn.dynamics import forward_kinematics
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.hand import Hand
 from ros2_dyn.simulation.wall import Wall
 from ros2_dyn_tools.campaign.world import World
@@ -32,19 +33,29 @@ def nothing() -> None:
     """Do nothing."""
 
 
-def _drawn_force(world: World, rng: np.random.Generator) -> tuple[str, Array]:
-    """Return a link, and a force upon it in base axes, N, shape (3,)."""
-    links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
-    link = links[int(rng.integers(len(links)))]
+def _drawn_force(world: World, rng: np.random.Generator) -> Array:
+    """Return a force in base axes, N, shape (3,)."""
     direction = rng.normal(size=3)
     share = float(rng.uniform(0.1, 0.8))  # of the strongest joint's effort, 1/m
     size = min(share * float(np.max(world.arm_model.effort_limit)), 80.0)
-    return link, size * direction / np.linalg.norm(direction)
+    return size * direction / np.linalg.norm(direction)
+
+
+def _while_it_lasts(world: World, make: Callable[[], Contact]) -> Fault:
+    """Return a contact that is made when the fault begins, and goes when it ends."""
+    made: list[Contact] = []
+
+    def begin() -> None:
+        made.append(make())
+        world.add_contact(made[0])
+
+    return Fault(begin, lambda: world.remove_contact(made[0]))
 
 
 def pushed(world: World, rng: np.random.Generator) -> Fault:
     """Push a link, for a while or as an impulse."""
-    link, force = _drawn_force(world, rng)
+    links = [link for link in world.arm_model.link_names if world.arm_model.link_frame(link).body >= 2]
+    link, force = links[int(rng.integers(len(links)))], _drawn_force(world, rng)
     profile, duration = str(rng.choice(["impulse", "step", "ramp"])), float(rng.uniform(0.02, 0.8))
     point = tuple(rng.uniform(-0.05, 0.05, 3).tolist())
     return Fault(
@@ -55,16 +66,15 @@ def pushed(world: World, rng: np.random.Generator) -> Fault:
 
 def leaned_on(world: World, rng: np.random.Generator) -> Fault:
     """Push the tip for longer than a stop takes, with the enabling button released."""
-    _, force = _drawn_force(world, rng)
-    pushes: list[AppliedForce] = []
+    force, tip = _drawn_force(world, rng), world.arm_model.default_tip
+    push = _while_it_lasts(world, lambda: AppliedForce(tip, force, start=world.now))
 
     def begin() -> None:
-        pushes.append(AppliedForce(world.arm_model.default_tip, force, start=world.now))
-        world.add_contact(pushes[0])
+        push.begin()
         world.pressed = False
 
     def end() -> None:
-        world.remove_contact(pushes[0])
+        push.end()
         world.pressed = True
 
     return Fault(begin, end)
@@ -82,18 +92,21 @@ def _wall(
     world: World, *, distance: float, stiffness: float, way: Callable[[], Array], target: TargetKind | None = None
 ) -> Fault:
     """Return a wall before the tip, towards a way in base axes, (3,), while a mode of a target is wanted."""
-    walls: list[Wall] = []
 
-    def begin() -> None:
+    def wall() -> Wall:
         size = np.linalg.norm(way())
         normal = -way() / size if size > 0 else np.array([0.0, 0.0, 1.0])
         origin = world.arm.tip_position() - distance * normal
-        walls.append(Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness))
-        world.add_contact(walls[0])
+        return Wall(world.arm_model.default_tip, origin.tolist(), normal.tolist(), stiffness=stiffness)
+
+    touching = _while_it_lasts(world, wall)
+
+    def begin() -> None:
+        touching.begin()
         if target:
             world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
 
-    return Fault(begin, lambda: world.remove_contact(walls[0]))
+    return Fault(begin, touching.end)
 
 
 def walled(world: World, rng: np.random.Generator) -> Fault:

@@ -150,7 +150,7 @@ def test_computed_torque_commands_inverse_dynamics_of_the_corrected_acceleration
     goal = HOME + 0.01
     enter(made, "feed_forward", lambda: give_desired(made, goal, np.zeros(3)))
     expected = rnea(SMALL_ARM, HOME, np.zeros(3), np.full(3, 1.0))
-    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-6)
+    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-5)
 
 
 def test_the_force_changes_at_its_rate():
@@ -164,7 +164,7 @@ def test_the_force_changes_at_its_rate():
     assert made.set_mode("force").error is None
     play(made, 10, target)  # 80 ms: the ramp of the mode is over, and the force is at 4 N
     expected = G + static_torque(SMALL_ARM, HOME, [0, 0, -4.0, 0, 0, 0])
-    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-6)
+    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-5)
 
 
 # --- what refuses a mode
@@ -237,6 +237,27 @@ def test_where_efforts_are_no_longer_measured_a_mode_begins_from_what_held_the_a
     """A controller may hold it still. Drivers send zeros where they do not measure."""
     made, held = no_longer_measured(missing)
     assert_allclose(first_command(made), held, rtol=0, atol=0.5)  # one step of the slew rate
+
+
+@pytest.mark.parametrize("factor", [0.02, 0.1, 0.4])
+def test_efforts_in_another_unit_tell_what_holds_an_arm_whose_base_leans(factor):
+    """But for what a common factor explains, too. A Romeo went 0.32 rad by what its model lacked."""
+    made = rig(0, **{"commands.model_tolerance": 10.0})
+    made.held = held = G + np.array([0.0, 1.5, -1.0])
+    made.measured = lambda: factor * held
+    expected = held * (G @ G) / (held @ G)
+    assert_allclose(first_command(made), expected, rtol=0, atol=1e-5)
+    made.step(500)
+    assert_allclose(made.commands[-1].effort, expected, rtol=0, atol=1e-5)
+
+
+def test_efforts_of_noise_do_not_tell_what_holds_the_arm():
+    made, rng = rig(0, **{"commands.model_tolerance": 10.0}), np.random.default_rng(1)
+    made.held = G
+    made.measured = lambda: 0.001 * G + rng.normal(0.0, 1.0, 3)
+    first_command(made)
+    made.step(500)
+    assert_allclose(made.commands[-1].effort, G, rtol=0, atol=1e-6)
 
 
 def test_what_held_the_arm_elsewhere_is_no_begin():
