@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
 
 from ros2_dyn.audit.inertials import check_inertials, check_masses, check_sizes
-from ros2_dyn.audit.joints import check_joints, check_origins, check_units
+from ros2_dyn.audit.joints import check_joints, check_origins, check_strength, check_units
 from ros2_dyn.audit.link_size import link_sizes
 from ros2_dyn.errors import ModelError
 from ros2_dyn.model import RobotModel, urdf
@@ -55,7 +55,7 @@ def audit(xml: str, folder: Path | None = None) -> list[Finding]:
 
 def audit_model(model: RobotModel) -> list[Finding]:
     """Return what is odd in a model, the worst first, apart from its `findings`: all that does not need the text."""
-    found = [*check_inertials(model), *check_joints(model), *check_units(model)]
+    found = [*check_inertials(model), *check_joints(model), *check_strength(model), *check_units(model)]
     return sorted(found, key=_severity)
 
 

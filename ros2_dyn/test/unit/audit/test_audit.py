@@ -16,7 +16,7 @@ BOX = '<collision><geometry><box size="0.4 0.1 0.1"/></geometry><origin xyz="0.2
 SOLID = (0.0066, 0, 0, 0.055, 0, 0.055)
 """Moments of inertia of 4 kg that fill the box, kg m^2."""
 ARM = link("arm", 4.0, (0.2, 0, 0), SOLID).replace("</link>", f"{BOX}</link>")
-HINGE = joint("hinge", "revolute", "base", "arm")
+HINGE = joint("hinge", "revolute", "base", "arm").replace('effort="100"', 'effort="50"')
 RIGHT = robot(link("base"), ARM, HINGE)
 ABOUT_ORIGIN = (0.0066, 0, 0, 0.215, 0, 0.215)
 """The same about the link's origin."""
@@ -46,7 +46,8 @@ WRONG = {
     "mass_zero": (edit('<mass value="4.0"/>', '<mass value="0"/>'), "warning", "link 'arm'"),
     "inertial_missing": (arm(), "warning", "link 'arm'"),
     "moves_no_mass": (robot(link("base"), link("arm"), HINGE), "warning", "joint 'hinge'"),
-    "effort_limit_missing": (edit('effort="100"', 'effort="0"'), "warning", "joint 'hinge'"),
+    "effort_limit_missing": (edit('effort="50"', 'effort="0"'), "warning", "joint 'hinge'"),
+    "effort_limits_large": (edit('effort="50"', 'effort="1000"'), "warning", "robot"),
     "velocity_limit_missing": (edit('velocity="2"', 'velocity="0"'), "warning", "joint 'hinge'"),
     "position_limits_missing": (edit('lower="-3" upper="3" ', ""), "warning", "joint 'hinge'"),
     "position_limits_equal": (edit('lower="-3" upper="3" ', 'lower="1" upper="1" '), "warning", "joint 'hinge'"),
