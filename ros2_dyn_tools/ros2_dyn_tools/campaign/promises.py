@@ -45,6 +45,8 @@ HANDOVER_MOTION = 0.05
 """Longest way of a joint amid a handover that goes well, rad or m."""
 RAMP_PART, RAMP_CHANGE, RAMP_MARGIN = 0.2, 0.5, 0.03
 """In this part of a payload's ramp efforts make this part of their change at most, and this part of their limits."""
+WALL = 0.2
+"""Distance from a position limit within which a soft wall moves a joint, too, rad or m."""
 
 
 class Disturbances(NamedTuple):
@@ -334,8 +336,9 @@ def handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 @_promise
 def payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """In {RAMP_PART:g} of a payload's ramp a resting joint's effort makes {RAMP_CHANGE:g} of its change at most."""
-    commands, motion = record.commands, record.motion
+    """Away from walls, {RAMP_PART:g} of a payload's ramp makes {RAMP_CHANGE:g} of a resting joint's change at most."""
+    commands, motion, declared = record.commands, record.motion, record.declared
+    free = (motion.q > declared.lower + WALL) & (motion.q < declared.upper - WALL)
     told = [e for e in record.events if e.kind == "payload" and e.details[1] > 0]
     for event in told:
         ramp = event.details[1]
@@ -349,8 +352,8 @@ def payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         whole = np.abs(commands.effort[end] - commands.effort[begin])
         soon = during & (motion.t <= event.t + RAMP_PART * ramp)
         rests = (np.abs(motion.qd[soon]) < REST_SPEED).all(axis=0)  # a joint that moves is damped besides
-        excess = np.where(rests, early - RAMP_CHANGE * whole, 0.0)
-        share = excess / record.declared.effort_limit
+        excess = np.where(rests & free[during].all(axis=0), early - RAMP_CHANGE * whole, 0.0)
+        share = excess / declared.effort_limit
         yield from worst(record, commands.t[part : part + 1], share[None], RAMP_MARGIN)
 
 
