@@ -282,16 +282,15 @@ class CommandSupervisor:
         if self.phase == "zeroing":
             self.carried = np.zeros_like(given.gravity)
             return self._approach(self.carried, seen.now)
-        stop, at = self._stop, seen.now - max(seen.age, 0.0)
+        stop, at, last = self._stop, seen.now - max(seen.age, 0.0), self._limiter.last
         assert self.carried is not None
+        assert last is not None
         carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)
         damped = stop.without(given.damped + given.walls + (carrying - given.gravity))
         lag = self._slewing(damped) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful
-        last = self._limiter.last
-        assert last is not None
         spring = stop.spring(given.state, given.rate, self.limits, loose=loose, speed=speed, at=at, last=last)
         braking = self._limiter.saturate(damped + stop.without(spring))
         turning = float(np.max(self.limits.effort / self.limits.slew_rate))
@@ -309,10 +308,11 @@ class CommandSupervisor:
         )
         if failure is not None:
             self._escalate(failure)
+        at_rest = stop.without(carrying + spring + given.walls)
         if self.phase == "ending":
-            return self._end_at_rest(stop.without(carrying + spring), seen.now)
+            return self._end_at_rest(at_rest, seen.now)
         if not given.misplaced:
-            self.carried = stop.without(carrying + spring if stop.phase == "holding" else carrying)
+            self.carried = at_rest if stop.phase == "holding" else stop.without(carrying)
         command = self._limiter.slew(braking, seen.now)
         self._lag = self._slewing(braking)
         return command

@@ -87,7 +87,7 @@ class ModeManager:
         if not supervisor.commands:
             return None
         # what the arm does, and whether the mode goes on
-        arm = observer.at_tick(mode, stopped=supervisor.mode == STOPPED)
+        arm = observer.at_tick(mode, stopped=supervisor.stops)
         state, seen = arm.state, SeenState(now, arm.age, arm.state.q, arm.state.qd, arm.problem, arm.inert)
         if not supervisor.accept(seen):
             return None

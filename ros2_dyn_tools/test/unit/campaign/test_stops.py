@@ -11,7 +11,7 @@ import pytest
 
 from arm_world import HOME, broken, told
 from ros2_dyn.control.modes import MODES
-from ros2_dyn.dynamics import gravity, mass_matrix
+from ros2_dyn.dynamics import gravity, jacobian, mass_matrix
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.runtime.settings import Settings
@@ -412,3 +412,23 @@ def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
     assert played.node.stop_calls == 1
     assert motion.end_speed < REST_SPEED, motion
     np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
+
+
+@pytest.mark.parametrize("force", [40.0, 60.0])
+def test_joint_that_a_soft_wall_holds_stays_when_the_mode_is_left(force):
+    """The effort that commands end in lacked that of the wall, which a push leans on: 0.5 rad/s, 0.11 rad."""
+    p, elbow = world("mock_arm", error=0.0), 2
+    home = np.array(HOME)
+    home[elbow] = p.arm_model.upper[elbow] - 0.15
+    p = World(1, p.arm_model, home, p.options, p.description)
+    way = jacobian(p.arm_model, home, "wrist_1_link")[:3, elbow]
+    p.add_contact(AppliedForce("wrist_1_link", force * way / np.linalg.norm(way), start=0.5))
+    p.want_mode("gravity")
+    p.run(3.0)
+    stop(p)
+    p.run(5.0)
+    leave(p, "stopped")
+    motion = watch(p, 2.0)
+    assert p.node.mode == "monitor"
+    assert motion.max_speed < REST_SPEED
+    assert motion.travel < 0.05
