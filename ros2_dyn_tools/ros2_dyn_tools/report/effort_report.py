@@ -31,8 +31,6 @@ class EffortReport:
     """The report on one recording."""
 
     model: RobotModel
-    calibrate_on: float
-    """First share of the recording, which is not judged."""
     t: Array
     """Time since the recording began, s, shape (m,), at equal steps, without ends and gaps."""
     judged: Array
@@ -94,7 +92,6 @@ def effort_report(
     contact, no_contact = _contact(identified, recording, calibrate_on, conditions)
     return EffortReport(
         model,
-        calibrate_on,
         motion.t[inside],
         judged,
         described=_split(model, Conditions(gravity), motion, inside),

@@ -35,7 +35,7 @@ def notes(report: EffortReport) -> Iterator[str]:
         f"RMS values are those of {judged[0]:.1f} to {judged[-1]:.1f} s, to which nothing was fitted; {TRIM:g} s at "
         f"each end are left out. Velocities were low-passed at {CUTOFF:g} Hz without delay, and differentiated."
     )
-    yield (f"'{DESCRIBED}': the robot description. '{IDENTIFIED}': with what was identified from the other part.")
+    yield f"'{DESCRIBED}': the robot description. '{IDENTIFIED}': with what was identified from the other part."
     if report.effort_filter.kind != "none":
         yield f"The efforts of '{IDENTIFIED}' passed the driver's filter: {report.effort_filter}."
     if report.effort_filter != report.effort_filter.causal:
