@@ -103,26 +103,30 @@ void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & messag
       holder_->tape().link.c_str());
   } else if (!parameters) {
     RCLCPP_ERROR(get_node()->get_logger(), "~/payload: a number is not finite, or the mass is negative");
-  } else if (const std::string weak = load.m > 0.0 ? too_weak_for(*parameters) : ""; !weak.empty()) {
-    RCLCPP_ERROR(get_node()->get_logger(), "~/payload: joint '%s' has not the effort to carry it here", weak.c_str());
-  } else {
+  } else if (can_carry(*parameters)) {
     newest_load_.writeFromNonRT({*parameters, ++loads_});
     RCLCPP_INFO(get_node()->get_logger(), "carries a payload of %g kg", load.m);
   }
 }
 
-/// Return the joint that cannot carry a payload where the arm is, as far as that is known, or nothing.
-std::string ArmController::too_weak_for(const std::array<double, 10> & payload)
+/// Return whether the joints can carry a payload where the arm is, as far as that is known; say which one cannot.
+bool ArmController::can_carry(const std::array<double, 10> & payload)
 {
+  if (payload[0] == 0.0) {return true;}
+  const std::lock_guard<std::mutex> lock(weighing_);  // messages come while the controller is activated
   const std::size_t n = joints_.size();
   std::copy(seen_.begin(), seen_.end(), weighed_->input("q", n));
   std::copy(payload.begin(), payload.end(), weighed_->input("payload", payload.size()));
   weighed_->evaluate();
   const double * const gravity = weighed_->output("gravity", n);
   for (std::size_t i = 0; i < n; i++) {
-    if (std::fabs(gravity[i]) > weighed_->limits[i].effort) {return joints_[i];}
+    if (std::fabs(gravity[i]) > weighed_->limits[i].effort) {
+      RCLCPP_ERROR(
+        get_node()->get_logger(), "~/payload: joint '%s' has not the effort to carry it here", joints_[i].c_str());
+      return false;
+    }
   }
-  return "";
+  return true;
 }
 
 /// Return the tape of the file or of the topic that the parameters name; none, and `why`.
@@ -224,10 +228,13 @@ ArmController::CallbackReturn ArmController::on_activate(const rclcpp_lifecycle:
   holder_->reset();
   if (observer_) {observer_->reset();}
   read_states();
-  const auto finite = [](double x) {return std::isfinite(x);};
-  if (!std::all_of(q_.begin(), q_.end(), finite) || !std::all_of(qd_.begin(), qd_.end(), finite)) {
+  const auto given = [](double x) {return std::fabs(x) < LARGEST;};
+  if (!std::all_of(q_.begin(), q_.end(), given) || !std::all_of(qd_.begin(), qd_.end(), given)) {
     RCLCPP_ERROR(get_node()->get_logger(), "a position or velocity is no number; is the hardware active?");
     return CallbackReturn::ERROR;
+  }
+  if (const Load load = *newest_load_.readFromNonRT(); load.number != carried_ && !can_carry(load.parameters)) {
+    carried_ = load.number;  // it came before the arm was seen, and is left out
   }
   (void)carry(0.0);  // before the first tick the hardware may act on what it is commanded already
   return CallbackReturn::SUCCESS;

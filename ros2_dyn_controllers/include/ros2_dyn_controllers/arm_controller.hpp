@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ private:
   std::string load(const ros2_dyn_controllers::Params & chosen);
   void on_commands(const std::shared_ptr<Commands> message);
   void on_payload(const geometry_msgs::msg::InertiaStamped & message);
-  std::string too_weak_for(const std::array<double, 10> & payload);
+  bool can_carry(const std::array<double, 10> & payload);
   std::vector<std::string> names(const std::vector<std::string> & kinds) const;
   void take_references(double dt);
   void read_states();
@@ -80,6 +81,7 @@ private:
   std::vector<double> q_, qd_, exerted_, references_;
   std::vector<std::atomic<double>> seen_;  // positions, for those who are not in the loop
   std::optional<Tape> weighed_;            // a tape of theirs
+  std::mutex weighing_;
   Ordered<hardware_interface::LoanedStateInterface> positions_, velocities_, measured_efforts_;
   Ordered<hardware_interface::LoanedCommandInterface> efforts_;
   rclcpp::Subscription<Commands>::SharedPtr commands_;
