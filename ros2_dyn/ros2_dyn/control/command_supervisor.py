@@ -285,13 +285,13 @@ class CommandSupervisor:
         stop, at, last = self._stop, seen.now - max(seen.age, 0.0), self._limiter.last
         assert self.carried is not None
         assert last is not None
-        carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)
-        damped = stop.without(given.damped + given.walls + (carrying - given.gravity))
-        lag = self._slewing(damped) if self._lag is None else self._lag
+        lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful
         spring = stop.spring(given.state, given.rate, self.limits, loose=loose, speed=speed, at=at, last=last)
+        carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)  # with what springs just lost
+        damped = stop.without(given.damped + given.walls + (carrying - given.gravity))
         braking = self._limiter.saturate(damped + stop.without(spring))
         turning = float(np.max(self.limits.effort / self.limits.slew_rate))
         failure = stop.judge(
@@ -308,11 +308,11 @@ class CommandSupervisor:
         )
         if failure is not None:
             self._escalate(failure)
-        at_rest = stop.without(carrying + spring + given.walls)
+        holding = stop.holding(carrying, spring + given.walls, speed)
         if self.phase == "ending":
-            return self._end_at_rest(at_rest, seen.now)
+            return self._end_at_rest(holding, seen.now)
         if not given.misplaced:
-            self.carried = at_rest if stop.phase == "holding" else stop.without(carrying)
+            self.carried = holding
         command = self._limiter.slew(braking, seen.now)
         self._lag = self._slewing(braking)
         return command
@@ -324,18 +324,18 @@ class CommandSupervisor:
 
     def ramp_down(self, now: float) -> Array | None:
         """Return the command at a time, s, if states are late or have ended; to be called every `RAMP_DOWN_PERIOD`."""
-        if not self._end_if_stale(now) or not self._freshness.is_late(now) or self.policy.stop_behaviour == "none":
+        late, last = self._freshness.lateness(now), self.last
+        if not self._end_if_stale(now) or last is None or late == 0 or self.policy.stop_behaviour == "none":
             return None
         assert self.carried is not None  # since the mode was entered
-        # A mode that is left ends after 2 s without states: by then its ramp is over.
         age, zero = now - self.state_at, self.policy.stop_behaviour == "zero_effort"
         self._report("state late", f"no state for {1e3 * age:.0f} ms: commands ramp to the safe effort")
         self._limiter.end_ramp()
-        gone = age >= 2.0 and self.phase in ("leaving", "ending")
         target = np.zeros_like(self.carried) if zero else self.carried
-        effort = self._approach(target, now, ends=self.stateless and zero)
-        if self.stateless and gone and self._constant_since is not None:
-            self._take("ends")
+        # the later, the more of the way: a single state that is lost makes no jolt
+        effort = self._approach(last + late * (target - last), now, ends=self.stateless and zero)
+        if self.stateless and age >= 2.0 and self.phase in ("leaving", "ending") and self._constant_since is not None:
+            self._take("ends")  # its ramp is over by then
         return effort
 
     def withdraw(self, now: float) -> None:

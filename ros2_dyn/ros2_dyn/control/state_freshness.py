@@ -35,9 +35,10 @@ class StateFreshness:
         """Return whether the newest accepted state is too old."""
         return not self.is_young(now - self.state_at)
 
-    def is_late(self, now: float) -> bool:
-        """Return whether the next state is so late that commands must ramp down."""
-        return now - self.state_at >= 0.4 * self.timeout  # the rest is for the ramp
+    def lateness(self, now: float) -> float:
+        """Return how far commands are to be on their way to the safe effort: 0 in time, 1 where the state is stale."""
+        begin, end = 0.4 * self.timeout, COMMAND_AGE_FRACTION * self.timeout
+        return min(max((now - self.state_at - begin) / (end - begin), 0.0), 1.0)
 
     def accept(self, now: float, age: float, problem: str = "") -> bool:
         """Return whether a state is new and fresh; other states are ignored.

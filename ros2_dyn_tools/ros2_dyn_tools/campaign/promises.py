@@ -13,7 +13,7 @@ import numpy as np
 
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.broken import Broken, ahead, first, lasting, spans, worst
-from ros2_dyn_tools.campaign.record import Record
+from ros2_dyn_tools.campaign.record import Motion, Record
 
 SLEW_TIME = 0.02
 """A command changes by no more than the slew rate allows in this time, s."""
@@ -150,14 +150,20 @@ def _calm(record: Record, disturbing: Disturbances) -> tuple[Array, Array]:
 
 
 def _held(record: Record) -> Array:
-    """Return whether the arm is commanded or braked, or was lately, or its node is dead.
+    """Return whether the arm is commanded or braked, or was lately, or its node has been dead since.
 
     Nothing is promised for ever of an arm that its node, alive, commands no more: the controller holds the last effort,
     and an arm in an unstable balance falls in the end.
     """
     motion = record.motion
-    left = (motion.commander == "") & (motion.mode != "")
-    return motion.t - np.maximum.accumulate(np.where(left, -np.inf, motion.t)) < LET_GO_TIME
+    nobody = motion.commander == ""
+    left = _last(motion, nobody & (motion.mode != "")) > _last(motion, ~nobody)
+    return motion.t - _last(motion, ~left) < LET_GO_TIME
+
+
+def _last(motion: Motion, where: Array) -> Array:
+    """Return the last instant until each at which something was so, s, shape (m,); -inf before."""
+    return np.maximum.accumulate(np.where(where, motion.t, -np.inf))
 
 
 def judged_rests(record: Record, disturbing: Disturbances, within: float) -> int:

@@ -51,11 +51,12 @@ class Hold:
         self._way: Array | float = 0.0
         self._stretch: Array = np.zeros(1)
         self._spring: Array | None = None
+        self._moves: Array = np.zeros(1, dtype=bool)
 
-    def forget(self, rested: bool) -> None:
-        """Hold the joints where they are when they are seen next, with what has held them until now if they rested."""
-        if rested and self._spring is not None:
-            self.correction = self.carrying(self._spring)
+    def forget(self) -> None:
+        """Hold the joints where they are when they are seen next; those at rest with what has held them until now."""
+        if self._spring is not None:
+            self.correction = self.carrying(np.where(self._moves, 0.0, self._spring))
         self.anchor = self._spring = None
 
     def rest(self, q: Array) -> None:
@@ -63,7 +64,7 @@ class Hold:
 
         A spring that is as long as it may be would draw a joint no harder that moves on.
         """
-        self.forget(rested=True)
+        self.forget()
         self.anchor, self._way = q, 0.0
 
     def carrying(self, gravity: Array) -> Array:
@@ -106,7 +107,7 @@ class Hold:
         Returns:
             The efforts; zeros where nothing is known of the delay.
         """
-        q, qd = arm.q, arm.qd
+        q, qd, self._moves = arm.q, arm.qd, moves
         if rate <= 0:
             self._spring = None
             return np.zeros_like(q)

@@ -94,11 +94,11 @@ class Stop:
 
     def take(self, signal: Signal) -> None:
         """Go where a signal leads; the arm is judged anew from then on."""
-        before, self.phase = self.phase, "silent" if signal == "aborted" else NEXT.get((self.phase, signal), self.phase)
+        self.phase = "silent" if signal == "aborted" else NEXT.get((self.phase, signal), self.phase)
         if signal == "entered":
             self.hold, self._released = Hold(), None
         if signal in ("stopped", "unseen"):  # nobody may see where the arm goes now
-            self.hold.forget(rested=before in ("holding", "ending"))
+            self.hold.forget()
         if signal not in ("rests", "ends"):
             self._since = None
         if signal in ("stopped", "left"):
@@ -127,6 +127,16 @@ class Stop:
     def without(self, effort: Array) -> Array:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._released is None else np.where(self._released, 0.0, effort)
+
+    def holding(self, carrying: Array, pulling: Array, speed: Array) -> Array:
+        """Return the effort that holds the arm where nothing is seen of it any more, N m or N, shape (n,).
+
+        Args:
+            carrying: what carries it, N m or N, shape (n,).
+            pulling: springs and walls, N m or N, shape (n,): they hold a joint at rest, and would throw a moving one.
+            speed: of the joints lately, by their positions, rad/s or m/s, shape (n,).
+        """
+        return self.without(carrying + np.where(speed < REST_SPEED, pulling, 0.0))
 
     def spring(
         self, arm: ArmState, rate: float, limits: CommandLimits, *, loose: Array, speed: Array, at: float, last: Array

@@ -26,7 +26,7 @@ class About(NamedTuple):
     """What is commanded where states are too old, in words; empty: nothing."""
 
 
-REPEATED = "a slew to what carried the arm last, repeated"
+REPEATED = "a slew to what held the arm last, repeated"
 PHASES: dict[Phase, About] = {
     "silent": About(MONITOR, "nothing", ""),
     "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),

@@ -193,7 +193,7 @@ def test_what_held_a_joint_at_rest_counts_once_where_it_is_seen_no_more_right_af
     hold.rest(np.full(2, -0.1))
     held = hold.carrying(np.zeros(2))
     assert np.all(held > 1.0)
-    hold.forget(rested=True)
+    hold.forget()
     np.testing.assert_array_equal(hold.carrying(np.zeros(2)), held)
 
 

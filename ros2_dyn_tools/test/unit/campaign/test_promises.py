@@ -81,6 +81,14 @@ def test_rest_is_promised_of_an_arm_whose_node_died_for_as_long_as_it_is_dead():
         assert [each.joint for each in check(falling_at(6.0, "", mode_after=""), NOTHING)] == ["joint"]
 
 
+def test_death_of_a_node_that_commands_no_more_promises_nothing_anew():
+    record = falling_at(6.5, "node")
+    dead = (record.motion.t > 5.0) & (record.motion.t < 6.0)
+    record = replace(record, motion=replace(record.motion, mode=np.where(dead, "", record.motion.mode)))
+    for check in (promises.rest(1.0).check, promises.travel.check, promises.position_limit.check):
+        assert list(check(record, NOTHING)) == []
+
+
 @pytest.mark.parametrize(("first_command", "broken"), [(0.5, 1), (1.0, 0)])
 def test_failsafe_process_takes_over_from_a_node_that_had_begun_to_command(first_command, broken):
     record = falling_at(9.0, "", mode_after="")

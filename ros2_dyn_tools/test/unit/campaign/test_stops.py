@@ -202,6 +202,21 @@ def test_stop_under_a_payload_that_is_not_there_ends_at_rest_without_brakes(name
     assert not broken(played)
 
 
+@pytest.mark.parametrize("gap", [0.02, 0.03, 0.04])
+@pytest.mark.parametrize(("name", "mass", "seed"), part([("mock_arm", 5.0, 1), ("panda", 4.0, 3), ("ur10", 9.0, 1)], 1))
+def test_states_that_are_lost_do_not_move_an_arm_that_springs_hold(name, mass, seed, gap):
+    """Springs that were let go, or whose loss was made up for a state later, made it move with up to 1.7 rad/s."""
+    played = world(name, seed, error=0.0, rate=100.0, delay=0.0065, **{"states.timeout": 0.06})
+    believe_payload(played, mass)
+    play_until_stopped(played)
+    played.run(played.now + 0.6)
+    played.state_channel.drop_rate = 1.0
+    played.run(played.now + gap)
+    played.state_channel.drop_rate = 0.0
+    motion = watch(played, 0.4, step=0.002)
+    assert motion.max_speed < REST_SPEED, motion
+
+
 @pytest.mark.parametrize("mass", part([4.0, 8.0], 1))
 def test_arm_that_a_stop_holds_is_carried_when_its_model_becomes_wrong(mass):
     """Springs alone let it creep until a joint is 0.3 rad away, and brakes are called."""
