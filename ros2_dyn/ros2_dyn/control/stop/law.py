@@ -112,7 +112,7 @@ class Hold:
             self._spring = None
             return np.zeros_like(q)
         if self.anchor is None:
-            self.anchor, self._way = q, clip(qd, -speed, speed) / rate
+            self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
             lost = self._spring - position_hold(arm.M, self._stretch, rate, most)
