@@ -108,7 +108,15 @@ class WallPlacement:
         self._behind: tuple[Array, Array] | None = None
 
     def place(
-        self, q: Array, lower: Array, upper: Array, *, margin: float, dt: float | None, stopped: bool = False
+        self,
+        q: Array,
+        lower: Array,
+        upper: Array,
+        *,
+        margin: float,
+        dt: float | None,
+        stopped: bool = False,
+        kept: Array | float = 1.0,
     ) -> tuple[Array, Array]:
         """Return the lower and upper limits that the walls belong to, rad or m, each of shape (n,).
 
@@ -119,6 +127,7 @@ class WallPlacement:
             margin: width of the walls, rad or m.
             dt: time since the last call, s; None: the walls did not act until now.
             stopped: whether the arm is to stay where it is.
+            kept: share of its depth in a wall that a joint keeps; 0: the wall begins where the joint is. Shape (n,).
         """
         if ((q > lower + margin) & (q < upper - margin)).all():
             self._behind = None
@@ -126,10 +135,9 @@ class WallPlacement:
         margins = np.minimum(margin, (upper - lower) / 4)
         behind = np.maximum(lower + margins - q, 0.0), np.maximum(q - upper + margins, 0.0)
         if dt is not None:
-            if self._behind is None:  # it has just come from between the walls
-                return lower, upper
             returned = 0.0 if stopped else 0.1 * dt
-            left = [np.maximum(before - returned, 0.0) for before in self._behind]
-            behind = np.minimum(left[0], behind[0]), np.minimum(left[1], behind[1])
+            before = self._behind or (np.zeros_like(q), np.zeros_like(q))  # it may have come from between the walls
+            depths = [np.maximum(now - np.maximum(was - returned, 0.0), 0.0) for now, was in zip(behind, before)]
+            behind = behind[0] - kept * depths[0], behind[1] - kept * depths[1]
         self._behind = behind
         return lower - behind[0], upper + behind[1]

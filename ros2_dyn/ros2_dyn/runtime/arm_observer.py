@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isfinite
 
 import numpy as np
@@ -15,8 +16,8 @@ from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.control.position_limits import WallPlacement
 from ros2_dyn.control.sampled_stability import SampledLoop
-from ros2_dyn.control.soft_limits import WALL_WIDTH
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.control.soft_limits import WALL_WIDTH, soft_walls
+from ros2_dyn.model.spatial import Array, clip
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 from ros2_dyn.runtime.inputs import EnableSignal
 from ros2_dyn.runtime.loop_observer import LoopObserver
@@ -44,6 +45,7 @@ class ArmObserver:
         self._enabled_at = -inf
         self._walls = WallPlacement()
         self._walls_at: float | None = None
+        self._stopped = False
 
     # ---- what changes
 
@@ -88,7 +90,7 @@ class ArmObserver:
             self.history.add(now, applied)
         self._monitor.begin(len(applied), afresh)
         self.loop.begin(not afresh)
-        self._walls_at = None
+        self._walls_at, self._stopped = None, False
 
     def forget_collision(self) -> None:
         """Take notice that the collision was reset after the newest state."""
@@ -150,6 +152,25 @@ class ArmObserver:
             inert=stopped and self._monitor.is_inert(observed),
             doubt=doubt,
         )
+
+    def at_stop(self, arm: Arm, *, pushing: Array) -> Arm:
+        """Return an arm that is stopped: a wall goes on with what it pushed until then, less what pushed against it.
+
+        A mode that leans on a wall would else leave the joint to it, and be thrown back.
+
+        Args:
+            arm: at the newest state.
+            pushing: the newest command without what carries the arm, N m or N, shape (n,).
+        """
+        if self._stopped:
+            return arm
+        self._stopped = True
+        robot, wall = self._known()[0], soft_walls(arm)
+        kept = clip(pushing / np.where(wall == 0, np.inf, wall), 0.0, 1.0)
+        walls = self._walls.place(
+            arm.state.q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=0.0, stopped=True, kept=kept
+        )
+        return replace(arm, walls=walls)
 
     def applied(self, state: ArmState, now: float) -> Array:
         """Return what the joints exert at a time, s, as it would be commanded, N m or N, shape (n,)."""

@@ -104,6 +104,9 @@ class ModeManager:
             effort = supervisor.follow(wanted, gravity, now, unmodelled)
             supply = None if supervisor.ramps or law.supply is None else law.supply + unmodelled
         if supervisor.stops:
+            assert supervisor.last is not None
+            assert supervisor.carried is not None
+            arm = observer.at_stop(arm, pushing=supervisor.last - supervisor.carried)
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate), state.gravity)
             obeyed = observer.obeying(arm) | bool(self.link.other_publishers)

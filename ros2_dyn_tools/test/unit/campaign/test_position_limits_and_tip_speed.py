@@ -170,6 +170,18 @@ def test_a_wall_of_a_stopped_arm_returns_with_the_joint_alone():
     assert place(1.1, 1.0) == pytest.approx(1.1)
 
 
+@pytest.mark.parametrize("kept", [0.0, 0.3, 1.0])
+def test_wall_keeps_a_share_of_the_depth_of_a_joint_and_stays_there(kept):
+    walls, lower, upper = WallPlacement(), np.array([-1.0]), np.array([1.0])
+    walls.place(np.zeros(1), lower, upper, margin=0.2, dt=None)
+    inside = np.array([0.9])
+    walls.place(inside, lower, upper, margin=0.2, dt=0.004)
+    _, left = walls.place(inside, lower, upper, margin=0.2, dt=0.0, stopped=True, kept=np.array([kept]))
+    assert inside - (left - 0.2) == pytest.approx(kept * 0.1)
+    _, later = walls.place(inside, lower, upper, margin=0.2, dt=1.0, stopped=True)
+    assert later == left
+
+
 def test_an_arm_that_is_stopped_behind_a_soft_wall_stays_where_it_is():
     """Its elbow is in the middle of the wall. The wall would bring it back at 0.1 rad/s, against the springs."""
     world = ArmWorld(arm=FRICTIONLESS, home=at_elbow(LIMIT - 0.1))

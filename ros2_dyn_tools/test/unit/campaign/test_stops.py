@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -447,3 +448,19 @@ def test_joint_that_a_soft_wall_holds_stays_when_the_mode_is_left(force):
     assert p.node.mode == "monitor"
     assert motion.max_speed < REST_SPEED
     assert motion.travel < 0.05
+
+
+def test_joint_that_a_mode_pushes_into_a_soft_wall_is_not_thrown_back_when_that_stops():
+    """The wall pushed alone from then on: 0.12 rad, and the brakes of a light wrist were called."""
+    joint, p = 5, world("panda", 3, error=0.0, **{"impedance.stiffness": (3000.0,) * 3 + (100.0,) * 3})
+    home = p.arm.q.copy()
+    home[joint] = p.arm_model.upper[joint] - 0.1
+    targets = TargetQuality(amplitude=0.3, frequency=0.3, force=0.0)
+    p = World(1, p.arm_model, home, replace(p.options, targets=targets), p.description)
+    p.want_mode("impedance")
+    p.run(4.0)
+    assert p.arm.q[joint] > p.arm_model.upper[joint] - 0.1
+    stop(p)
+    motion = watch(p)
+    assert motion.travel < 0.06, motion
+    assert motion.moved_for < 0.2, motion
