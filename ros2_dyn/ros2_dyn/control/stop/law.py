@@ -100,8 +100,8 @@ class Hold:
             speed: of the joints lately, by their positions, rad/s or m/s, shape (n,). The way begins with no more: a
                 velocity that is wrong once would send the anchors away, and the sum after them.
             loose: joints whose springs begin anew, shape (n,), bool.
-            moves: joints that no friction holds, shape (n,), bool: the others are held where they are, and their springs
-                add nothing to the sum.
+            moves: joints that no friction holds, shape (n,), bool: the others are held where they are, and add nothing
+                to the sum.
             learns: whether the sum may change.
             dt: time since the state before, s.
 
