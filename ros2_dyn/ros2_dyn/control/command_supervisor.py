@@ -308,7 +308,7 @@ class CommandSupervisor:
         )
         if failure is not None:
             self._escalate(failure)
-        holding = stop.holding(carrying, spring + given.walls, speed)
+        holding = stop.without(carrying + stop.hold.at_rest(spring + given.walls))  # also where nothing is seen
         if self.phase == "ending":
             return self._end_at_rest(holding, seen.now)
         if not given.misplaced:

@@ -56,7 +56,7 @@ class Hold:
     def forget(self) -> None:
         """Hold the joints where they are when they are seen next; those at rest with what has held them until now."""
         if self._spring is not None:
-            self.correction = self.carrying(np.where(self._moves, 0.0, self._spring))
+            self.correction = self.carrying(self.at_rest(self._spring))
         self.anchor = self._spring = None
 
     def rest(self, q: Array) -> None:
@@ -66,6 +66,10 @@ class Hold:
         """
         self.forget()
         self.anchor, self._way = q, 0.0
+
+    def at_rest(self, effort: Array) -> Array:
+        """Return what of an effort holds joints at rest, N m or N, shape (n,): one that moves would be thrown by it."""
+        return np.where(self._moves, 0.0, effort)
 
     def carrying(self, gravity: Array) -> Array:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""

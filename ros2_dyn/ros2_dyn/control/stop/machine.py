@@ -128,16 +128,6 @@ class Stop:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._released is None else np.where(self._released, 0.0, effort)
 
-    def holding(self, carrying: Array, pulling: Array, speed: Array) -> Array:
-        """Return the effort that holds the arm where nothing is seen of it any more, N m or N, shape (n,).
-
-        Args:
-            carrying: what carries it, N m or N, shape (n,).
-            pulling: springs and walls, N m or N, shape (n,): they hold a joint at rest, and would throw a moving one.
-            speed: of the joints lately, by their positions, rad/s or m/s, shape (n,).
-        """
-        return self.without(carrying + np.where(speed < REST_SPEED, pulling, 0.0))
-
     def spring(
         self, arm: ArmState, rate: float, limits: CommandLimits, *, loose: Array, speed: Array, at: float, last: Array
     ) -> Array:
