@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element
 
 from ros2_dyn.audit.inertials import check_inertials, check_masses, check_sizes
-from ros2_dyn.audit.joints import check_joints, check_origins, check_strength, check_units
+from ros2_dyn.audit.joints import check_joints, check_origins, check_units
 from ros2_dyn.audit.link_size import link_sizes
+from ros2_dyn.audit.strength import check_strength
 from ros2_dyn.errors import ModelError
 from ros2_dyn.model import RobotModel, urdf
 from ros2_dyn.model.description_bounds import read_text

@@ -22,8 +22,6 @@ MAX_LENGTH = 20.0
 """m from a joint to the next beyond which it is given in mm."""
 MAX_MASS = 500.0
 """kg of a link beyond which it is given in g, in a robot of ordinary size."""
-MAX_STRENGTH = 10.0
-"""Effort limit of the most loaded joint over its weight, beyond which it is no motor's: arms have 1.2 to 5."""
 
 
 def check_joints(model: RobotModel) -> Iterator[Finding]:
@@ -56,27 +54,6 @@ def _check_limits(joint: Joint, element: str) -> Iterator[Finding]:
         yield Finding(
             "warning", "position_limits_equal", element, problem, "give <limit lower upper>, or make it fixed"
         )
-
-
-def check_strength(model: RobotModel) -> Iterator[Finding]:
-    """Yield a robot whose effort limits are far above the weight of its links, stretched out as far as they may be."""
-    masses = [max(float(body.mass), 0.0) for body in model.inertia]
-    reaches = [mass * float(np.linalg.norm(body.com)) for mass, body in zip(masses, model.inertia)]
-    for i, parent in reversed(list(enumerate(model.lambda_))):
-        if parent != BASE:
-            joint = model.joints[i]
-            slide = max(abs(joint.lower), abs(joint.upper)) if joint.type == "prismatic" else 0.0
-            masses[parent] += masses[i]
-            reaches[parent] += reaches[i] + masses[i] * (float(np.linalg.norm(model.X_tree[i].r)) + slide)
-    loads = [
-        9.81 * (mass if joint.type == "prismatic" else reach) / joint.effort_limit if joint.effort_limit > 0 else inf
-        for joint, mass, reach in zip(model.joints, masses, reaches)
-        if joint.mimics is None and joint.dof == 1
-    ]
-    if loads and 0 < max(loads) < 1 / MAX_STRENGTH:
-        problem = f"its effort limits are {1 / max(loads):.0f} times its weight at each joint, or more"
-        advice = "are they those of its motors? Limits of commands and errors of the model are measured by them"
-        yield Finding("warning", "effort_limits_large", "robot", problem, advice)
 
 
 def check_units(model: RobotModel) -> Iterator[Finding]:

@@ -93,7 +93,8 @@ class CommandSettings(Group, name="commands", title="Commands: limits, ramps and
     model_tolerance: float = parameter(
         0.1,
         "Difference between the efforts of the arm and of its model that friction does not explain, as a fraction of "
-        "the URDF's effort limit: above it a mode is refused, or stops. 10.0: the model is never doubted.",
+        "the URDF's effort limit, or of 4 times what the arm weighs: above it a mode is refused, or stops. 10.0: the "
+        "model is never doubted.",
         low=0.001,
         high=10.0,
         locked=True,

@@ -57,6 +57,8 @@ class BrakeInput(NamedTuple):
     """The same with damping, N m or N, shape (n,)."""
     walls: Array
     """Efforts of soft walls, N m or N, shape (n,): where they push, no spring holds the joint against them."""
+    softened: Array
+    """What walls have just lost because the loop became later, N m or N, shape (n,)."""
     obeyed: Array
     """Which joints are known to exert what is commanded, shape (n,), bool: what moves them is outside."""
     pushed: bool = False
@@ -286,6 +288,7 @@ class CommandSupervisor:
         assert self.carried is not None
         assert last is not None
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
+        stop.hold.take_up(given.softened)
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful

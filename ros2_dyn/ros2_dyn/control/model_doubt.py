@@ -40,22 +40,22 @@ class Allowance(NamedTuple):
         return self.tolerance + self.dry + moving * (self.sliding - self.dry) + self.viscous * speed
 
 
-def allowance(effort_limit: float, dry: float, viscous: float, tolerance: float) -> Allowance:
+def allowance(motor_effort: float, dry: float, viscous: float, tolerance: float) -> Allowance:
     """Return what explains the differences of a joint.
 
     A moving joint may differ from its declared friction by a half. One that declares none, or less than a thousandth of
-    its effort limit, may have that of a UR10: 5 % of the effort limit, and 8 % per rad/s.
+    what its motor may exert, may have that of a UR10: 5 % of it, and 8 % per rad/s.
 
     Args:
-        effort_limit: N m or N.
+        motor_effort: what its motor may exert, N m or N.
         dry: declared breakaway friction, N m or N.
         viscous: declared viscous friction, N m s/rad or N s/m.
-        tolerance: declared tolerance, as a fraction of the effort limit.
+        tolerance: declared tolerance, as a fraction of that effort.
     """
-    if max(dry, viscous) >= 1e-3 * effort_limit:
-        return Allowance(tolerance * effort_limit, dry, 0.5 * dry, 0.5 * viscous)
-    dry = 0.05 * effort_limit
-    return Allowance(tolerance * effort_limit, dry, dry, 0.08 * effort_limit)
+    if max(dry, viscous) >= 1e-3 * motor_effort:
+        return Allowance(tolerance * motor_effort, dry, 0.5 * dry, 0.5 * viscous)
+    dry = 0.05 * motor_effort
+    return Allowance(tolerance * motor_effort, dry, dry, 0.08 * motor_effort)
 
 
 def contact_allowance(J: Array, force: float, wrench: Array | None = None) -> Array:

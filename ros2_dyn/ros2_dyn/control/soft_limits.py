@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,6 +25,11 @@ def soft_walls(arm: Arm) -> Array:
         margin=WALL_WIDTH,
         bandwidth=arm.loop.bandwidth(30.0),
     )
+
+
+def softened(arm: Arm, before: Arm) -> Array:
+    """Return what walls lost since a tick before because the loop became later, N m or N, shape (n,)."""
+    return soft_walls(before) - soft_walls(replace(before, loop=arm.loop))
 
 
 def soft_limits(

@@ -7,6 +7,7 @@ from math import inf
 
 import numpy as np
 
+from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState, SupervisorPolicy
 from ros2_dyn.control.conditions import find_violation
 from ros2_dyn.control.effort_limiter import CommandLimits
@@ -14,7 +15,7 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensation
 from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
-from ros2_dyn.control.soft_limits import soft_walls
+from ros2_dyn.control.soft_limits import soft_walls, softened
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import ModeRefused
@@ -43,6 +44,7 @@ class ModeManager:
         self._unmodelled = UnmodelledEffort(np.zeros(0), np.zeros(0))
         self._rival_at = inf
         self._sent: Sent | None = None
+        self._braked: Arm | None = None
         self._order: list[int] = []
         self._events: list[Event] = []
 
@@ -116,12 +118,14 @@ class ModeManager:
                 gravity,
                 damped,
                 soft_walls(arm),
+                np.zeros_like(gravity) if self._braked is None else softened(arm, self._braked),
                 obeyed,
                 pushed=observer.is_pushed(arm),
                 misplaced=observed.state.measured.misplaced,
                 doubtful=bool(arm.velocity_problem),
             )
             effort = supervisor.brake(seen, given)
+        self._braked = arm if supervisor.stops else None
         if effort is not None:
             observer.observe_energy(supply, state)
         return self._command(effort, now)

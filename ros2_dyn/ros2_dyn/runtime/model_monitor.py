@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_dyn.audit.strength import motor_effort
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.events import Violation
@@ -108,9 +109,10 @@ class ModelMonitor:
         self._robot = robot
         model, settings = robot.model, robot.settings
         drives = [joint.dynamics for joint in model.joints if joint.mimics is None]
+        self._motor_effort = motor_effort(model)
         self._allowances = [
-            allowance(limit, drive.breakaway, drive.viscous, settings.commands.model_tolerance)
-            for limit, drive in zip(model.effort_limit.tolist(), drives)
+            allowance(effort, drive.breakaway, drive.viscous, settings.commands.model_tolerance)
+            for effort, drive in zip(self._motor_effort.tolist(), drives)
         ]
         # A measured effort may differ from the commanded one by half the tolerance: no model is in between.
         self._following_margin = [0.5 * each.tolerance for each in self._allowances]
@@ -219,7 +221,7 @@ class ModelMonitor:
 
         Nothing is less than 1 % of the effort limits, while more than 3 % was commanded to one of the joints.
         """
-        exerted, limit = self._exerted(observed), self._known.model.effort_limit
+        exerted, limit = self._exerted(observed), self._motor_effort
         if exerted is None or np.any(np.abs(exerted) > 0.01 * limit):
             return False
         low, high = self._followed(observed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -46,6 +47,8 @@ ARMS: dict[str, tuple[str, int | tuple[str, ...]]] = {
 """Arms of example-robot-data whose motors hold them in every pose: file, and the number of joints from the base, or how
 the names of the joints begin.
 """
+MOTORS = {"ur3": (56.0, 56.0, 28.0, 12.0, 12.0, 12.0), "so101": (2.9,) * 5}
+"""What motors exert, N m, by their makers, where a description has other limits: those of a UR10, and 10 N m."""
 VARIANTS = 4
 """Number of variants of each arm."""
 MAX_GRAVITY_FRACTION = 0.5
@@ -116,16 +119,20 @@ def nominal_arm(name: str | UserArm) -> RobotModel:
     """
     if isinstance(name, UserArm):
         return read_user_arm(name).model
+    model = _described(name)
+    return _with_typical_drives(with_effort_limits(model, dict(zip(model.joint_names, MOTORS.get(name, ())))))
+
+
+def _described(name: str) -> RobotModel:
+    """Return an arm as its description has it."""
     if name == OWN_ARM:
-        model = RobotModel.from_urdf_file(_own_urdf())
-    else:
-        folder = example_robots()
-        if folder is None or name not in ARMS:
-            raise InputError("arm", f"expected one of {', '.join(arm_names())}, got '{name}'")
-        file, joints = ARMS[name]
-        whole = RobotModel.from_urdf_file(folder / file)
-        model = _without_fixed_links(whole.reduced(_joints_of_arm(whole, joints)))
-    return _with_typical_drives(model)
+        return RobotModel.from_urdf_file(_own_urdf())
+    folder = example_robots()
+    if folder is None or name not in ARMS:
+        raise InputError("arm", f"expected one of {', '.join(arm_names())}, got '{name}'")
+    file, joints = ARMS[name]
+    whole = RobotModel.from_urdf_file(folder / file)
+    return _without_fixed_links(whole.reduced(_joints_of_arm(whole, joints)))
 
 
 def _with_typical_drives(model: RobotModel) -> RobotModel:
@@ -142,6 +149,17 @@ def with_friction(model: RobotModel, share: float) -> RobotModel:
     drives = {each.name: each.dynamics for each in model.joints if each.mimics is None}
     changed = {k: replace(d, coulomb=share * d.coulomb, viscous=share * d.viscous) for k, d in drives.items()}
     return model.with_joint_dynamics(changed)
+
+
+def with_effort_limits(model: RobotModel, limits: Mapping[str, float]) -> RobotModel:
+    """Return a robot with other effort limits of some joints, N m or N, by their names."""
+    links = [
+        link._replace(joint=replace(link.joint, effort_limit=limits[link.joint.name]))
+        if link.joint and link.joint.name in limits
+        else link
+        for link in model.link_specs
+    ]
+    return RobotModel.from_links(model.name, links)
 
 
 def _joints_of_arm(whole: RobotModel, joints: int | tuple[str, ...]) -> tuple[str, ...]:
@@ -166,11 +184,15 @@ def variant(name: str | UserArm, number: int) -> Variant:
     """Return one of the `VARIANTS` of an arm; equal numbers give equal variants.
 
     The first is the nominal arm itself. Inertias of the others differ by up to 10 %, friction by up to 50 %. Some carry
-    a payload that the description lacks, and some descriptions lack friction.
+    a payload that the description lacks, and some descriptions lack friction. Effort limits are those of the file.
     """
     nominal = nominal_arm(name)
+    description = nominal
+    if name in MOTORS:
+        limits = {joint.name: joint.effort_limit for joint in _described(name).joints}
+        description = with_effort_limits(nominal, limits)
     if number == 0:
-        return Variant(nominal, nominal, None, nominal)
+        return Variant(nominal, description, None, nominal)
     own = nominal.name if isinstance(name, UserArm) else name
     rng = np.random.default_rng([number, *own.encode()])
     arm = perturbed(nominal, rng, float(rng.uniform(0, 0.1)), float(rng.uniform(0, 0.5)))
@@ -179,10 +201,9 @@ def variant(name: str | UserArm, number: int) -> Variant:
         mass = float(rng.uniform(0.05, 0.15) * np.max(nominal.effort_limit) / 9.81)
         payload = Payload(mass, rng.uniform(-0.05, 0.05, 3).tolist(), link=nominal.default_tip)
         arm = arm.carrying(payload)
-    description = nominal
     if number % 3 == 2:
         rotors = {joint.name: JointDynamics(armature=joint.dynamics.armature) for joint in nominal.joints}
-        description = nominal.with_joint_dynamics(rotors)
+        description = description.with_joint_dynamics(rotors)
     return Variant(arm, description, payload, bare)
 
 

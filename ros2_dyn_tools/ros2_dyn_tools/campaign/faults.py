@@ -8,7 +8,6 @@ faults whatever else happens.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +20,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.inputs import ClockJump, Description, ModeRequest
 from ros2_dyn.simulation.lossy_channel import LossyChannel
+from ros2_dyn_tools.campaign.arm_pool import with_effort_limits
 from ros2_dyn_tools.campaign.contact_faults import CONTACT_FAULTS, Fault, MakeFault, nothing
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.handover_fault import FAILURES, HANDOVER_TIME, HandoverThereAndBack
@@ -280,11 +280,7 @@ def random_spring(rng: np.random.Generator) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _weaker(model: RobotModel) -> RobotModel:
     """Return the robot with smaller effort limits."""
-    links = [
-        link._replace(joint=link.joint and replace(link.joint, effort_limit=0.9 * link.joint.effort_limit))
-        for link in model.link_specs
-    ]
-    return RobotModel.from_links(model.name, links)
+    return with_effort_limits(model, {joint.name: 0.9 * joint.effort_limit for joint in model.joints})
 
 
 def description_changed(world: World, rng: np.random.Generator) -> Fault:

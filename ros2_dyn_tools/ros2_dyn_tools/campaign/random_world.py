@@ -175,7 +175,7 @@ def _settings(
     scale = np.ones(model.n) if computed_torque else inertia
     threshold = float(_draw(rng, family.thresholds))
     order = rng.permutation(model.n) if rng.random() < 0.3 else np.arange(model.n)
-    command_effort, per_unit = _commands(rng, model)
+    command_effort, per_unit = _commands(rng, real.arm)
     lowest, highest = np.log10(family.slew_rates)
     return Settings.from_values(
         {
@@ -185,7 +185,7 @@ def _settings(
             "states.measured_effort": "gravity_compensated" if rng.random() < 0.2 else "raw",
             "states.effort_gain": (effort_unit,) * model.n,
             "collision.bandwidth": 25.0 if threshold < np.inf else 0.0,
-            "collision.threshold": (min(threshold, 1.0) * model.effort_limit)[order].tolist(),
+            "collision.threshold": (min(threshold, 1.0) * real.arm.effort_limit)[order].tolist(),
             "commands.command_effort": command_effort,
             "commands.effort_per_unit": per_unit[order].tolist(),
             "commands.effort_scale": float(rng.uniform(min(max(0.6, heaviest_load(real.arm)), 1.0), 1.0)),

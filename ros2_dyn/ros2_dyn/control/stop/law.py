@@ -56,7 +56,7 @@ class Hold:
     def forget(self) -> None:
         """Hold the joints where they are when they are seen next; those at rest with what has held them until now."""
         if self._spring is not None:
-            self.correction = self.carrying(self.at_rest(self._spring))
+            self.take_up(self._spring)
         self.anchor = self._spring = None
 
     def rest(self, q: Array) -> None:
@@ -66,6 +66,10 @@ class Hold:
         """
         self.forget()
         self.anchor, self._way = q, 0.0
+
+    def take_up(self, lost: Array) -> None:
+        """Hold joints at rest with what something else has held them with until now, N m or N, shape (n,)."""
+        self.correction = self.carrying(self.at_rest(lost))
 
     def at_rest(self, effort: Array) -> Array:
         """Return what of an effort holds joints at rest, N m or N, shape (n,): one that moves would be thrown by it."""

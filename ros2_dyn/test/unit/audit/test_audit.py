@@ -10,13 +10,15 @@ import pytest
 from robots import MOCK_ARM, joint, link, robot
 from ros2_dyn.audit import audit, audit_file
 from ros2_dyn.audit.link_size import find_mesh
+from ros2_dyn.audit.strength import motor_effort
 from ros2_dyn.cli.main import main
+from ros2_dyn.model import RobotModel
 
 BOX = '<collision><geometry><box size="0.4 0.1 0.1"/></geometry><origin xyz="0.2 0 0"/></collision>'
 SOLID = (0.0066, 0, 0, 0.055, 0, 0.055)
 """Moments of inertia of 4 kg that fill the box, kg m^2."""
 ARM = link("arm", 4.0, (0.2, 0, 0), SOLID).replace("</link>", f"{BOX}</link>")
-HINGE = joint("hinge", "revolute", "base", "arm").replace('effort="100"', 'effort="50"')
+HINGE = joint("hinge", "revolute", "base", "arm").replace('effort="100"', 'effort="30"')
 RIGHT = robot(link("base"), ARM, HINGE)
 ABOUT_ORIGIN = (0.0066, 0, 0, 0.215, 0, 0.215)
 """The same about the link's origin."""
@@ -46,8 +48,8 @@ WRONG = {
     "mass_zero": (edit('<mass value="4.0"/>', '<mass value="0"/>'), "warning", "link 'arm'"),
     "inertial_missing": (arm(), "warning", "link 'arm'"),
     "moves_no_mass": (robot(link("base"), link("arm"), HINGE), "warning", "joint 'hinge'"),
-    "effort_limit_missing": (edit('effort="50"', 'effort="0"'), "warning", "joint 'hinge'"),
-    "effort_limits_large": (edit('effort="50"', 'effort="1000"'), "warning", "robot"),
+    "effort_limit_missing": (edit('effort="30"', 'effort="0"'), "warning", "joint 'hinge'"),
+    "effort_limits_large": (edit('effort="30"', 'effort="1000"'), "warning", "robot"),
     "velocity_limit_missing": (edit('velocity="2"', 'velocity="0"'), "warning", "joint 'hinge'"),
     "position_limits_missing": (edit('lower="-3" upper="3" ', ""), "warning", "joint 'hinge'"),
     "position_limits_equal": (edit('lower="-3" upper="3" ', 'lower="1" upper="1" '), "warning", "joint 'hinge'"),
@@ -160,6 +162,15 @@ def test_mesh_beside_the_folder_urdf_is_found_by_a_relative_path(tmp_path):
         (tmp_path / name).mkdir()
     (tmp_path / "meshes" / "a.stl").touch()
     assert find_mesh("../meshes/a.stl", tmp_path / "urdf") == tmp_path / "meshes" / "a.stl"
+
+
+def test_motors_exert_what_the_description_says_unless_the_weight_shows_that_none_does():
+    def motor(xml: str) -> float:
+        return float(motor_effort(RobotModel.from_urdf(xml))[0])
+
+    assert motor(RIGHT) == 30.0
+    assert motor(edit('effort="30"', 'effort="1000"')) == pytest.approx(4 * 4.0 * 0.2 * 9.81)
+    assert motor(robot(link("base"), link("arm"), HINGE)) == 30.0  # without weight nothing shows it
 
 
 def test_size_is_that_of_a_mesh_beside_the_urdf(tmp_path):

@@ -19,7 +19,7 @@ from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
-from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home
+from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
@@ -216,6 +216,26 @@ def test_states_that_are_lost_do_not_move_an_arm_that_springs_hold(name, mass, s
     played.state_channel.drop_rate = 0.0
     motion = watch(played, 0.4, step=0.002)
     assert motion.max_speed < REST_SPEED, motion
+
+
+@pytest.mark.parametrize(("name", "joint", "force"), [("ur5", 2, 10.0), ("so101", 0, 2.0)])
+def test_state_that_is_lost_does_not_move_an_arm_that_leans_on_a_soft_wall(name, joint, force):
+    """The wall became softer at once, by a third, and gave way with up to 0.3 rad/s."""
+    played = world(name, 3, error=0.0, rate=125.0, delay=0.006)
+    arm, home, tip = with_friction(played.arm_model, 0.1), np.array(played.arm.q), played.arm_model.default_tip
+    home[joint] = arm.upper[joint] - 0.15
+    played = World(1, arm, home, played.options, played.description)
+    way = jacobian(arm, home, tip)[:3, joint]
+    played.add_contact(AppliedForce(tip, force * way / np.linalg.norm(way), start=0.5))
+    played.want_mode("gravity")
+    played.run(3.0)
+    stop(played)
+    played.run(5.0)
+    played.state_channel.drop_rate = 1.0
+    played.run(played.now + 0.008)
+    played.state_channel.drop_rate = 0.0
+    motion = watch(played, 0.5, step=0.002)
+    assert motion.max_speed < 0.01, motion
 
 
 @pytest.mark.parametrize("mass", part([4.0, 8.0], 1))

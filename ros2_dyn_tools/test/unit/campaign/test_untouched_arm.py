@@ -13,7 +13,7 @@ from arm_world import told
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
-from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
+from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_effort_limits, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
@@ -151,6 +151,16 @@ def test_arm_whose_efforts_are_in_another_unit_is_refused_or_is_slow(unit, mode,
         outcome = leave_alone(with_friction(nominal_arm("ur5"), share), mode=mode, seed=seed, unit=unit)
         assert outcome.tip_speed < MAX_TIP_SPEED, (seed, outcome)
         assert outcome.travel < 0.15, (seed, outcome)
+
+
+@pytest.mark.parametrize(("name", "times"), by_turns(("ur5", "panda"), [6.0, 30.0]))
+def test_wrong_unit_is_found_by_the_weight_of_an_arm_whose_limits_are_of_another_robot(name, times):
+    """What friction and tolerance explain was more than the arm weighs, so that nothing was ever found."""
+    arm = with_friction(nominal_arm(name), GOOD_GEAR)
+    known = with_effort_limits(arm, {joint.name: times * joint.effort_limit for joint in arm.joints})
+    outcome = leave_alone(arm, known, seed=4, unit=10.0)
+    assert (outcome.mode, "states.effort_gain" in outcome.reason) == ("monitor", True), outcome
+    assert outcome.travel < 1e-3, outcome
 
 
 @pytest.mark.parametrize(("name", "step"), by_turns(ARMS, [0.04, -0.04]))
