@@ -57,10 +57,10 @@ class BrakeInput(NamedTuple):
     """The same with damping, N m or N, shape (n,)."""
     walls: Array
     """Efforts of soft walls, N m or N, shape (n,): where they push, no spring holds the joint against them."""
-    softened: Array
-    """What walls have just lost because the loop became later, N m or N, shape (n,)."""
     obeyed: Array
     """Which joints are known to exert what is commanded, shape (n,), bool: what moves them is outside."""
+    softened: Array | float = 0.0
+    """What walls have just lost because the loop became later, N m or N, shape (n,)."""
     pushed: bool = False
     """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
     misplaced: bool = False

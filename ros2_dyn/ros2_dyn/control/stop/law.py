@@ -67,11 +67,11 @@ class Hold:
         self.forget()
         self.anchor, self._way = q, 0.0
 
-    def take_up(self, lost: Array) -> None:
+    def take_up(self, lost: Array | float) -> None:
         """Hold joints at rest with what something else has held them with until now, N m or N, shape (n,)."""
         self.correction = self.carrying(self.at_rest(lost))
 
-    def at_rest(self, effort: Array) -> Array:
+    def at_rest(self, effort: Array | float) -> Array:
         """Return what of an effort holds joints at rest, N m or N, shape (n,): one that moves would be thrown by it."""
         return np.where(self._moves, 0.0, effort)
 

@@ -73,7 +73,7 @@ class Joints:
                 damped = -self.damping * qd
                 walls = np.array([-self.wall * max(q[0], 0.0), 0.0])
                 given = BrakeInput(
-                    made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed, self.pushed
+                    made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed, pushed=self.pushed
                 )
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
