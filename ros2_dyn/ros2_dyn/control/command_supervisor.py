@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_settings import StopBehaviour
 from ros2_dyn.control.effort_limiter import CommandLimits, EffortLimiter
 from ros2_dyn.control.events import Event
 from ros2_dyn.control.state_freshness import StateFreshness
-from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, STOP_TIME, WINDOW, Stop, StopFailure, StopHandover
+from ros2_dyn.control.stop.machine import PROOF_TIME, REST_DISTANCE, WINDOW, Stop, StopFailure, StopHandover
 from ros2_dyn.control.stop.motion import ArmMotion
 from ros2_dyn.control.stop.phases import MONITOR, PHASES, Phase, Signal
+from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 from ros2_dyn.model.spatial import Array
 
 RAMP_DOWN_PERIOD = 0.01
@@ -25,48 +24,6 @@ STOP_FAILED = "stop failed"
 """Kind of the event of a stop that does not stop the arm."""
 STOPS: dict[StopBehaviour, Signal] = {"hold_gravity": "stopped", "zero_effort": "dropped", "none": "aborted"}
 """Where a stop leads."""
-
-
-class SeenState(NamedTuple):
-    """What the supervisor sees of a state."""
-
-    now: float
-    """Time, s."""
-    age: float
-    """Age of the state by its stamp, s."""
-    q: Array
-    """Joint positions, rad or m, shape (n,)."""
-    qd: Array
-    """Joint velocities, rad/s or m/s, shape (n,)."""
-    problem: str = ""
-    """Why no command may be based on the state; empty where it fits the states before."""
-    inert: bool = False
-    """Whether the joints are measured to exert nothing, although efforts are commanded."""
-
-
-class BrakeInput(NamedTuple):
-    """What brakes and holds the arm at a state."""
-
-    state: ArmState
-    """State of the arm."""
-    rate: float
-    """Rate of the damping, 1/s."""
-    gravity: Array
-    """Effort that carries the arm by its model, as it would be commanded, N m or N, shape (n,)."""
-    damped: Array
-    """The same with damping, N m or N, shape (n,)."""
-    walls: Array
-    """Efforts of soft walls, N m or N, shape (n,): where they push, no spring holds the joint against them."""
-    obeyed: Array
-    """Which joints are known to exert what is commanded, shape (n,), bool: what moves them is outside."""
-    softened: Array | float = 0.0
-    """What walls have just lost because the loop became later, N m or N, shape (n,)."""
-    pushed: bool = False
-    """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
-    misplaced: bool = False
-    """Whether positions are in doubt: the arm is carried by what carried it until then."""
-    doubtful: bool = False
-    """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +208,7 @@ class CommandSupervisor:
         if not self._end_if_stale(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return False
         self.stateless = False
-        self._motion.observe(seen.now - max(seen.age, 0.0), seen.q)  # states that were late come in bursts
+        self._motion.observe(seen.at, seen.q)  # states that were late come in bursts
         return True
 
     def follow(self, effort: ArrayLike, gravity: Array, now: float, unmodelled: Array | None = None) -> Array | None:
@@ -284,7 +241,7 @@ class CommandSupervisor:
         if self.phase == "zeroing":
             self.carried = np.zeros_like(given.gravity)
             return self._approach(self.carried, seen.now)
-        stop, at, last = self._stop, seen.now - max(seen.age, 0.0), self._limiter.last
+        stop, last = self._stop, self._limiter.last
         assert self.carried is not None
         assert last is not None
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
@@ -292,23 +249,13 @@ class CommandSupervisor:
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful
-        spring = stop.spring(given.state, given.rate, self.limits, loose=loose, speed=speed, at=at, last=last)
+        spring = stop.spring(seen, given, self.limits, loose=loose, speed=speed, last=last)
         carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)  # with what springs just lost
         damped = stop.without(given.damped + given.walls + (carrying - given.gravity))
         braking = self._limiter.saturate(damped + stop.without(spring))
         turning = float(np.max(self.limits.effort / self.limits.slew_rate))
-        failure = stop.judge(
-            self._motion,
-            given.state,
-            at=at,
-            now=seen.now,
-            turning=turning,
-            settling=min(2 * turning + 6 / max(given.rate, 6.0), STOP_TIME),
-            driving=last - self._limiter.saturate(carrying),
-            inert=seen.inert,
-            obeyed=given.obeyed,
-            pushed=given.pushed,
-        )
+        driving = last - self._limiter.saturate(carrying)
+        failure = stop.judge(self._motion, seen, given, turning=turning, driving=driving)
         if failure is not None:
             self._escalate(failure)
         holding = stop.without(carrying + stop.hold.at_rest(spring + given.walls))  # also where nothing is seen

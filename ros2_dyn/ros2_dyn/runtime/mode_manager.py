@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from ros2_dyn.control.arm import Arm
-from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor, SeenState, SupervisorPolicy
+from ros2_dyn.control.command_supervisor import CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.conditions import find_violation
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
@@ -17,6 +17,7 @@ from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls, softened
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array

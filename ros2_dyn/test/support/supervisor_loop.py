@@ -8,15 +8,10 @@ from collections import Counter
 import numpy as np
 
 from control_states import made_up
-from ros2_dyn.control.command_supervisor import (
-    RAMP_DOWN_PERIOD,
-    BrakeInput,
-    CommandSupervisor,
-    SeenState,
-    SupervisorPolicy,
-)
+from ros2_dyn.control.command_supervisor import RAMP_DOWN_PERIOD, CommandSupervisor, SupervisorPolicy
 from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.events import Event
+from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 
 LIMITS = CommandLimits(("a", "b"), np.array([10.0, 4.0]), np.array([50.0, 20.0]), np.array([1.0, 2.0]))
 SAFE, HOLD = np.array([1.0, -1.0]), np.array([1.2, -0.8])

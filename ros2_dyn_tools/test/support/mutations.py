@@ -16,12 +16,13 @@ import numpy as np
 
 from ros2_dyn.control import conditions
 from ros2_dyn.control.arm import Arm
-from ros2_dyn.control.command_supervisor import BrakeInput, CommandSupervisor
+from ros2_dyn.control.command_supervisor import CommandSupervisor
 from ros2_dyn.control.effort_limiter import EffortLimiter
 from ros2_dyn.control.model_doubt import CONTROLLER_DOES_NOT_FOLLOW
 from ros2_dyn.control.modes import Mode, feed_forward
 from ros2_dyn.control.state_freshness import StateFreshness
 from ros2_dyn.control.state_plausibility import StatePlausibility
+from ros2_dyn.control.stop.seen import BrakeInput
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion

@@ -13,6 +13,7 @@ from ros2_dyn.control.effort_limiter import CommandLimits
 from ros2_dyn.control.stop.law import MAX_TRAVEL, Hold
 from ros2_dyn.control.stop.motion import ArmMotion, EffortResponse
 from ros2_dyn.control.stop.phases import TRANSITIONS, Phase, Signal
+from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 from ros2_dyn.model.spatial import Array
 
 STOP_TIME = 1.0
@@ -129,61 +130,49 @@ class Stop:
         return effort if self._released is None else np.where(self._released, 0.0, effort)
 
     def spring(
-        self, arm: ArmState, rate: float, limits: CommandLimits, *, loose: Array, speed: Array, at: float, last: Array
+        self, seen: SeenState, given: BrakeInput, limits: CommandLimits, *, loose: Array, speed: Array, last: Array
     ) -> Array:
         """Return the efforts of the springs that brake and hold the arm, N m or N, shape (n,); learn from them.
 
         Args:
-            arm: state of the arm.
-            rate: of the damping, 1/s.
+            seen: the state.
+            given: what brakes and holds the arm there.
             limits: of the joints.
             loose: joints without springs, shape (n,), bool: those whose commands act late would swing.
             speed: of the joints lately, by their positions, rad/s or m/s, shape (n,). One that friction holds learns
                 nothing.
-            at: when the state was measured, s.
             last: the newest command, N m or N, shape (n,).
         """
+        arm, at = given.state, seen.at
         changed = 0 <= at - self._model_changed < 2 * STOP_TIME
         brakes = changed or self.phase in ("braking", "leaving", "failed")
         loose = loose | ((speed > MARGIN) & (not brakes))
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves = speed >= REST_SPEED
-        return self.hold.spring(arm, rate, limits, speed=speed, loose=loose, moves=moves, learns=brakes, dt=dt)
+        return self.hold.spring(arm, given.rate, limits, speed=speed, loose=loose, moves=moves, learns=brakes, dt=dt)
 
     def judge(
-        self,
-        motion: ArmMotion,
-        arm: ArmState,
-        *,
-        at: float,
-        now: float,
-        turning: float,
-        settling: float,
-        driving: Array,
-        inert: bool,
-        obeyed: Array,
-        pushed: bool,
+        self, motion: ArmMotion, seen: SeenState, given: BrakeInput, *, turning: float, driving: Array
     ) -> StopFailure | None:
         """Return why the arm's motion since the stop is a failure, if it is; see `TRANSITIONS`.
 
+        An arm that something outside drives, and that obeys, is judged anew when that ends: a person who bumps it makes
+        no stop fail for `STOP_TIME`, from the stop on or once it is slow.
+
         Args:
             motion: of the arm.
-            arm: its newest state.
-            at: when that was measured, s. What was measured before the stop, and waited for its turn, says nothing.
-            now: time, s.
+            seen: the state. One that was measured before the stop, and waited for its turn, says nothing.
+            given: what brakes and holds the arm there.
             turning: time that an effort needs to be built up, s. As long as it drives the arm, that is not judged.
-            settling: time that it needs to brake the arm then, s.
             driving: the newest command without what carries the arm as far as limits allow, N m or N, shape (n,).
-            inert: whether the joints exert nothing, whatever is commanded.
-            obeyed: joints that are known to exert what is commanded, shape (n,), bool.
-            pushed: whether something outside drives the arm. One that obeys is judged anew when that ends: a person who
-                bumps the arm makes no stop fail for `STOP_TIME`, from the stop on or once it is slow.
         """
-        if inert:  # they may obey later
+        arm, at, obeyed = given.state, seen.at, given.obeyed
+        settling = min(2 * turning + 6 / max(given.rate, 6.0), STOP_TIME)  # time that it needs to brake the arm then
+        if seen.inert:  # they may obey later
             self._response = EffortResponse(PROOF_TIME)
         if self._since is None:
-            self._since = self._judged_from = self._slow_at = now
+            self._since = self._judged_from = self._slow_at = seen.now
             self._reference, self._turned = None, False
         since, speed = at - self._since, motion.speed(WINDOW)
         if speed is None or since < 0:
@@ -192,7 +181,7 @@ class Stop:
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
-        pushed = pushed and bool(obeyed.all())
+        pushed = given.pushed and bool(obeyed.all())
         self._excuse_push(at, fastest, pushed)
         since = at - self._judged_from
         if self.phase == "holding":

@@ -10,10 +10,10 @@ import pytest
 
 from control_states import made_up
 from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
-from ros2_dyn.control.command_supervisor import BrakeInput, SeenState
 from ros2_dyn.control.stop import StopHandover
 from ros2_dyn.control.stop.law import Hold
 from ros2_dyn.control.stop.machine import Stop
+from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
 RATE = 15.0
@@ -213,8 +213,9 @@ def test_velocity_that_no_position_shows_lets_no_spring_of_a_held_arm_go():
     stop, exerted = Stop(), []
     stop.phase = "holding"
     for k, (q, told) in enumerate([(0.0, 0.0), (-0.1, 0.0), (-0.1, 1.0)]):
-        arm, at = made_up(np.eye(2), np.full(2, q), np.full(2, told)), 0.004 * k
-        spring = stop.spring(arm, RATE, LIMITS, loose=NOBODY, speed=np.full(2, 0.01), at=at, last=np.zeros(2))
+        arm, zero = made_up(np.eye(2), np.full(2, q), np.full(2, told)), np.zeros(2)
+        seen, given = SeenState(0.004 * k, 0.0, arm.q, arm.qd), BrakeInput(arm, RATE, zero, zero, zero, NOBODY)
+        spring = stop.spring(seen, given, LIMITS, loose=NOBODY, speed=np.full(2, 0.01), last=zero)
         exerted.append(stop.hold.carrying(spring))
     assert np.all(exerted[1] > 1.0)
     np.testing.assert_array_equal(exerted[2], exerted[1])
