@@ -40,7 +40,8 @@ class Hold:
 
     The sum grows only by what opposes a motion, and decays at the rate d while it drives one, by no more than a spring
     ``d^2`` gives way. So it feeds no energy: a joint that a hand has pushed is not thrown back by it. Noise at rest
-    takes nothing from it. Where the rate changes, as the loop becomes later, the sum takes up what springs lose.
+    takes nothing from it. Where the rate changes, as the loop becomes later, the sum takes up what springs lose; and
+    what one exerts that can do no more where its joint is slow: it begins anew there, or the joint would creep on.
     """
 
     def __init__(self) -> None:
@@ -124,8 +125,10 @@ class Hold:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
-            lost = self._spring - position_hold(arm.M, self._stretch, rate, most)
+            spent = learns & ~moves & (np.abs(self._spring) >= most)
+            lost = self._spring - position_hold(arm.M, np.where(spent, 0.0, self._stretch), rate, most)
             self.correction = self.carrying(np.where(loose, 0.0, lost))
+            self.anchor, self._way = np.where(spent, q, self.anchor), np.where(spent, 0.0, self._way)
         gone = self._way * (1 - np.exp(-rate * dt))
         self.anchor, self._way = np.where(loose, q, self.anchor + gone), self._way - gone
         stretch = q - self.anchor
