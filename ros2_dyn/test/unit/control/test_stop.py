@@ -128,7 +128,7 @@ def test_stop_with_a_weight_that_the_model_does_not_know_rests_within_a_second_w
 @pytest.mark.parametrize(("slew_rate", "weight"), [(15.0, 3.0), (20.0, 4.0), (50.0, 8.0)])
 @pytest.mark.parametrize(("friction", "growth"), [(0.0, 5.0), (20.0, 10.0), (60.0, 10.0)])
 def test_joint_whose_spring_can_do_no_more_does_not_creep_on(slew_rate, weight, friction, growth):
-    """The load, of a payload that nobody declared, grows with the way, N m/rad: it crept by 0.06 to 0.12 rad from 1 s on."""
+    """The load, of a payload that nobody declared, grows with the way: it crept by 0.06 to 0.12 rad from 1 s on."""
     joints = Joints(slew_rate=slew_rate)
     joints.run(0.2)
     joints.stop()
