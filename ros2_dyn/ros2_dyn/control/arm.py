@@ -146,7 +146,8 @@ class Arm:
 
         A slow tip says nothing of an elbow, or of a wrist that turns about it. In rad/s or m/s.
         """
-        levers = [1.0 if joint.type == "prismatic" else LEVER for joint in self.robot.model.joints]
+        free = [joint for joint in self.robot.model.joints if joint.mimics is None]
+        levers = [1.0 if joint.type == "prismatic" else LEVER for joint in free]
         return self.commands.max_tip_speed / np.array(levers)
 
     @property

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import copysign, inf, nan, remainder, tau
+from math import copysign, inf, nan
 from typing import NamedTuple
+
+from ros2_dyn.control.turns import nearest_turn
 
 DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
 """With so many states that do not fit within this time, s, none is believed."""
@@ -36,8 +38,8 @@ class PlausibilityLimits:
     lower: Sequence[float]
     """Position limits, rad or m, shape (n,)."""
     upper: Sequence[float]
-    wraps: Sequence[bool]
-    """Which joints are continuous: their positions may jump by whole turns."""
+    continuous: Sequence[bool]
+    """Which joints are continuous: drivers may tell their positions within one turn."""
     tolerance: float = 0.05
     """Maximum disagreement of positions and velocities within some 0.1 s, rad or m."""
     timeout: float = 0.1
@@ -68,6 +70,10 @@ class StatePlausibility:
         self._q, self._qd = [nan] * n, [nan] * n
         self.restart()
 
+    def go_on_from(self, before: StatePlausibility) -> None:
+        """Count the turns of the same joints on."""
+        self._q = before._q[:]
+
     def restart(self) -> None:
         """Compare with nothing from before, but that numbers do not repeat."""
         n = len(self._q)
@@ -82,13 +88,18 @@ class StatePlausibility:
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
         self._slip, self._slip_at = "", -inf
 
+    def unwrapped(self, q: list[float]) -> list[float]:
+        """Return positions, rad or m, shape (n,), with the turns of continuous joints that go on from what fitted."""
+        continuous = self.limits.continuous
+        return nearest_turn(q, self._q, continuous) if any(continuous) else q
+
     def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> Finding:
         """Take a state; return what does not fit.
 
         Args:
             joints: those that were measured anew.
             stamp: when, ns.
-            q: positions of all joints, rad or m, shape (n,).
+            q: positions of all joints, rad or m, shape (n,), `unwrapped`.
             qd: velocities of all joints, rad/s or m/s, shape (n,).
             now: time, s.
         """
@@ -127,8 +138,6 @@ class StatePlausibility:
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
             return problem
         moved, qd_before, rate = q - self._q[i], self._qd[i], self._rates[i]
-        if limits.wraps[i]:
-            moved = remainder(moved, tau)
         step = moved - 0.5 * (qd + qd_before) * dt
         error = self._error[i] * 0.1 / (0.1 + dt) + step  # forgotten within 0.1 s
         tolerance, bend = limits.tolerance, 0.5 * 20.0 * dt * dt  # by an acceleration between two states

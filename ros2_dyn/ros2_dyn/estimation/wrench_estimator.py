@@ -49,7 +49,8 @@ def isolate_contact(model: RobotModel, residual: Sequence[float], threshold: Seq
     if not any(abs(r) > e > 0 for r, e in zip(residual, threshold)):
         return ContactLink("", "no joint exceeds its threshold")
     ratio = [abs(r) / e if e > 0 else 0.0 for r, e in zip(residual, threshold)]
-    bodies = [i for i, joint in enumerate(model.joints) if max(ratio[model.v_slices[i]], default=0.0) > 1]
+    free = [i for i, joint in enumerate(model.joints) if joint.mimics is None]
+    bodies = [i for i in free if max(ratio[model.v_slices[i]], default=0.0) > 1]
     outermost = bodies[-1]  # bodies are numbered outwards
     inner = model.support(outermost)
     if others := [model.joints[i].name for i in bodies if i not in inner]:

@@ -53,8 +53,11 @@ def compile_source(source: str) -> CodeType:
     """Return the code of a module."""
     if _aside.get():
         command = [sys.executable, "-I", "-S", "-c", COMPILER]
-        done = subprocess.run(command, input=source.encode(), capture_output=True, check=False)
-        if done.returncode == 0:
+        try:
+            done = subprocess.run(command, input=source.encode(), capture_output=True, check=False)
+        except OSError:  # it cannot be forked
+            done = None
+        if done is not None and done.returncode == 0:
             code = marshal.loads(done.stdout)
             assert isinstance(code, CodeType)
             return code

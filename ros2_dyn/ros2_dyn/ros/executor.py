@@ -151,12 +151,12 @@ def spin(node: Node) -> None:
     executor.add_node(node)
     if isinstance(node, ServedNode):
         executor.create_task(node.call_what_waits)
-    never: Future = Future()
     try:
         while node.context.ok():
             try:
                 # Jazzy's EventsExecutor calls nothing back where it may wait for ever.
-                executor.spin_until_future_complete(never, timeout_sec=1.0)
+                # Another future each time: the ordinary one leaves two callbacks in it at each call.
+                executor.spin_until_future_complete(Future(), timeout_sec=1.0)
             except ExternalShutdownException:
                 return
             except Exception:  # of rclpy's own callbacks

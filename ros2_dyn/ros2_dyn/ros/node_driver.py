@@ -90,7 +90,7 @@ class NodeDriver:
             self._use_robot(robot)
         if update.command is not None:
             self._send(update)
-        elif not update.commands:
+        if not update.commands:  # also after the last command, which is no one's to go on with
             self.output.failsafe.clear()
         if update.stop_failed:
             self._stop_service.call()
@@ -164,6 +164,8 @@ class NodeDriver:
             await self._aside(partial(self.output.arm, config))
         except FailsafeError as error:
             problem = error
+        except OSError as error:  # no process can be forked, no file opened
+            problem = FailsafeError(str(error))
         self.see_link()  # of now: arming takes seconds
         self.step(FailsafeArmed(config, problem))
 

@@ -28,11 +28,10 @@ class AppliedEffort:
         self._q: Array | None = None
         self._held: Array | None = None
         self._since = self._at = 0.0
-        self._load_changed = False
 
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
-        self._load_changed = True
+        self._held = None
 
     def observe(self, robot: RobotDynamics, observed: Observed, command: Array | None, *, proves: bool) -> None:
         """Take a state, with what holds the arm there: the command, or the measured effort without one.
@@ -50,6 +49,8 @@ class AppliedEffort:
         self._motion.observe(observed.now, q)
         if self._held is not None and not self._is_there(q):
             self._held = None  # whatever moved it exerts something else from then on
+        if robot.payload.ramp.share(observed.now) < 1:
+            self._held = None  # what holds the arm meanwhile is another one at each state
         if not proves or not self._motion.at_rest(STILL_DISTANCE, STILL_TIME):
             return
         effort = command
@@ -80,7 +81,7 @@ class AppliedEffort:
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
-        return self._held if self._is_there(q) and not self._load_changed else None
+        return self._held if self._is_there(q) else None
 
     def _is_there(self, q: Array) -> bool:
         """Return whether positions, rad or m, shape (n,), are those where the arm last stood still."""
@@ -94,4 +95,4 @@ class AppliedEffort:
         else:
             span = min(now - self._since, 1.0)  # s, over which it is averaged
             self._held = known + (min((now - self._at) / span, 1.0) if span > 0 else 0.0) * (effort - known)
-        self._at, self._load_changed = now, False
+        self._at = now

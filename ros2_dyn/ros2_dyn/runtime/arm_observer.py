@@ -75,7 +75,9 @@ class ArmObserver:
         self.latest = observed
         self._monitor.add(observed)
         self.loop.on_state(observed)
-        self._applied.observe(self.robot, observed, command, proves=alone)
+        measured = observed.state.measured
+        if not (measured.problem or measured.misplaced):  # these say nothing of where the arm is
+            self._applied.observe(self.robot, observed, command, proves=alone)
 
     def begin(self, applied: Array, now: float, *, afresh: bool) -> None:
         """Take notice that a mode begins.
@@ -137,7 +139,7 @@ class ArmObserver:
         exerted = robot.exerted(measured, observed.terms, state.gravity)
         if exerted is not None:
             self.loop.on_effort(exerted, robot.limits.effort)
-        contact = mode is not None and mode.needs.contact
+        contact, acts = mode is not None and mode.needs.contact, stopped if mode is None else mode.needs.walls
         wrench = np.zeros(6) if mode is None else mode.wrench
         doubt = self._monitor.check(observed, state, wrench, contact_expected=contact)
         if doubt is not None and doubt.kind == CONTROLLER_DOES_NOT_FOLLOW:
@@ -147,7 +149,7 @@ class ArmObserver:
             state,
             self.loop.sampled,
             now,
-            walls=self._place_walls(state.q, now, act=stopped if mode is None else mode.needs.walls, stopped=stopped),
+            walls=None if measured.problem else self._place_walls(state.q, now, act=acts, stopped=stopped),
             exerted=exerted,
             inert=stopped and self._monitor.is_inert(observed),
             doubt=doubt,

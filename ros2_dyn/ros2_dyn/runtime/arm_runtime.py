@@ -156,6 +156,11 @@ class ArmRuntime:
         return self._modes.commands
 
     @property
+    def _commanding(self) -> str:
+        """The mode while commands leave; empty: none do."""
+        return self.mode if self.commands else ""
+
+    @property
     def reason(self) -> str:
         """Why the last mode ended, where it did not end by request."""
         return self._modes.reason
@@ -303,18 +308,17 @@ class ArmRuntime:
     # ---- payload, trajectories, collisions
 
     def _on_payload_request(self, asked: inputs.PayloadRequest, now: float) -> Update:
-        q, mode = None if self.state is None else self.state.q, self.mode if self.commands else ""
-        return self._use_payload(change_payload(self.robot, asked, q, mode, now), now)
+        q = None if self.state is None else self.state.q
+        return self._use_payload(change_payload(self.robot, asked, q, self._commanding, now), now)
 
     def _on_payload_link_made(self, done: WorkDone, now: float) -> Update:
-        return self._use_payload(finish_payload_change(done, self.robot, now), now)
+        return self._use_payload(finish_payload_change(done, self.robot, self._commanding, now), now)
 
     def _use_payload(self, change: PayloadChange, now: float) -> Update:
         if change.robot is not None:
             assert self._pipeline is not None
             self._pipeline.use_payload_link(change.robot)
             self._modes.use(change.robot, now)
-            self._requests.on_robot_changed()
         elif change.changed:
             self._observer.on_payload_changed()
             self._modes.on_payload_changed(now)

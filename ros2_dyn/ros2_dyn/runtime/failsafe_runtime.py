@@ -19,6 +19,7 @@ from ros2_dyn.runtime.heartbeat import Heartbeat
 from ros2_dyn.runtime.inputs import JointSample, ModeRequest, PayloadRequest, TakeOver, TimePassed
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.run_work import run_work
+from ros2_dyn.runtime.states import MeasuredState
 from ros2_dyn.runtime.update import FailsafeConfig, LastCommand, Update
 
 REST_TIME = 0.2
@@ -71,6 +72,7 @@ class FailsafeRuntime:
         self._heart = Heartbeat(config.settings.states.timeout)
         self._heard_at = 0.0
         self._motion = ArmMotion(REST_TIME)
+        self._seen: MeasuredState | None = None
 
     @property
     def mode(self) -> str:
@@ -127,7 +129,8 @@ class FailsafeRuntime:
     def _end_at_rest(self, ending: bool, now: float) -> None:
         """End commands where they are to end and the arm rests, and where no driver is there any more."""
         state = self._runtime.state
-        if state is not None:
+        if state is not None and state is not self._seen:
+            self._seen = state
             self._motion.observe(state.measured_at, state.q)
         rests = self._motion.at_rest(0.05 * REST_TIME, REST_TIME)  # slower than 0.05 rad/s or m/s
         done = ending and (rests or now - self.taken_at > 5.0)  # s

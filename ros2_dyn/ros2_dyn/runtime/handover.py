@@ -228,7 +228,7 @@ async def _stay(controllers: Controllers, receivers: Iterable[Controller], view:
         if each.takes_trajectories:
             efforts = view.command if each.takes_efforts else None
             with suppress(Refused):
-                await controllers.stay(each, _of(each, view, view.q), _of(each, view, efforts))
+                await controllers.stay(each, _of(each, view, view.told_q), _of(each, view, efforts))
 
 
 def _of(controller: Controller, view: ArmView, values: Array | None) -> dict[str, float]:

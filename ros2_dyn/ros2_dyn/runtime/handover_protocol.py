@@ -46,6 +46,8 @@ class ArmView(NamedTuple):
     joint_names: tuple[str, ...] = ()
     q: Array = np.zeros(0)
     """Joint positions, rad or m, shape (n,)."""
+    told_q: Array = np.zeros(0)
+    """The same as the driver tells them, who may not count the turns of continuous joints."""
     command: Array | None = None
     """The newest command, N m or N, shape (n,); None: nothing is commanded."""
     probe: ProbeFinding | None = None

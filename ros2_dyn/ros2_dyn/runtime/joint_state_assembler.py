@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from typing import NamedTuple
 
+from ros2_dyn.control.turns import continuous_joints
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import RobotModel
@@ -54,8 +55,7 @@ class JointStateAssembler:
     def __init__(self, model: RobotModel, options: AssemblerOptions) -> None:
         self.joint_names = model.joint_names
         self.options = options
-        wraps = [joint.type == "continuous" for joint in model.joints if joint.mimics is None]
-        self._differences = [FilteredDerivative(VELOCITY_CUTOFF, [wrap]) for wrap in wraps]
+        self._differences = [FilteredDerivative(VELOCITY_CUTOFF, [turns]) for turns in continuous_joints(model)]
         self._names: Sequence[str] = ()
         self._indices: list[tuple[int, int]] = []
         self._forget()

@@ -17,7 +17,9 @@ from ros2_dyn.control.modes import MODES, STOPPED, AnyMode
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.control.soft_limits import soft_walls, softened
 from ros2_dyn.control.state_freshness import COMMAND_AGE_FRACTION
+from ros2_dyn.control.stop.machine import StopHandover
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
+from ros2_dyn.control.turns import continuous_joints, nearest_turn
 from ros2_dyn.control.unmodelled_effort import UnmodelledEffort
 from ros2_dyn.errors import ModeRefused
 from ros2_dyn.model.spatial import Array
@@ -201,7 +203,9 @@ class ModeManager:
         """
         entry = self.check_entry(name, now)
         self._begin(entry.first, now, afresh=not self.commands)
-        unmodelled = entry.unmodelled
+        unmodelled, load = entry.unmodelled, entry.robot.payload.ramp
+        if load.share(now) < 1:  # the model goes on to learn of it
+            unmodelled = unmodelled.fading(load.rest(now))
         self._supervisor.enter(
             name,
             applied=entry.first,
@@ -263,8 +267,16 @@ class ModeManager:
         self._begin(applied, now, afresh=True)
         supervisor.enter(STOPPED, applied=applied, gravity=hold, age=age, now=now)
         supervisor.stop("takeover", f": {reason}")
-        supervisor.go_on_stopping(last.stop)
+        supervisor.go_on_stopping(last.stop if latest is None else self._on_the_turns_of(latest, last.stop))
         return self._command(supervisor.last, now)
+
+    def _on_the_turns_of(self, latest: Observed, stop: StopHandover) -> StopHandover:
+        """Return the stop of another process, which may have counted other turns of continuous joints."""
+        assert self._observer.robot is not None
+        if stop.anchor is None:
+            return stop
+        continuous = continuous_joints(self._observer.robot.model)
+        return stop._replace(anchor=np.array(nearest_turn(stop.anchor.tolist(), latest.state.measured.q, continuous)))
 
     # ---- what changes meanwhile
 
@@ -359,6 +371,7 @@ class ModeManager:
             settled=not supervisor.ramps and (hold is None or hold.settled(now)),
             joint_names=robot.model.joint_names,
             q=np.array(latest.state.measured.q),
+            told_q=np.array(latest.state.measured.believed_q or latest.state.measured.q),
             command=supervisor.last,
             probe=probe.finding() if probe is not None and probe.ended(now) else None,
         )

@@ -45,7 +45,9 @@ class ModeRequests:
         """
         if asked.mode == MONITOR:
             self._modes.leave()
-            return Asked((Reply(asked.request),))
+            waiting, self._waiting = self._waiting, []
+            left = [Reply(each.request, ModeRefused(each.mode, "monitor was requested meanwhile")) for each in waiting]
+            return Asked((*left, Reply(asked.request)))
         if asked.mode not in MODES:
             raise InputError("mode", f"expected one of monitor, {', '.join(MODES)}; got '{asked.mode}'")
         self._check_no_load(asked.mode)

@@ -55,12 +55,14 @@ def change_payload(
     return PayloadChange((Reply(asked.request),), changed=True)
 
 
-def finish_payload_change(done: WorkDone, robot: RobotDynamics | None, now: float) -> PayloadChange:
-    """Return the robot whose kernels for another link are ready, unless the robot that it was for is gone."""
+def finish_payload_change(done: WorkDone, robot: RobotDynamics | None, mode: str, now: float) -> PayloadChange:
+    """Return the robot whose kernels for another link are ready; not where that robot is gone, or in a mode by now."""
     work, error = done.work, done.error
     assert isinstance(work, PayloadLinkWork)
     if robot is not work.robot:
         error = InputError("link", "the robot or parameters changed meanwhile: ask again")
+    elif mode:
+        error = InputError("link", f"mode {mode} commands by now, which keeps the payload's link: ask again in monitor")
     if error is not None:
         return PayloadChange((Reply(work.payload.request, error),))
     made: RobotDynamics = done.value

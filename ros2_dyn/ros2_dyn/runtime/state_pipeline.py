@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ros2_dyn.control.events import Event, rejection
 from ros2_dyn.control.state_plausibility import PlausibilityLimits, StatePlausibility
+from ros2_dyn.control.turns import continuous_joints, nearest_turn
 from ros2_dyn.errors import InputError, MessageError, shorten
 from ros2_dyn.estimation.filters import time_constant
 from ros2_dyn.model import RobotModel
@@ -85,6 +86,8 @@ class StatePipeline:
             self._assembler = before._assembler
         if self._plausibility.limits == before._plausibility.limits:
             self._plausibility = before._plausibility
+        else:
+            self._plausibility.go_on_from(before._plausibility)
         if self.synchronizer.timeout == before.synchronizer.timeout:
             self.synchronizer = before.synchronizer
         if self.monitor is not None and before.monitor is not None:
@@ -161,6 +164,7 @@ class StatePipeline:
 
     def _judged(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
+        told, state = state.q, state._replace(q=self._plausibility.unwrapped(state.q))
         found = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
         problem, velocity_problem = found.problem, found.velocity_problem
         believed = None if self.state is None else self.state.believed_q
@@ -175,7 +179,7 @@ class StatePipeline:
             return state._replace(
                 qd=qd, velocity_problem=velocity_problem, misplaced=found.misplaced, believed_q=believed
             )
-        return state._replace(believed_q=state.q)
+        return state._replace(believed_q=told)
 
     def on_desired(self, sample: DesiredSample, now: float, *, contact_intended: bool = False) -> Passed:
         """Take a desired state at a time, s; the rest as for `on_joint_state`."""
@@ -205,6 +209,9 @@ class StatePipeline:
 
     def _compute(self, state: SynchronizedState, now: float) -> tuple[SynchronizedState, Terms | None]:
         """Return the terms of a state; where the desired state makes no sense, without it."""
+        continuous, desired = self._plausibility.limits.continuous, state.desired
+        if desired is not None and desired.q is not None and any(continuous):
+            state = state._replace(desired=desired._replace(q=nearest_turn(desired.q, state.measured.q, continuous)))
         try:
             return state, self.robot.compute(state, now)
         except MessageError as error:
@@ -269,7 +276,7 @@ def plausibility_limits(model: RobotModel, states: StateSettings) -> Plausibilit
         model.joint_names,
         tuple(model.lower.tolist()),
         tuple(model.upper.tolist()),
-        tuple(joint.type == "continuous" for joint in model.joints if joint.mimics is None),
+        continuous_joints(model),
         timeout=states.timeout,
         detect_frozen=states.detect_frozen,
         velocity_lag=time_constant(VELOCITY_CUTOFF) if "velocity" in states.estimate else 0.0,

@@ -14,7 +14,7 @@ class MeasuredState(NamedTuple):
     stamp: int
     """When it was measured, ns; when it arrived, where the message has no stamp."""
     q: list[float]
-    """rad or m, shape (n,)."""
+    """rad or m, shape (n,); continuous joints count their turns, though their driver may not."""
     qd: list[float]
     """rad/s or m/s, shape (n,)."""
     effort: list[float] | None = None
@@ -30,7 +30,7 @@ class MeasuredState(NamedTuple):
     misplaced: bool = False
     """Whether its positions are in doubt, too, so that nothing is held or carried there."""
     believed_q: list[float] | None = None
-    """Positions of the newest state that fits the states before it, rad or m, shape (n,); None: none did."""
+    """Of the newest state that fits the states before it, as its driver tells them, rad or m, (n,); None: none did."""
 
 
 class SynchronizedState(NamedTuple):

@@ -86,7 +86,7 @@ def arm_at(state: ArmState, now: float = 0.0, effort: float = 50.0, velocity: fl
     """
     n = len(state.q)
     names, wide = tuple(f"joint {i}" for i in range(n)), np.full(n, inf)
-    joints = [SimpleNamespace(type="revolute")] * n
+    joints = [SimpleNamespace(type="revolute", mimics=None)] * n
     target = SimpleNamespace(desired_at=now, in_base_axes=lambda q: np.zeros(6))
     desired = SimpleNamespace(q=state.q.tolist(), qd=[0.0] * n, qdd=[0.0] * n)
     usual = {

@@ -15,6 +15,7 @@ from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
 from ros2_dyn_tools.campaign.record import Record, worst_motion
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
@@ -39,10 +40,20 @@ class ArmWorld(World):
     """A world, with settings as keywords, and its arm's motion as arrays."""
 
     def __init__(
-        self, seed=1, *, arm=ARM, home=HOME, contacts=(), rate=125.0, targets=None, known=None, **settings
+        self,
+        seed=1,
+        *,
+        arm=ARM,
+        home=HOME,
+        contacts=(),
+        rate=125.0,
+        targets=None,
+        node=None,
+        known=None,
+        **settings,
     ) -> None:
-        chosen = Settings.from_values(SETTINGS | settings)
-        options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality())
+        chosen, node = Settings.from_values(SETTINGS | settings), node or NodeQuality()
+        options = WorldOptions(chosen, DriverQuality(rate), targets=targets or TargetQuality(), node=node)
         super().__init__(seed, arm, home, options, known, contacts=contacts)
 
     def record(self, kind: str, *details: Any) -> None:

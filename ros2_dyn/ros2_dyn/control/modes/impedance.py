@@ -178,7 +178,7 @@ class Impedance(Mode[ImpedanceSettings]):
 
     def _desired_pose(self, arm: Arm) -> TipTarget | None:
         """Return the pose that was desired since the mode began."""
-        known = arm.pose is not None and arm.pose.arrived_at >= self.began_at - arm.commands.target_timeout
+        known = arm.pose is not None and arm.pose.desired_at >= self.began_at - arm.commands.target_timeout
         return arm.pose if known else None
 
     def _towards(self, task: Task, arm: Arm) -> Array:

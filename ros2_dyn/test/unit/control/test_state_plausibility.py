@@ -22,7 +22,8 @@ class Stream:
     def send(self, q, qd=(0.0, 0.0), joints=(0, 1), period=PERIOD) -> str:
         """Send the next state; return what does not fit."""
         self.stamp += round(1e9 * period)
-        self.found = self.plausibility.check(joints, self.stamp, q, qd, 1e-9 * (self.stamp - 10**18))
+        self.q = self.plausibility.unwrapped(list(q))
+        self.found = self.plausibility.check(joints, self.stamp, self.q, qd, 1e-9 * (self.stamp - 10**18))
         return self.found.problem or self.found.velocity_problem
 
 
@@ -32,6 +33,7 @@ def test_a_motion_with_its_velocities_fits_and_wraps():
         t += PERIOD
         angle = (3 * t + pi) % (2 * pi) - pi
         assert not stream.send((np.sin(3 * t), angle), (3 * np.cos(3 * t), 3.0))
+        assert stream.q[1] == pytest.approx(3 * t)
 
 
 @pytest.mark.parametrize("period", [0.001, 0.004, 0.02])

@@ -267,6 +267,14 @@ def test_isolated_link_is_the_touched_one_or_further_in():
     assert "hardly" in isolate_contact(MODEL, [0.0, 0.6, 0, 0, 0, 0], e).reason
 
 
+def test_contact_on_a_finger_that_another_one_follows_is_isolated():
+    follows = joint("second", "prismatic", "palm", "b").replace("</joint>", '<mimic joint="first"/></joint>')
+    gripper = link("base"), link("palm", 1.0), joint("wrist", "continuous", "base", "palm")
+    fingers = link("a", 0.1), joint("first", "prismatic", "palm", "a"), link("b", 0.1), follows
+    model = RobotModel.from_urdf(robot(*gripper, *fingers))
+    assert isolate_contact(model, [0.0, 10.0], [1.0, 1.0]) == ("a", "")
+
+
 def test_contacts_on_two_branches_are_not_isolated():
     model = RobotModel.from_urdf(
         robot(

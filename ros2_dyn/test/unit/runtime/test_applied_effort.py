@@ -7,25 +7,29 @@ import numpy as np
 import pytest
 
 from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 
+ROBOT = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp()))
 HELD = np.array([1.0, 2.0])
 REST = np.array([0.0, 0.5])
 
 
-def stand(applied: AppliedEffort, *, proves: bool = True, start: float = 0.0) -> AppliedEffort:
+def stand(
+    applied: AppliedEffort, *, robot=ROBOT, command: np.ndarray = HELD, proves: bool = True, start: float = 0.0
+) -> AppliedEffort:
     """Let the arm stand still for 0.2 s under a command."""
     measured = SimpleNamespace(q=REST.tolist(), effort=None)
     for k in range(20):
         observed = SimpleNamespace(now=start + 0.01 * k, state=SimpleNamespace(measured=measured))
-        applied.observe(None, observed, HELD, proves=proves)
+        applied.observe(robot, observed, command, proves=proves)
     return applied
 
 
 def pass_by(applied: AppliedEffort, q: np.ndarray, now: float) -> None:
     """Let one state come of an arm that nothing of ours carries."""
     measured = SimpleNamespace(q=q.tolist(), effort=None)
-    applied.observe(None, SimpleNamespace(now=now, state=SimpleNamespace(measured=measured)), None, proves=True)
+    applied.observe(ROBOT, SimpleNamespace(now=now, state=SimpleNamespace(measured=measured)), None, proves=True)
 
 
 @pytest.mark.parametrize("proves", [False, True])
@@ -43,6 +47,14 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
     assert applied.held_at(at) is None
     stand(applied, start=1.0)
     np.testing.assert_allclose(applied.held_at(at), HELD)
+
+
+def test_what_holds_the_arm_amid_the_ramp_of_a_payload_is_not_averaged():
+    """The average of what held less would let the arm sink when the ramp is over."""
+    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    ramping = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp(0.2, 0.5)))
+    stand(applied, robot=ramping, command=2 * HELD, start=0.2)
+    np.testing.assert_allclose(applied.held_at(REST), 2 * HELD)
 
 
 def test_effort_is_forgotten_when_the_arm_is_moved_away_and_back():

@@ -7,12 +7,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from robots import joint, link, mock_arm
 from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea, static_torque
 from ros2_dyn.errors import InputError
-from ros2_dyn.runtime import DesiredSample, PayloadRequest, Settings, WrenchSample
-from ros2_dyn.runtime.inputs import ClockJump, CollisionReset, Description, FailsafeArmed, ModeRequest, SettingsChange
+from ros2_dyn.model import RobotModel
+from ros2_dyn.runtime import ArmRuntime, DesiredSample, JointSample, PayloadRequest, Settings, WrenchSample
+from ros2_dyn.runtime.inputs import (
+    ClockJump,
+    CollisionReset,
+    Description,
+    EnableSignal,
+    FailsafeArmed,
+    ModeRequest,
+    SettingsChange,
+)
 from ros2_dyn.runtime.run_work import run_work
 from runtime_rig import DRIVES, HOME, NAMES, SMALL_ARM, URDF, RuntimeRig, description, no_failsafe
 
@@ -384,6 +394,40 @@ def test_a_mode_waits_for_the_failsafe_process_and_is_refused_without_it():
     assert made.refusal("gravity") == "gravity: the failsafe process did not start: it ended with status 1"
     made.arm_failsafe = lambda config: None
     assert made.set_mode("gravity").error is None
+
+
+def test_monitor_takes_back_a_mode_that_waits_for_the_failsafe_process():
+    made, configs = rig(), []
+    asked = made.runtime.step(ModeRequest("gravity", 1), made.now)
+    configs.append(asked.failsafe)
+    first, second = made.runtime.step(ModeRequest("monitor", 2), made.now).replies
+    assert "monitor was requested meanwhile" in str(first.error)
+    assert (first.request, second.request, second.error) == (1, 2, None)
+    made.take(made.runtime.step(FailsafeArmed(configs[0]), made.now))
+    assert made.step().command is None
+    assert made.runtime.mode == "monitor"
+
+
+@pytest.mark.parametrize("mode", ["gravity", "hand_guiding", "impedance"])
+def test_an_arm_with_a_joint_that_mimics_another_enters_the_modes(mode):
+    """Its levers were counted with those of the joints that follow: a ValueError."""
+    palm, fingers, arm = mock_arm().default_tip, "", mock_arm().joint_names
+    for name, limit in (("finger", ""), ("follower", '<mimic joint="finger_joint"/>')):
+        slide = joint(name + "_joint", "prismatic", palm, name)
+        fingers += link(name, 0.1, inertia=(1e-4, 0, 0, 1e-4, 0, 1e-4)) + slide.replace("</joint>", limit + "</joint>")
+    text, names = URDF.replace("</robot>", fingers + "</robot>"), (*arm, "finger_joint")
+    model = RobotModel.from_urdf(text)
+    assert len(model.joints) == model.n + 1
+    runtime = ArmRuntime(model, Settings.from_values({"robot.joints": names}))
+    q = [0.0, -1.2, 1.4, -1.8, -1.57, 0.0, 0.01]
+    tau, now = gravity(model, q).tolist(), 1.0
+    for _ in range(50):
+        now += 0.004
+        runtime.step(EnableSignal(True), now)
+        runtime.step(JointSample(round(1e9 * now), names, q, [0.0] * model.n, tau), now)
+    asked = runtime.step(ModeRequest(mode), now)
+    update = runtime.step(FailsafeArmed(asked.failsafe), now)
+    assert (update.replies[0].error, runtime.mode) == (None, mode)
 
 
 def test_the_failsafe_process_is_armed_once_for_the_same_configuration():

@@ -4,9 +4,12 @@
 import numpy as np
 import pytest
 
-from arm_world import SETTINGS, ArmWorld
+from arm_world import ARM, SETTINGS, ArmWorld, told
 from ros2_dyn.errors import InputError
+from ros2_dyn.model import Payload
 from ros2_dyn.runtime import PayloadRequest, Settings
+from ros2_dyn.simulation.perturbed import with_friction
+from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 
 LOCKED = {
@@ -73,6 +76,33 @@ def test_a_payload_on_another_link_is_refused_amid_a_mode():
     world.at(1.0, lambda: world.tell_payload(PayloadRequest("forearm_link", box(1.0))))
     world.play("gravity", 1.5)
     assert any("cannot be changed while mode gravity commands" in text for (text,) in world.details("refused"))
+
+
+def test_a_payload_on_another_link_is_refused_where_a_mode_begins_while_its_kernels_are_made():
+    """It took effect at once, unchecked and without a ramp: 20 kg threw the arm."""
+    world = ArmWorld(node=NodeQuality(compile_time=0.5))
+    world.at(0.4, lambda: world.want_mode("gravity"))  # its failsafe process is armed before
+    world.at(0.8, lambda: world.want_mode("monitor"))
+    world.at(2.0, lambda: world.tell_payload(PayloadRequest("forearm_link", box(20.0))))
+    world.at(2.1, lambda: world.want_mode("gravity"))
+    world.run(4.0)
+    assert "mode gravity commands by now" in world.details("refused")[-1][0]
+    assert world.travel() < 0.01
+
+
+@pytest.mark.parametrize(("first", "second"), [("monitor", "gravity"), ("gravity", "feed_forward")])
+def test_a_mode_that_begins_amid_the_ramp_of_a_payload_carries_it_once(first, second):
+    """What the arm exerted beyond the model of that moment was added to the model of later: it rose by 1.6 rad."""
+    known, load = with_friction(ARM, *([1.0] * 6, [0.5] * 6)), Payload(1.5, [0.0, 0.0, 0.08])
+    still, none = TargetQuality(amplitude=0.0, force=0.0), [0.0] * 6
+    gains = {"feed_forward.stiffness": none, "feed_forward.damping": none}
+    world = ArmWorld(arm=known.carrying(load), known=known, targets=still, rate=250.0, **gains)
+    world.at(0.3, lambda: world.want_mode(first))
+    world.at(1.0, lambda: world.tell_payload(told(load, 3.0)))
+    world.at(1.2, lambda: world.want_mode(second))
+    world.run(6.0)
+    assert world.node.mode == second, world.details("refused")
+    assert world.travel() < 0.02
 
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():

@@ -10,9 +10,9 @@ from ros2_dyn.control.effort_limiter import MAX_SLEW_STEP
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import Payload
-from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, JointSample, PayloadRequest, Settings
+from ros2_dyn.runtime import FailsafeConfig, JointSample, Settings
 from ros2_dyn.runtime.failsafe_runtime import MAX_WAIT, REST_TIME, FailsafeRuntime, NodeSigns
-from ros2_dyn.runtime.inputs import FailsafeArmed, ModeRequest
+from ros2_dyn.runtime.inputs import ModeRequest
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn_tools.campaign.simulated_node import FAILSAFE_NAME
 from ros2_dyn_tools.campaign.world import World
@@ -224,21 +224,6 @@ def test_release_leaves_the_weight_of_the_arm_and_ends():
     commands = look(failsafe, signs, 2.0, 2.0)
     assert failsafe.ended
     assert_allclose(commands[-1], gravity(ARM, HOME), rtol=0, atol=0.01)
-
-
-def test_payload_link_whose_kernels_are_ready_amid_a_mode_arms_another_failsafe():
-    """The one before would put the payload on the wrong link."""
-    runtime = ArmRuntime(ARM, Settings.from_values(SETTINGS))
-    for k in range(20):
-        stamp = 10**9 + k * 10**7
-        runtime.step(JointSample(stamp, ARM.joint_names, HOME, [0.0] * 6, (), stamp), 1.0 + 0.01 * k)
-    load = Payload(1.0, (0.0, 0.0, 0.0), np.zeros((3, 3))).parameters.tolist()
-    (work,) = runtime.step(PayloadRequest("forearm_link", load, 0.5), 1.2).work
-    config = runtime.step(ModeRequest("gravity"), 1.2).failsafe
-    runtime.step(FailsafeArmed(config), 1.2)
-    assert runtime.mode == "gravity"
-    update = runtime.step(work.run(), 1.2)
-    assert update.failsafe.payload_link == "forearm_link"
 
 
 def test_states_in_bursts_do_not_make_a_stop_fail():

@@ -65,6 +65,16 @@ def shifted(pose: np.ndarray, x: float = 0.0, y: float = 0.0, z: float = 0.0) ->
     return moved
 
 
+def test_pose_that_was_desired_long_before_the_mode_is_not_followed():
+    made = rig()
+    start = enter(made)
+    pose = shifted(start, 0.0, 0.05, 0.1)
+    numbers = [*pose[:3, 3], *quaternion_from_rotation(pose[:3, :3])]
+    made.take(made.runtime.step(PoseSample(made.stamp(-5.0), "", numbers, made.stamp(0.0)), made.now))
+    made.step(400)
+    assert np.linalg.norm(tip(made)[:3, 3] - start[:3, 3]) < 1e-3
+
+
 def test_without_a_desired_pose_the_arm_stays_where_it_is():
     made = rig()
     made.step(5)

@@ -27,6 +27,27 @@ def at_elbow(angle: float) -> list[float]:
     return [*HOME[:2], angle, *HOME[3:]]
 
 
+@pytest.mark.parametrize("mode", ["gravity", "stopped"])
+def test_a_position_that_is_not_believed_moves_no_wall(mode):
+    """Far from a limit it let the wall at the elbow return to its place at once, and throw the arm: 0.4 to 1 rad/s."""
+
+    def elsewhere(samples):
+        amid = 1.502 <= world.now < 1.506
+        return [x._replace(position=[p - 0.3 * amid * (p > 2.9) for p in x.position]) for x in samples]
+
+    world = ArmWorld(home=at_elbow(LIMIT - 0.03), rate=250.0)
+    world.driver.faults.append(elsewhere)
+    world.play("gravity", 1.0)
+    if mode == "stopped":
+        world.wanted_mode = "stopped"
+        world.node.input(ClockJump("test"))
+    world.run(1.4)
+    before = world.joint_speed(1.3)
+    world.run(2.0)
+    assert [event for event in world.details("event") if event[0] == "implausible"]
+    assert world.joint_speed(1.4) < before + 0.02
+
+
 # --- the speed of the tip
 
 
