@@ -288,7 +288,9 @@ class Settings:
             for key, each in group.parameters().items():
                 numbers = getattr(group, key)
                 if each.per_joint and numbers and len(numbers) != n:
-                    raise InputError(each.name, f"expected {n} numbers as `robot.joints` has, got {len(numbers)}")
+                    expected = f"expected {n} numbers as `robot.joints` has"
+                    expected = expected if n else "set `robot.joints`, too, which says whose numbers these are"
+                    raise InputError(each.name, f"{expected}; got {len(numbers)}")
         if (given := len(self.friction.stribeck)) not in (0, 2 * n):
             raise InputError("friction.stribeck", f"expected two numbers for each of {n} joints, got {given} numbers")
         if (given := len(self.friction.presliding)) and (n == 0 or given % (2 * n)):

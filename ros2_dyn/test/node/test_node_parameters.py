@@ -78,7 +78,7 @@ def test_parameters_change_as_a_whole_or_not_at_all(driver):
             "states.estimate: expected some of velocity, acceleration; got 'position'",
         ),
         ({"robot.joints": ["elbow_joint", "nose"]}, "no joint 'nose'"),
-        ({"robot.armature": [1.0, 2.0]}, "armature: expected 0 numbers as `robot.joints` has, got 2"),
+        ({"robot.armature": [1.0, 2.0]}, "armature: set `robot.joints`, too, which says whose numbers these are"),
         ({"urdf_file": "/other.urdf"}, "read"),
     ):
         result = driver.set(**changes)

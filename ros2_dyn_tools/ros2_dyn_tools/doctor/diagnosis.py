@@ -56,5 +56,5 @@ def confidence(evidence: float) -> float:
 
 
 def numbers(values: object, digits: int = 3) -> str:
-    """Return numbers as a YAML list."""
-    return "[" + ", ".join(f"{x:.{digits}g}" for x in np.atleast_1d(np.asarray(values, dtype=float)).tolist()) + "]"
+    """Return numbers as a YAML list; each has a decimal point, as ROS 2 refuses a list of floats and integers."""
+    return str([float(f"{x:.{digits}g}") + 0.0 for x in np.atleast_1d(np.asarray(values, dtype=float)).tolist()])

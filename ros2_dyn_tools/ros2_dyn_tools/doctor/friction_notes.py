@@ -33,13 +33,14 @@ def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
 
 
 def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
-    """Return friction as parameter lines, and what remains unexplained, joint by joint."""
+    """Return friction as parameter lines, whose numbers they are, and what remains unexplained, joint by joint."""
     parameters, left = split(judge, hypothesis)
     parameters = np.round(parameters, 4)
     dry = parameters[:, 1] + parameters[:, 4:].sum(axis=1)  # when sliding, the springs before sliding are at their ends
     found = [
-        Note("friction", None, f"viscous_friction: {numbers(parameters[:, 0])}"),
-        Note("friction", None, f"coulomb_friction: {numbers(dry)}"),
+        Note("joints", None, f"robot.joints: [{', '.join(judge.model.joint_names)}]"),
+        Note("friction", None, f"friction.viscous: {numbers(parameters[:, 0])}"),
+        Note("friction", None, f"friction.coulomb: {numbers(dry)}"),
     ]
     share = explained(judge, hypothesis, left)
     rms = np.sqrt(np.mean(left**2, axis=0))

@@ -68,9 +68,8 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
     speaks = evidence[replace(hypothesis, gravity=UPRIGHT)]
     g = [round(x, 3) + 0.0 for x in hypothesis.gravity]
     told = f"the weight fits with a base that is tilted by {np.rad2deg(hypothesis.tilt):.0f} degrees"
-    return [
-        Diagnosis("mounting", None, g, confidence(speaks), f"{told} (evidence {speaks:.0f})", f"gravity: {numbers(g)}")
-    ]
+    remedy = f"robot.gravity: {numbers(g)}"
+    return [Diagnosis("mounting", None, g, confidence(speaks), f"{told} (evidence {speaks:.0f})", remedy)]
 
 
 def _triple(values: Array) -> tuple[float, float, float]:

@@ -52,7 +52,7 @@ NAMES = mock_arm().joint_names
             {"robot.joints": ["a", "b"], "friction.presliding": [0.01, 1.0]},
             "presliding: expected pairs of numbers, as many for each of 2 joints, got 2 numbers",
         ),
-        ({"states.effort_gain": [1.0]}, "effort_gain: expected 0 numbers as `robot.joints` has, got 1"),
+        ({"states.effort_gain": [1.0]}, "effort_gain: set `robot.joints`, too, which says whose numbers these are"),
         (
             {"robot.joints": ["a", "b"], "robot.armature": [1.0, -1.0]},
             "armature: expected numbers that are not negative, got -1.0",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from rich.console import Console
 
 from recordings import synthetic_recording
@@ -14,6 +15,7 @@ from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.runtime.parameter_files import write_parameter_file
+from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.cli.doctor import show
 from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.doctor import Diagnosis, Note, Report
@@ -40,7 +42,11 @@ def test_findings_are_printed_as_json(tmp_path, capsys):
     joint = MODEL.joint_names[1]
     assert (finding["code"], finding["joint"], finding["value"]) == ("sign", joint, -1.0)
     assert 0.9 < finding["confidence"] < 1.0
-    assert {each["subject"] for each in report["notes"]} == {"length", "velocity", "friction", "remains"}
+    assert {each["subject"] for each in report["notes"]} == {"length", "velocity", "joints", "friction", "remains"}
+    noted = [each["text"] for each in report["notes"] if each["subject"] in ("joints", "friction")]
+    values = yaml.safe_load("\n".join([finding["remedy"], *noted]))
+    Settings.from_values(values)  # what the node takes, by its names
+    assert {type(x) for x in values["friction.viscous"]} == {float}, "ROS 2 refuses a list of floats and integers"
 
 
 def test_gains_of_a_parameter_file_are_part_of_the_line_that_mends(tmp_path, capsys):
@@ -53,7 +59,7 @@ def test_gains_of_a_parameter_file_are_part_of_the_line_that_mends(tmp_path, cap
     assert main(["doctor", str(MOCK_ARM), str(path), "--parameters", str(tmp_path / "arm.yaml"), "--json"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["joint"]) == ("sign", MODEL.joint_names[1])
-    assert finding["remedy"] == "states.effort_gain: [10, -1, 1, 1, 1, 1]"
+    assert finding["remedy"] == "states.effort_gain: [10.0, -1.0, 1.0, 1.0, 1.0, 1.0]"
 
 
 def test_report_as_text_has_codes_confidence_and_remedies(capsys):

@@ -70,7 +70,7 @@ def test_two_things_that_are_done_are_told_with_numbers_near_what_was_done():
 
     loaded = found(Wrong(gravity=(9.81, 0.0, 0.0), payload=(4.0, 0.0, 0.0, 0.1)))
     assert loaded["mounting"].value == pytest.approx([9.81, 0.0, 0.0], abs=0.5)
-    assert "gravity: [9.81, 0, 0]" in loaded["mounting"].remedy
+    assert "robot.gravity: [9.81, 0.0, 0.0]" in loaded["mounting"].remedy
     assert loaded["payload"].value == pytest.approx(4.0, abs=1.0)
     late = found(Wrong(gain=0.1, delay=0.1))
     assert late["gain"].value == pytest.approx(10.0, rel=0.25)
