@@ -24,6 +24,8 @@ from ros2_dyn.runtime.input_records import KINDS, Record, parse
 from ros2_dyn.version import own_version
 
 METADATA = "black box"
+MAGIC = b"\x89MCAP"
+"""The first bytes of every MCAP file."""
 MAX_FILE = 200_000_000
 """Bytes of a file that is read: ten times what a black box holds."""
 MISSING = "mcap is not installed: pip install mcap"
@@ -168,6 +170,9 @@ def read(path: Path) -> tuple[Recording, About]:
         if path.stat().st_size > MAX_FILE:
             raise InputError("file", f"'{path}' is larger than {MAX_FILE} bytes")
         with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise InputError("file", f"'{path}' cannot be read: it is no MCAP file")
+            file.seek(0)
             _check_plain(file, path)
             found = _metadata(NonSeekingReader(file))
             file.seek(0)
@@ -177,6 +182,8 @@ def read(path: Path) -> tuple[Recording, About]:
             ]
     except InputError:
         raise
+    except OSError as error:
+        raise InputError("file", f"'{path}' cannot be read: {error.strerror}") from error
     except Exception as error:  # the library raises whatever broken bytes lead to
         raise InputError("file", f"'{path}' cannot be read: {type(error).__name__}: {error}") from error
     if not set(About._fields) <= set(found):

@@ -116,6 +116,10 @@ def run(arguments: argparse.Namespace) -> None:
     """
     if arguments.workers < 1:
         raise InputError("workers", f"expected a positive number, got {arguments.workers}")
+    if arguments.replay is None and arguments.box is not None:
+        raise InputError("box", "it is that of one world: give --replay SEED, too")
+    if arguments.replay is not None and arguments.replay < 0:
+        raise InputError("replay", f"expected a seed that is not negative, got {arguments.replay}")
     console = Console(stderr=True)
     user = _user_arm(arguments)
     if user is None and arm_names() == (OWN_ARM,):

@@ -76,7 +76,11 @@ def joints_in_recording(path: Path, topic: str) -> list[str]:
                 header = [name.strip() for name in next(csv.reader(file), [])]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError("recording", f"'{path}' cannot be read: {error}") from error
-        return [name.removesuffix(".position") for name in header if name.endswith(".position")]
+        joints = [name.removesuffix(".position") for name in header if name.endswith(".position")]
+        if not joints:
+            found = f"its first line is {', '.join(header) or 'nothing'}"
+            raise InputError("recording", f"'{path}': expected columns time and <joint>.position; {found}")
+        return joints
     seen: set[str] = set()
     for _ in islice(recording_bag.states(path, [], topic, seen), MESSAGES):
         pass

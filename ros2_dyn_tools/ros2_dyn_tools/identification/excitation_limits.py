@@ -63,9 +63,8 @@ class MotionLimits:
                 raise InputError(f"joint '{name}'", "its velocity or effort limit is 0; correct the description")
             if not lower[i] < posture[i] < upper[i]:
                 bounds = f"{model.lower[i] + margin:.4g} and {model.upper[i] - margin:.4g}"
-                raise InputError(
-                    "posture", f"joint '{name}': expected a position between {bounds}, got {posture[i]:.4g}"
-                )
+                expected = f"expected a position between {bounds} (the limits less the margin of {margin:.4g})"
+                raise InputError("posture", f"joint '{name}': {expected}, got {posture[i]:.4g}")
             if held[i] > effort[i]:
                 problem = f"gravity alone needs {held[i]:.4g} of {effort[i]:.4g} N m or N; choose another one"
                 raise InputError("posture", f"joint '{name}': {problem}")

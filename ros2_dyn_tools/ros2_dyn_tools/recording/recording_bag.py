@@ -119,6 +119,9 @@ def _open(path: Path) -> Iterator[Any]:
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
         raise InputError("recording", "rosbags, which reads bags, is not installed: pip install rosbags") from error
+    if path.is_dir() and not (path / "metadata.yaml").is_file():
+        problem = "is no folder of a bag: it has no metadata.yaml, which `ros2 bag reindex` makes anew"
+        raise InputError("recording", f"'{path}' {problem}")
     try:
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
             yield reader

@@ -61,8 +61,10 @@ def free_port(host: str, port: int) -> int:
     """Return the first port from the given one on that is free at an address of this machine; 0 stays.
 
     Raises:
-        InputError: the address is none of this machine, or no port is free.
+        InputError: the address is none of this machine, or there is no such port, or none is free.
     """
+    if not 0 <= port < 2**16:
+        raise InputError("port", f"expected a number from 0 to 65535, got {port}")
     last: OSError | None = None
     for candidate in range(port, port + (100 if port else 1)):
         try:

@@ -80,6 +80,8 @@ def test_violations_are_described_with_figures_mode_and_faults():
         (["--seed", "-1"], "seed: expected a number that is not negative, got -1"),
         (["--workers", "0"], "workers: expected a positive number, got 0"),
         (["--parameters", "arm.yaml"], "parameters: they belong to an arm: give --arm ARM.urdf, too"),
+        (["--box", "world.mcap"], "box: it is that of one world: give --replay SEED, too"),
+        (["--replay", "-4"], "replay: expected a seed that is not negative, got -4"),
     ],
 )
 def test_campaign_with_an_invalid_argument_exits_with_one_line(capsys, arguments, problem):

@@ -83,9 +83,13 @@ def test_bad_input_is_one_line_and_fails(tmp_path, capsys):
         main(["doctor", str(MOCK_ARM), str(other), "--joints", "elbow_joint", "--recorded-joints", "x1y", "x2y"]) == 1
     )
     assert "expected 1 names, got 2" in capsys.readouterr().err
-    (tmp_path / "empty.csv").write_text("")
-    assert main(["doctor", str(MOCK_ARM), str(tmp_path / "empty.csv")]) == 1
-    assert "it has no states of joints" in capsys.readouterr().err
+    for text, found in (("", "nothing"), ("t,q1\n0,1\n", "t, q1")):
+        (tmp_path / "c.csv").write_text(text)
+        assert main(["doctor", str(MOCK_ARM), str(tmp_path / "c.csv")]) == 1
+        message = f"expected columns time and <joint>.position; its first line is {found}"
+        assert message in capsys.readouterr().err
+    assert main(["doctor", str(MOCK_ARM), str(tmp_path)]) == 1
+    assert "is no folder of a bag: it has no metadata.yaml" in capsys.readouterr().err
 
 
 def test_arm_of_a_recording_has_the_joints_that_are_recorded(tmp_path):

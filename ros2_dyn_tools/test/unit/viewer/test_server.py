@@ -34,6 +34,12 @@ def test_address_of_another_machine_is_refused(host):
         free_port(host, 8080)
 
 
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_port_that_cannot_be_is_refused(port):
+    with pytest.raises(InputError, match=f"port: expected a number from 0 to 65535, got {port}"):
+        free_port("127.0.0.1", port)
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """Address of a page without a robot."""
