@@ -21,6 +21,8 @@ PARTS = 4
 """Number of parts into which `divided` divides a piece."""
 ENDS = 0.25 ** np.arange(5, 0, -1)
 """Where the first piece of the grid is divided, and mirrored the last: near rest, a short way takes long."""
+COARSE_ENDS = ENDS[3:]
+"""The same where toppra's solver finds nothing: speeds that strong motors take there are too small for it."""
 UNIT_SPEED = 1.0
 """Speed by which joints without a velocity limit are scaled, rad/s or m/s."""
 
@@ -45,6 +47,7 @@ class GeometricPath:
     Attributes:
         length: s at the end of the path.
         grid: values of s at which limits are held, shape (N + 1,), the knots of the spline among them.
+        coarse_grid: the same with longer pieces at both ends.
     """
 
     def __init__(self, trajectory: JointTrajectory, velocity_limit: Array) -> None:
@@ -76,8 +79,7 @@ class GeometricPath:
         pieces = np.maximum(1, np.ceil(np.diff(s) / self.length * GRID)).astype(int)
         inner = [a + (b - a) * np.arange(m) / m for a, b, m in zip(s[:-1], s[1:], pieces)]
         even = np.concatenate([*inner, [self.length]])
-        first, last = even[1] * ENDS, self.length - (self.length - even[-2]) * ENDS[::-1]
-        self.grid: Array = np.concatenate([even[:1], first, even[1:-1], last, even[-1:]])
+        self.grid, self.coarse_grid = (_with_ends(even, ends) for ends in (ENDS, COARSE_ENDS))
 
     def at(self, s: Array) -> PathPoints:
         """Return the path at values of s (m,); those beyond its ends are taken to them."""
@@ -93,6 +95,12 @@ class GeometricPath:
     def given_time(self, s: float) -> float:
         """Return when the given trajectory is about at s, s from its start."""
         return float(np.interp(s, self._knots, self._times))
+
+
+def _with_ends(grid: Array, shares: Array) -> Array:
+    """Return a grid whose first piece is divided at some shares of it, and the last one likewise from its end."""
+    first, last = grid[1] * shares, grid[-1] - (grid[-1] - grid[-2]) * shares[::-1]
+    return np.concatenate([grid[:1], first, grid[1:-1], last, grid[-1:]])
 
 
 def divided(grid: Array, places: Array) -> Array:

@@ -96,6 +96,9 @@ def _fastest(model: RobotModel, path: GeometricPath, bounds: MotionBounds, gravi
         points = path.at(grid)
         terms = effort_terms(model, points, gravity)
         speed = fastest_speed(points, terms, bounds)
+        if speed is None and profile is None and len(grid) > len(path.coarse_grid):
+            grid = path.coarse_grid
+            continue
         if speed is None and profile is not None:
             break
         if speed is None:

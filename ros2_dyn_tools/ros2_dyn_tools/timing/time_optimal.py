@@ -115,7 +115,21 @@ def _has_friction(terms: EffortTerms, highest: Array) -> bool:
 
 
 def _solve(grid: Array, highest: Array, rows: Rows) -> Array | None:
-    """Return the fastest speed from rest to rest; None where there is none."""
+    """Return the fastest speed from rest to rest; None where there is none.
+
+    Tolerances of toppra's solver are absolute. Where it finds nothing, it is asked again for a path of the length 1.
+    """
+    speed = _solve_as_it_is(grid, highest, rows)
+    if speed is None:
+        length = grid[-1]
+        scaled = Rows(rows.a * length, rows.b * length**2, rows.c)
+        speed = _solve_as_it_is(grid / length, highest / length, scaled)
+        speed = None if speed is None else speed * length
+    return speed
+
+
+def _solve_as_it_is(grid: Array, highest: Array, rows: Rows) -> Array | None:
+    """Return the fastest speed from rest to rest; None where the solver finds none."""
     try:
         import toppra
         from toppra.constraint import DiscretizationType, LinearConstraint

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import CubicHermiteSpline
 
-from robots import example_robots
+from robots import example_robots, mock_arm
 from ros2_dyn.dynamics import carried_load, friction, rnea
 from ros2_dyn.model import JointDynamics, Payload, RobotModel
 from ros2_dyn_tools.timing import JointTrajectory, MotionBounds, Retimed, retime
@@ -90,6 +90,19 @@ def test_friction_is_within_the_limits_which_are_used(name):
     check(model, path, timed)
     most = np.max([np.max(share, axis=-1) for share in timed.use.shares.values()], axis=0)
     assert np.mean(most > 0.98) > 0.95
+
+
+@pytest.mark.parametrize("way", [0.05, 0.2, 1.0, 3.0])
+@pytest.mark.parametrize("points", [2, 3])
+def test_arm_whose_motors_are_strong_beside_its_links_is_timed(way, points):
+    """The wrist of the mock arm has no rotors: it takes its speed within less than a piece of the grid."""
+    model = mock_arm()
+    start, end = np.array([0.0, -1.2, 1.4, -1.8, -1.57, 0.0]), way * np.array([0.5, 0.2, -0.2, 0.2, 0.17, 0.2])
+    path = JointTrajectory(model.joint_names, np.arange(float(points)), start + np.linspace(0 * end, end, points))
+    timed = retime(model, path, MotionBounds.of(model), rate=1000.0)
+    check(model, path, timed)
+    most = np.max([np.max(share, axis=-1) for share in timed.use.shares.values()], axis=0)
+    assert np.mean(most > 0.98) > 0.9
 
 
 def test_payload_and_friction_make_it_slower():
