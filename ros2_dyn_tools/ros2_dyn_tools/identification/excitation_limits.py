@@ -61,6 +61,9 @@ class MotionLimits:
         for i, name in enumerate(model.joint_names):
             if not (model.velocity_limit[i] > 0 and effort[i] > 0):
                 raise InputError(f"joint '{name}'", "its velocity or effort limit is 0; correct the description")
+            if model.upper[i] - model.lower[i] <= 2 * margin:
+                problem = f"joint '{name}': {margin:.4g} at both ends leaves nothing of its range"
+                raise InputError("margin", f"{problem}; leave it out by --joints, as a finger, or give a smaller one")
             if not lower[i] < posture[i] < upper[i]:
                 bounds = f"{model.lower[i] + margin:.4g} and {model.upper[i] - margin:.4g}"
                 expected = f"expected a position between {bounds} (the limits less the margin of {margin:.4g})"

@@ -178,6 +178,7 @@ def test_start_is_in_the_middle_of_the_limits_and_at_zero_without():
         ({"base_frequency": -0.05}, "base_frequency: expected a multiple"),
         ({"posture": [0.0]}, "posture: expected 6 finite positions"),
         ({"posture": [9.0, 0, 0, 0, 0, 0]}, "posture: joint 'shoulder_pan_joint': expected a position between"),
+        ({"margin": 10.0}, "margin: joint 'shoulder_pan_joint': 10 at both ends leaves nothing of its range"),
         ({"posture": [0.0] * 6, "share": 0.1}, "posture: joint 'shoulder_lift_joint': gravity alone needs"),
         ({"noise": 0.0}, "noise: expected positive numbers"),
         ({"acceleration": 0.0}, "acceleration: expected positive numbers"),
