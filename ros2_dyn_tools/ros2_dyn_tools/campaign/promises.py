@@ -32,7 +32,7 @@ LEVER = 0.2
 ENABLE_TIME = 0.5
 """Time after the enabling signal has ended within which a mode that needs it ends, s."""
 SILENCE_TIME = 0.1
-"""A mode ends when no states have come for `state_timeout` and this time, s."""
+"""A mode ends when no states have come for `states.timeout` and this time, s."""
 COMMANDER_TIME = 0.2
 """Time within which a mode ends when another commander is announced, s."""
 TAKEOVER_TIME = 0.3
@@ -261,7 +261,7 @@ def enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 @_promise
 def silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """A mode ends within {SILENCE_TIME:g} s after `state_timeout` without states."""
+    """A mode ends within {SILENCE_TIME:g} s after `states.timeout` without states."""
     motion, allowed = record.motion, record.declared.state_timeout + SILENCE_TIME
     blind = record.active & (motion.silence > allowed)
     yield from first(motion.t, blind, np.inf, allowed)
