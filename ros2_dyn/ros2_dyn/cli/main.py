@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="ros2_dyn", description="Rigid-body dynamics of robot arms.")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, module in commands().items():
-        about = (module.__doc__ or "").split(": ", 1)[-1]
+        about = (module.__doc__ or "").split("\n\n")[0].split(": ", 1)[-1]
         command = subparsers.add_parser(name, help=about, description=about)
         module.add_arguments(command)
         command.set_defaults(run=module.run)
