@@ -184,8 +184,8 @@ def test_states_that_are_no_numbers(library, wrong_state, number):
     holder, q = Holder(library, make_tape(model).to_bytes()), somewhere(model, 9)
     _, before = holder.update(0.01, q, 0.0 * q)
     state = {"q": q, "qd": 0.0 * q} | {wrong_state: np.full(model.n, number)}
-    found = [holder.update(0.01, **state) for _ in range(12)]
-    assert [each[0] for each in found] == ["holds"] * 10 + ["blind"] * 2
+    found = [holder.update(dt, **state) for dt in [0.0] + [0.01] * 12]
+    assert [each[0] for each in found] == ["holds"] * 11 + ["blind"] * 2
     for _, effort in found:
         assert_allclose(effort, before)
 

@@ -119,9 +119,10 @@ public:
   const std::vector<double> & update(double dt, const double * q, const double * qd, const Reference & reference)
   noexcept
   {
-    dt = std::clamp(dt, 0.0, settings_.timeout);
-    unseen_ = are_given(q) && are_given(qd) ? 0.0 : unseen_ + dt;
-    if (unseen_ > 0.0 || !std::isfinite(dt)) {
+    dt = dt > 0.0 ? std::min(dt, settings_.timeout) : 0.0;
+    const bool seen = are_given(q) && are_given(qd);
+    unseen_ = seen ? 0.0 : unseen_ + dt;
+    if (!seen) {
       state_ = unseen_ > settings_.timeout ? State::blind : state_;
       return effort_;
     }
