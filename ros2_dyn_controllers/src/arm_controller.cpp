@@ -102,7 +102,7 @@ void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & messag
       get_node()->get_logger(), "~/payload: it is on '%s', and the tape knows those on '%s'", link.c_str(),
       holder_->tape().link.c_str());
   } else if (!parameters) {
-    RCLCPP_ERROR(get_node()->get_logger(), "~/payload: a number is not finite, or the mass is negative");
+    RCLCPP_ERROR(get_node()->get_logger(), "~/payload: no body has its mass and inertia");
   } else if (can_carry(*parameters)) {
     newest_load_.writeFromNonRT({*parameters, ++loads_});
     RCLCPP_INFO(get_node()->get_logger(), "carries a payload of %g kg", load.m);

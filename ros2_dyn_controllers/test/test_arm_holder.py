@@ -247,7 +247,17 @@ def test_payload_is_carried_once_it_is_declared(library):
     assert_allclose(efforts[0], gravity(model.carrying(payload), q), atol=1e-6)
 
 
-@pytest.mark.parametrize("numbers", [[np.nan] * 10, [-1.0] + [0.0] * 9])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [np.nan] * 10,
+        [-1.0] + [0.0] * 9,
+        [0.5, 0.0, 0.0, 0.0, -0.2, 0.0, 0.0, -0.2, 0.0, -0.2],  # it sent arms away at 90 times their velocity limits
+        [0.0, 0.0, 0.0, 0.0, 100.0, 0.0, 0.0, 100.0, 0.0, 100.0],
+        [1.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [2.0, 0.0, 0.0, 0.0, 1200.0, 0.0, 0.0, 1200.0, 0.0, 1200.0],  # of other units
+    ],
+)
 def test_payload_that_is_none_changes_nothing(library, numbers):
     assert not Holder(library, make_tape(ARM).to_bytes()).set_payload(numbers)
 

@@ -54,8 +54,8 @@ struct Reference
 };
 
 /// Return the inertial parameters about a link's origin (Craig 6.26, the parallel-axis theorem) of a payload: mass m,
-/// centre of mass c, and ixx, ixy, ixz, iyy, iyz, izz about it, in the link's frame, kg, m and kg m^2. None where a
-/// number is not finite, or the mass is negative.
+/// centre of mass c, and ixx, ixy, ixz, iyy, iyz, izz about it, in the link's frame, kg, m and kg m^2. None where no body
+/// has them: a number is not finite, or mass is negative somewhere, or farther from the centre than 1 m on average.
 inline std::optional<std::array<double, 10>> payload_parameters(
   double m, const std::array<double, 3> & c, const std::array<double, 6> & I) noexcept
 {
@@ -63,7 +63,13 @@ inline std::optional<std::array<double, 10>> payload_parameters(
   const std::array<double, 10> parameters = {m, m * x, m * y, m * z, I[0] + m * (y * y + z * z), I[1] - m * x * y,
     I[3] + m * (x * x + z * z), I[2] - m * x * z, I[4] - m * y * z, I[5] + m * (x * x + y * y)};
   const bool finite = std::all_of(parameters.begin(), parameters.end(), [](double p) {return std::isfinite(p);});
-  if (!finite || m < 0.0) {return std::nullopt;}
+  // Second moments of the mass, as parts of their sum; no principal minor of theirs is negative.
+  const double sum = (I[0] + I[3] + I[5]) / 2.0, s = sum > 0.0 ? sum : 1.0;
+  const double X = (sum - I[0]) / s, Y = (sum - I[3]) / s, Z = (sum - I[5]) / s;
+  const double xy = -I[1] / s, xz = -I[2] / s, yz = -I[4] / s;
+  const double least = std::min({X, Y, Z, X * Y - xy * xy, X * Z - xz * xz, Y * Z - yz * yz,
+    X * (Y * Z - yz * yz) - xy * (xy * Z - yz * xz) + xz * (xy * yz - Y * xz)});
+  if (!finite || m < 0.0 || !(least > -1e-3) || !(sum >= 0.0 && sum <= m)) {return std::nullopt;}
   return parameters;
 }
 
