@@ -141,6 +141,15 @@ def test_jump_of_a_motion_to_the_far_end_does_not_make_the_arm_run_away(library,
     assert (np.abs(velocities) / model.velocity_limit).max() < 1.6
 
 
+@each_arm
+def test_arm_that_begins_beyond_its_range_is_held_there(library, model):
+    """It was pulled back with up to 1.7 times its velocity limit."""
+    q = somewhere(model, 1)
+    q[1] = model.upper[1] + 1.0
+    positions, _ = HeldArm(Holder(library, make_tape(model).to_bytes()), model, q).run(1.0)
+    assert np.abs(positions - q).max() < 1e-6
+
+
 def test_stopped_arm_follows_again_after_a_pause_of_the_reference(library):
     model = ARM
     held = HeldArm(Holder(library, make_tape(model).to_bytes()), model, somewhere(model, 1), 1.3 * model.velocity_limit)

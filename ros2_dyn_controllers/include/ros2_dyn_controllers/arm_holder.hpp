@@ -167,7 +167,7 @@ public:
 
 private:
   ArmHolder(Tape tape, const HolderSettings & settings)
-  : settings_(settings), tape_(std::move(tape)), n_(tape_.limits.size()), target_(n_), effort_(n_),
+  : settings_(settings), tape_(std::move(tape)), limits_(tape_.limits), n_(limits_.size()), target_(n_), effort_(n_),
     q_before_(n_), rate_(n_), velocity_(n_),
     q_(tape_.input("q", n_)), qd_(tape_.input("qd", n_)), qdd_(tape_.input("qdd", n_)),
     payload_(tape_.input("payload", 10)), whole_(tape_.output("effort", n_)), gravity_(tape_.output("gravity", n_))
@@ -198,13 +198,15 @@ private:
   void believe(double dt, const double * q, const double * qd) noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
-      if (!begun_) {
+      if (!begun_) {  // a joint that is beyond its range is not pulled back
         rate_[i] = 0.0;
+        limits_[i].lower = std::min(tape_.limits[i].lower, q[i]);
+        limits_[i].upper = std::max(tape_.limits[i].upper, q[i]);
       } else if (dt > 0.0) {
         rate_[i] += dt / (dt + RATE_TIME) * ((q[i] - q_before_[i]) / dt - rate_[i]);
       }
       q_before_[i] = q[i];
-      const double most = std::fabs(rate_[i]) + tape_.limits[i].velocity;
+      const double most = std::fabs(rate_[i]) + limits_[i].velocity;
       velocity_[i] = std::clamp(qd[i], -most, most);
     }
   }
@@ -213,7 +215,7 @@ private:
   bool runs_away(const double * q) const noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
-      const JointLimits & limit = tape_.limits[i];
+      const JointLimits & limit = limits_[i];
       if (std::fabs(velocity_[i]) > (1.0 + settings_.speed_margin) * limit.velocity) {return true;}
       if ((q[i] > limit.upper && velocity_[i] > 0.0) || (q[i] < limit.lower && velocity_[i] < 0.0)) {return true;}
     }
@@ -232,7 +234,7 @@ private:
     }
     if (!held && is_held()) {  // from where and as fast as it is, as far as positions show that
       for (std::size_t i = 0; i < n_; i++) {
-        const double most = std::min(std::fabs(rate_[i]), tape_.limits[i].velocity);
+        const double most = std::min(std::fabs(rate_[i]), limits_[i].velocity);
         target_[i] = {q[i], std::clamp(velocity_[i], -most, most), 0.0, false};
       }
     }
@@ -254,7 +256,7 @@ private:
   void follow_motion(const Reference & asked) noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
-      const double q = std::clamp(asked.q[i], tape_.limits[i].lower, tape_.limits[i].upper);
+      const double q = std::clamp(asked.q[i], limits_[i].lower, limits_[i].upper);
       target_[i] = {q, given_or_zero(asked.qd, i), given_or_zero(asked.qdd, i), false};
     }
   }
@@ -267,7 +269,7 @@ private:
     const double w = settings_.bandwidth, kept = std::exp(-w * dt);
     for (std::size_t i = 0; i < n_; i++) {
       Target & to = target_[i];
-      to.q = std::clamp(to.q + to.qd * (1.0 - kept) / w, tape_.limits[i].lower, tape_.limits[i].upper);
+      to.q = std::clamp(to.q + to.qd * (1.0 - kept) / w, limits_[i].lower, limits_[i].upper);
       to.qd *= kept;
       to.qdd = -w * to.qd;
     }
@@ -299,10 +301,10 @@ private:
       std::size_t weak = n_;
       double most = 1.0 + 1e-9;
       for (std::size_t i = 0; i < n_; i++) {
-        if (const double part = std::fabs(whole_[i]) / tape_.limits[i].effort; part > most) {most = part, weak = i;}
+        if (const double part = std::fabs(whole_[i]) / limits_[i].effort; part > most) {most = part, weak = i;}
       }
       if (weak == n_) {return;}
-      const double effort = whole_[weak], lacks = std::copysign(tape_.limits[weak].effort, effort) - effort;
+      const double effort = whole_[weak], lacks = std::copysign(limits_[weak].effort, effort) - effort;
       qdd_[weak] += 1.0;
       tape_.evaluate();
       const double inertia = whole_[weak] - effort;  // efforts are linear in accelerations
@@ -315,7 +317,7 @@ private:
   /// What a reference asks for changes gradually. What brakes and holds is there at once.
   double limited(std::size_t i, double effort, double dt) const noexcept
   {
-    const double limit = tape_.limits[i].effort;
+    const double limit = limits_[i].effort;
     if (begun_ && state_ == State::follows && std::isfinite(limit)) {
       const double step = limit * dt / settings_.slew_time;
       effort = std::clamp(effort, effort_[i] - step, effort_[i] + step);
@@ -325,6 +327,7 @@ private:
 
   HolderSettings settings_;
   Tape tape_;
+  std::vector<JointLimits> limits_;  // ranges with where the arm began
   std::size_t n_;
   std::vector<Target> target_;
   std::vector<double> effort_;
