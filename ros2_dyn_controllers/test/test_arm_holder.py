@@ -150,6 +150,24 @@ def test_arm_that_begins_beyond_its_range_is_held_there(library, model):
     assert np.abs(positions - q).max() < 1e-6
 
 
+@each_arm
+def test_motion_to_the_end_of_a_range_and_back_is_followed(library, model):
+    """Sagging a little beyond it, the arm stood still for as long as references came."""
+    q0 = somewhere(model, 1)
+    depth = np.where(np.arange(model.n) == 1, 0.3, 0.0)
+    q0[1] = model.upper[1] - 0.6
+
+    def motion(t, q, qd):
+        x, v, a = swing(0.0, t)  # up to 0.6 rad
+        return {"motion": (q0 + x * depth / 0.3, v * depth / 0.3, a * depth / 0.3)}
+
+    held = HeldArm(Holder(library, make_tape(model).to_bytes()), wrong(model, 1.2, 0.01), q0)
+    positions, _ = held.run(np.pi, motion)
+    assert held.state == "follows"
+    assert positions[:, 1].max() > model.upper[1]
+    assert np.abs(positions[-1] - q0).max() < 0.1
+
+
 def test_stopped_arm_follows_again_after_a_pause_of_the_reference(library):
     model = ARM
     held = HeldArm(Holder(library, make_tape(model).to_bytes()), model, somewhere(model, 1), 1.3 * model.velocity_limit)

@@ -211,12 +211,13 @@ private:
     }
   }
 
-  /// Whether a joint is faster than it may be, or leaves its range.
-  bool runs_away(const double * q) const noexcept
+  /// Whether a joint is faster than it may be, or leaves its range, as no motion is followed.
+  bool runs_away(const double * q, bool moved) const noexcept
   {
     for (std::size_t i = 0; i < n_; i++) {
       const JointLimits & limit = limits_[i];
       if (std::fabs(velocity_[i]) > (1.0 + settings_.speed_margin) * limit.velocity) {return true;}
+      if (moved) {continue;}
       if ((q[i] > limit.upper && velocity_[i] > 0.0) || (q[i] < limit.lower && velocity_[i] < 0.0)) {return true;}
     }
     return false;
@@ -227,7 +228,7 @@ private:
   void decide(const double * q, const Reference & reference) noexcept
   {
     const bool held = begun_ && is_held(), asked = given(reference);
-    if (runs_away(q) || (begun_ && state_ == State::stopped && asked)) {
+    if (runs_away(q, asked && reference.q) || (begun_ && state_ == State::stopped && asked)) {
       state_ = State::stopped;
     } else {
       state_ = asked ? State::follows : State::holds;
@@ -257,7 +258,8 @@ private:
   {
     for (std::size_t i = 0; i < n_; i++) {
       const double q = std::clamp(asked.q[i], limits_[i].lower, limits_[i].upper);
-      target_[i] = {q, given_or_zero(asked.qd, i), given_or_zero(asked.qdd, i), false};
+      const bool within = q == asked.q[i];
+      target_[i] = {q, within ? given_or_zero(asked.qd, i) : 0.0, within ? given_or_zero(asked.qdd, i) : 0.0, false};
     }
   }
 
