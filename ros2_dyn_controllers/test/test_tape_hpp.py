@@ -4,6 +4,7 @@
 import ctypes
 import subprocess
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,23 @@ def test_both_readers_refuse_the_same(library):
         assert len(problems) in (0, 2), problems
         refused.update(problems[1:])
     assert len(refused) > 5
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("part", ["tests", "inputs", "constants"])
+def test_both_readers_refuse_numbers_that_are_none(library, part, number):
+    """A self-test that says NaN was passed by any program."""
+    tape = make_tape(mock_arm(), ("gravity",), ("q",))
+    wrong = {
+        "tests": np.where(np.arange(12) < 6, tape.tests, number),
+        "inputs": {"q": np.full(6, number)},
+        "constants": np.full(len(tape.constants), number),
+    }
+    data = replace(tape, **{part: wrong[part]}).to_bytes()
+    with pytest.raises(InputError, match="is not"):
+        Tape.from_bytes(data)
+    with pytest.raises(ValueError, match="is not"):
+        CompiledTape(library, data)
 
 
 def test_what_a_tape_is_not(library):

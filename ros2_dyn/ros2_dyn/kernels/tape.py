@@ -137,7 +137,8 @@ class Tape:
         first = len(self.constants) + inputs
         size = first + self.registers
         _check(size <= MAX_CELLS, f"it has {size} cells, expected at most {MAX_CELLS}")
-        _check(bool(np.isfinite(self.constants).all()), "a constant is not finite")
+        numbers = np.concatenate([self.constants, *self.inputs.values()])
+        _check(bool(np.isfinite(numbers).all()), "a constant or an input is not finite")
         written = [True] * first + [False] * self.registers
         for i, (operation, target, *operands) in enumerate(self.instructions.tolist()):
             _check(operation < len(OPERATIONS), f"instruction {i} has the unknown operation {operation}")
@@ -151,7 +152,8 @@ class Tape:
         for given, expected in zip(self.tests[:, :inputs], self.tests[:, inputs:]):
             sizes = [math.prod(shape) for shape in self.outputs.values()]
             for name, ours, theirs in zip(self.outputs, _split(self._run(given), sizes), _split(expected, sizes)):
-                near = np.abs(ours - theirs).max() <= TOLERANCE * (1.0 + np.abs(theirs).max())
+                error, largest = (np.abs(each).max(initial=0.0) for each in (ours - theirs, theirs))
+                near = np.isfinite(error) and error <= TOLERANCE * (1.0 + largest)
                 _check(bool(near), f"output '{name}' is not what its self-test says")
 
 

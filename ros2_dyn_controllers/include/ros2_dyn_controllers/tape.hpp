@@ -265,9 +265,8 @@ inline std::string Tape::read(Bytes bytes)
 
 inline std::string Tape::prove()
 {
-  const auto constants = cells_.begin() + static_cast<std::ptrdiff_t>(inputs_.empty() ? first_ : inputs_[0].begin);
-  if (!std::all_of(cells_.begin(), constants, [](double x) {return std::isfinite(x);})) {
-    return "a constant is not finite";
+  if (!std::all_of(cells_.begin(), cells_.end(), [](double x) {return std::isfinite(x);})) {
+    return "a constant or an input is not finite";
   }
   std::vector<bool> written(cells_.size(), false);
   std::fill_n(written.begin(), first_, true);
@@ -282,7 +281,7 @@ inline std::string Tape::prove()
   if (!std::all_of(results_.begin(), results_.end(), known)) {return "an output reads a cell that nothing has written";}
 
   if (tests_.empty()) {return "it has no self-test";}
-  const std::size_t begin = static_cast<std::size_t>(constants - cells_.begin()), given = first_ - begin;
+  const std::size_t begin = inputs_.empty() ? first_ : inputs_[0].begin, given = first_ - begin;
   const std::vector<double> defaults(cells_.begin() + static_cast<std::ptrdiff_t>(begin), cells_.end());
   for (auto row = tests_.cbegin(); row != tests_.cend(); row += static_cast<std::ptrdiff_t>(given + out_.size())) {
     std::copy_n(row, given, cells_.begin() + static_cast<std::ptrdiff_t>(begin));
@@ -292,9 +291,9 @@ inline std::string Tape::prove()
       for (std::size_t k = output.begin; k < output.begin + output.size; k++) {
         const double expected = *(row + static_cast<std::ptrdiff_t>(given + k));
         largest = std::max(largest, std::fabs(expected));
-        error = std::isfinite(out_[k]) ? std::max(error, std::fabs(out_[k] - expected)) : HUGE_VAL;
+        error = std::isfinite(out_[k] - expected) ? std::max(error, std::fabs(out_[k] - expected)) : HUGE_VAL;
       }
-      if (!(error <= TOLERANCE * (1.0 + largest))) {return "output '" + output.name + "' is not what its self-test says";}
+      if (!std::isfinite(error) || error > TOLERANCE * (1.0 + largest)) {return "output '" + output.name + "' is not what its self-test says";}
     }
   }
   std::copy(defaults.begin(), defaults.end(), cells_.begin() + static_cast<std::ptrdiff_t>(begin));

@@ -90,7 +90,7 @@ WRONG = {
     "which is no register": {"instructions": [[0, FIRST - 1, 0, 0]]},
     "nothing has written": {"instructions": [[0, FIRST, 0, FIRST]]},
     "an output reads": {"results": [FIRST + SMALL.registers] * 6},
-    "constant is not finite": {"constants": [np.nan] * len(SMALL.constants)},
+    "constant or an input is not finite": {"constants": [np.nan] * len(SMALL.constants)},
     "cells, expected at most": {"registers": MAX_CELLS},
     "no self-test": {"tests": np.empty((0, 12))},
     "not what its self-test says": {"tests": 1.001 * SMALL.tests},
