@@ -343,7 +343,7 @@ ArmController::Result ArmController::update_and_write_commands(const rclcpp::Tim
 void ArmController::observe(double dt)
 {
   for (std::size_t i = 0; i < measured_efforts_.size(); i++) {exerted_[i] = value_of(measured_efforts_[i].get());}
-  observer_->update(dt, q_.data(), qd_.data(), exerted_.data(), holder_->payload());
+  observer_->update(dt, q_.data(), holder_->velocities().data(), exerted_.data(), holder_->payload());
   export_external(observer_->external(), observer_->wrench());
 }
 
@@ -361,8 +361,8 @@ ArmController::Result ArmController::carry(double dt)
   read_states();
   Reference reference = asked(references_.data(), joints_.size());
   reference.age = age_;
-  if (observer_) {observe(dt);}
   const auto & efforts = holder_->update(dt, q_.data(), qd_.data(), reference);
+  if (observer_) {observe(dt);}
   for (std::size_t i = 0; i < efforts.size(); i++) {(void)efforts_[i].get().set_value(efforts[i]);}
   std::copy(efforts.begin(), efforts.end(), exerted_.begin());
   return holder_->state() == ArmHolder::State::blind ? Result::ERROR : Result::OK;

@@ -155,6 +155,8 @@ public:
   }
 
   State state() const noexcept {return state_;}
+  /// The velocities of the last tick with a state, as far as positions show them.
+  const std::vector<double> & velocities() const noexcept {return velocity_;}
   /// The payload as it counts now: 10 inertial parameters.
   const double * payload() const noexcept {return payload_;}
   std::size_t size() const noexcept {return n_;}
