@@ -53,8 +53,9 @@ ArmController::CallbackReturn ArmController::on_init()
 
 ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle::State &)
 {
-  commands_.reset();  // those of an earlier configuration must find no holder half made
+  commands_.reset();
   payloads_.reset();
+  const std::lock_guard<std::mutex> lock(weighing_);  // a message of an earlier configuration may be underway
   const auto chosen = parameters_->get_params();
   if (const std::string problem = load(chosen); !problem.empty()) {
     const std::string & source = chosen.tape_topic.empty() ? chosen.tape : chosen.tape_topic;
@@ -93,14 +94,15 @@ void ArmController::on_commands(const std::shared_ptr<Commands> message)
 
 void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & message)
 {
+  const std::lock_guard<std::mutex> lock(weighing_);
   const auto & link = message.header.frame_id;
   const auto & load = message.inertia;
   const auto parameters = payload_parameters(
     load.m, {load.com.x, load.com.y, load.com.z}, {load.ixx, load.ixy, load.ixz, load.iyy, load.iyz, load.izz});
-  if (!link.empty() && link != holder_->tape().link) {
+  if (!link.empty() && link != weighed_->link) {
     RCLCPP_ERROR(
       get_node()->get_logger(), "~/payload: it is on '%s', and the tape knows those on '%s'", link.c_str(),
-      holder_->tape().link.c_str());
+      weighed_->link.c_str());
   } else if (!parameters) {
     RCLCPP_ERROR(get_node()->get_logger(), "~/payload: no body has its mass and inertia");
   } else if (can_carry(*parameters)) {
@@ -113,7 +115,6 @@ void ArmController::on_payload(const geometry_msgs::msg::InertiaStamped & messag
 bool ArmController::can_carry(const std::array<double, 10> & payload)
 {
   if (payload[0] == 0.0) {return true;}
-  const std::lock_guard<std::mutex> lock(weighing_);  // messages come while the controller is activated
   const std::size_t n = joints_.size();
   std::copy(seen_.begin(), seen_.end(), weighed_->input("q", n));
   std::copy(payload.begin(), payload.end(), weighed_->input("payload", payload.size()));
@@ -177,8 +178,9 @@ std::string ArmController::load(const ros2_dyn_controllers::Params & chosen)
     observer_ = MomentumObserver::make(*tape, chosen.observer_bandwidth, why);
     if (!observer_) {return why;}
   }
-  weighed_ = tape;
+  auto weighed = *tape;
   holder_ = ArmHolder::make(std::move(*tape), settings, why);
+  if (holder_) {weighed_ = std::move(weighed);}
   return why;
 }
 
@@ -220,7 +222,7 @@ ArmController::CallbackReturn ArmController::on_activate(const rclcpp_lifecycle:
     (parameters_->get_params().measured_effort && !in_order(state_interfaces_, HW_IF_EFFORT, measured_efforts_)))
   {
     RCLCPP_ERROR(get_node()->get_logger(), "a joint of the tape lacks position, velocity or effort");
-    return CallbackReturn::ERROR;
+    return CallbackReturn::FAILURE;
   }
   std::fill(references_.begin(), references_.end(), NONE);
   taken_ = newest_.readFromNonRT()->number;  // what came before counts no more
@@ -231,8 +233,9 @@ ArmController::CallbackReturn ArmController::on_activate(const rclcpp_lifecycle:
   const auto given = [](double x) {return std::fabs(x) < LARGEST;};
   if (!std::all_of(q_.begin(), q_.end(), given) || !std::all_of(qd_.begin(), qd_.end(), given)) {
     RCLCPP_ERROR(get_node()->get_logger(), "a position or velocity is no number; is the hardware active?");
-    return CallbackReturn::ERROR;
+    return CallbackReturn::FAILURE;
   }
+  const std::lock_guard<std::mutex> lock(weighing_);  // messages come meanwhile
   if (const Load load = *newest_load_.readFromNonRT(); load.number != carried_ && !can_carry(load.parameters)) {
     carried_ = load.number;  // it came before the arm was seen, and is left out
   }
@@ -322,7 +325,7 @@ void ArmController::take_references(double dt)
     return;
   }
   const Counted & newest = *newest_.readFromRT();
-  age_ = newest.number == taken_ ? age_ + dt : 0.0;
+  age_ = newest.number == taken_ ? age_ + std::max(dt, 0.0) : 0.0;  // clocks may be set back
   if (newest.number != taken_) {
     std::copy(newest.message->data.begin(), newest.message->data.end(), references_.begin());
     taken_ = newest.number;
