@@ -15,7 +15,7 @@ from ros2_dyn.runtime.settings import Settings
 
 
 class TapeOutput:
-    """Makes a tape of each description and parameters once somebody subscribes: it takes a second of computing."""
+    """Makes a tape of each description and parameters from when somebody subscribes: it takes a second of computing."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -29,7 +29,8 @@ class TapeOutput:
             description: the robot's URDF text.
             settings: its parameters.
         """
-        due = self._made != (description, settings) and self._publisher.get_subscription_count() > 0
+        wanted = self._made is not None or self._publisher.get_subscription_count() > 0  # who subscribes gets the last one
+        due = wanted and self._made != (description, settings)
         if due:
             self._made = description, settings
         return due
