@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -88,20 +89,12 @@ public:
   static std::optional<ArmHolder> make(Tape tape, const HolderSettings & settings, std::string & why)
   {
     const std::size_t n = tape.limits.size();
-    why.clear();
-    const auto lacks = [&](const char * name, std::size_t size) {return !tape.input(name, size);};
-    if (tape.joints.size() != n) {
-      why = "a joint of the tape has not one degree of freedom";
-    } else if (lacks("q", n) || lacks("qd", n) || lacks("qdd", n) || lacks("payload", 10)) {
-      why = "the tape lacks an input: it needs q, qd, qdd and payload";
-    } else if (!tape.output("effort", n) || !tape.output("gravity", n)) {
-      why = "the tape lacks an output: it needs effort and gravity";
-    } else {
-      for (std::size_t i = 0; i < n && why.empty(); i++) {
-        const JointLimits & limit = tape.limits[i];
-        if (!(limit.lower <= limit.upper && limit.velocity > 0.0 && limit.effort > 0.0)) {
-          why = "joint '" + tape.joints[i] + "' has no range, velocity or effort: see its <limit> in the URDF";
-        }
+    why = tape.lacks({{"q", n}, {"qd", n}, {"qdd", n}, {"payload", 10}}, {{"effort", n}, {"gravity", n}});
+    if (tape.joints.size() != n) {why = "a joint of the tape has not one degree of freedom";}
+    for (std::size_t i = 0; i < n && why.empty(); i++) {
+      const JointLimits & limit = tape.limits[i];
+      if (!(limit.lower <= limit.upper && limit.velocity > 0.0 && limit.effort > 0.0)) {
+        why = "joint '" + tape.joints[i] + "' has no range, velocity or effort: see its <limit> in the URDF";
       }
     }
     if (!why.empty()) {return std::nullopt;}
@@ -160,19 +153,14 @@ public:
   /// The payload as it counts now: 10 inertial parameters.
   const double * payload() const noexcept {return payload_;}
   std::size_t size() const noexcept {return n_;}
-  const Tape & tape() const noexcept {return tape_;}
-
-  ArmHolder(ArmHolder &&) = default;
-  ArmHolder & operator=(ArmHolder &&) = default;
-  ArmHolder(const ArmHolder &) = delete;
-  ArmHolder & operator=(const ArmHolder &) = delete;
+  const Tape & tape() const noexcept {return *tape_;}
 
 private:
   ArmHolder(Tape tape, const HolderSettings & settings)
-  : settings_(settings), tape_(std::move(tape)), limits_(tape_.limits), n_(limits_.size()), target_(n_), effort_(n_),
-    q_before_(n_), rate_(n_), velocity_(n_),
-    q_(tape_.input("q", n_)), qd_(tape_.input("qd", n_)), qdd_(tape_.input("qdd", n_)),
-    payload_(tape_.input("payload", 10)), whole_(tape_.output("effort", n_)), gravity_(tape_.output("gravity", n_))
+  : settings_(settings), tape_(std::make_unique<Tape>(std::move(tape))), limits_(tape_->limits), n_(limits_.size()),
+    target_(n_), effort_(n_), q_before_(n_), rate_(n_), velocity_(n_),
+    q_(tape_->input("q", n_)), qd_(tape_->input("qd", n_)), qdd_(tape_->input("qdd", n_)),
+    payload_(tape_->input("payload", 10)), whole_(tape_->output("effort", n_)), gravity_(tape_->output("gravity", n_))
   {
     std::copy_n(payload_, 10, payload_from_.begin());
     payload_to_ = payload_from_;
@@ -202,8 +190,8 @@ private:
     for (std::size_t i = 0; i < n_; i++) {
       if (!begun_) {  // a joint that is beyond its range is not pulled back
         rate_[i] = 0.0;
-        limits_[i].lower = std::min(tape_.limits[i].lower, q[i]);
-        limits_[i].upper = std::max(tape_.limits[i].upper, q[i]);
+        limits_[i].lower = std::min(tape_->limits[i].lower, q[i]);
+        limits_[i].upper = std::max(tape_->limits[i].upper, q[i]);
       } else if (dt > 0.0) {
         rate_[i] += dt / (dt + RATE_TIME) * ((q[i] - q_before_[i]) / dt - rate_[i]);
       }
@@ -294,7 +282,7 @@ private:
       qd_[i] = to.qd;
       qdd_[i] = to.qdd + (to.here ? 0.0 : w * w * (to.q - q[i]) + 2.0 * w * (to.qd - velocity_[i]));
     }
-    tape_.evaluate();
+    tape_->evaluate();
   }
 
   /// Let a joint that lacks effort move as it must, and give the others the efforts for that: with those for the motion
@@ -310,10 +298,10 @@ private:
       if (weak == n_) {return;}
       const double effort = whole_[weak], lacks = std::copysign(limits_[weak].effort, effort) - effort;
       qdd_[weak] += 1.0;
-      tape_.evaluate();
+      tape_->evaluate();
       const double inertia = whole_[weak] - effort;  // efforts are linear in accelerations
       qdd_[weak] += (inertia > 0.0 ? lacks / inertia : 0.0) - 1.0;
-      tape_.evaluate();
+      tape_->evaluate();
       if (!(inertia > 0.0)) {return;}  // it moves nothing, so that no acceleration changes its effort
     }
   }
@@ -330,7 +318,7 @@ private:
   }
 
   HolderSettings settings_;
-  Tape tape_;
+  std::unique_ptr<Tape> tape_;              // pointers to its numbers stay right where this is moved
   std::vector<JointLimits> limits_;  // ranges with where the arm began
   std::size_t n_;
   std::vector<Target> target_;

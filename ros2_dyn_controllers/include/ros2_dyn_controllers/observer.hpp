@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,20 +27,9 @@ public:
   static std::optional<MomentumObserver> make(Tape tape, double bandwidth, std::string & why)
   {
     const std::size_t n = tape.limits.size();
-    if (!tape.input("q", n) || !tape.input("qd", n)) {
-      why = "the tape lacks an input: it needs q and qd";
-      return std::nullopt;
-    }
-    for (const char * name : {"momentum", "coriolis_transpose_qd", "gravity", "friction"}) {
-      if (!tape.output(name, n)) {
-        why = "the tape lacks the output " + std::string(name);
-        return std::nullopt;
-      }
-    }
-    if (!tape.output("jacobian", 6 * n) || !tape.output("pose", 16)) {
-      why = "the tape lacks the output jacobian or pose";
-      return std::nullopt;
-    }
+    why = tape.lacks({{"q", n}, {"qd", n}}, {{"momentum", n}, {"coriolis_transpose_qd", n}, {"gravity", n}, {"friction", n},
+      {"jacobian", 6 * n}, {"pose", 16}});
+    if (!why.empty()) {return std::nullopt;}
     return MomentumObserver(std::move(tape), bandwidth);
   }
 
@@ -54,7 +44,7 @@ public:
     std::copy_n(q, n_, q_);
     std::copy_n(qd, n_, qd_);
     if (payload && payload_) {std::copy_n(payload, 10, payload_);}
-    tape_.evaluate();
+    tape_->evaluate();
     const bool goes_on = begun_ && dt > 0.0;
     const double share = 1.0 - std::exp(-bandwidth_ * dt);
     for (std::size_t i = 0; i < n_; i++) {
@@ -103,20 +93,15 @@ public:
     return turned;
   }
 
-  MomentumObserver(MomentumObserver &&) = default;
-  MomentumObserver & operator=(MomentumObserver &&) = default;
-  MomentumObserver(const MomentumObserver &) = delete;
-  MomentumObserver & operator=(const MomentumObserver &) = delete;
-
 private:
   MomentumObserver(Tape tape, double bandwidth)
-  : tape_(std::move(tape)), bandwidth_(bandwidth), n_(tape_.limits.size()), external_(n_), last_momentum_(n_),
-    last_rate_(n_), q_(tape_.input("q", n_)), qd_(tape_.input("qd", n_)), payload_(tape_.input("payload", 10)),
-    momentum_(tape_.output("momentum", n_)), coriolis_(tape_.output("coriolis_transpose_qd", n_)),
-    gravity_(tape_.output("gravity", n_)), friction_(tape_.output("friction", n_)),
-    jacobian_(tape_.output("jacobian", 6 * n_)), pose_(tape_.output("pose", 16)) {}
+  : tape_(std::make_unique<Tape>(std::move(tape))), bandwidth_(bandwidth), n_(tape_->limits.size()), external_(n_),
+    last_momentum_(n_), last_rate_(n_), q_(tape_->input("q", n_)), qd_(tape_->input("qd", n_)),
+    payload_(tape_->input("payload", 10)), momentum_(tape_->output("momentum", n_)),
+    coriolis_(tape_->output("coriolis_transpose_qd", n_)), gravity_(tape_->output("gravity", n_)),
+    friction_(tape_->output("friction", n_)), jacobian_(tape_->output("jacobian", 6 * n_)), pose_(tape_->output("pose", 16)) {}
 
-  Tape tape_;
+  std::unique_ptr<Tape> tape_;  // pointers to its numbers stay right where this is moved
   double bandwidth_;
   std::size_t n_;
   std::vector<double> external_, last_momentum_, last_rate_;

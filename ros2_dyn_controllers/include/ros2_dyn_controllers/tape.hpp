@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -73,6 +74,19 @@ public:
   {
     const Numbers * place = find(outputs_, name);
     return place && place->size == size ? out_.data() + place->begin : nullptr;
+  }
+
+  /// Say which input or output of a name and size it lacks; nothing where it has all.
+  using Sizes = std::initializer_list<std::pair<const char *, std::size_t>>;
+  std::string lacks(Sizes inputs, Sizes outputs)
+  {
+    for (const auto & [name, size] : inputs) {
+      if (!input(name, size)) {return std::string("the tape lacks the input ") + name;}
+    }
+    for (const auto & [name, size] : outputs) {
+      if (!output(name, size)) {return std::string("the tape lacks the output ") + name;}
+    }
+    return "";
   }
 
   /// Compute the outputs from the inputs.
@@ -293,7 +307,9 @@ inline std::string Tape::prove()
         largest = std::max(largest, std::fabs(expected));
         error = std::isfinite(out_[k] - expected) ? std::max(error, std::fabs(out_[k] - expected)) : HUGE_VAL;
       }
-      if (!std::isfinite(error) || error > TOLERANCE * (1.0 + largest)) {return "output '" + output.name + "' is not what its self-test says";}
+      if (!std::isfinite(error) || error > TOLERANCE * (1.0 + largest)) {
+        return "output '" + output.name + "' is not what its self-test says";
+      }
     }
   }
   std::copy(defaults.begin(), defaults.end(), cells_.begin() + static_cast<std::ptrdiff_t>(begin));
