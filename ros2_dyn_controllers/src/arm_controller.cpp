@@ -68,7 +68,7 @@ ArmController::CallbackReturn ArmController::on_configure(const rclcpp_lifecycle
   seen_ = std::vector<std::atomic<double>>(joints_.size());
   std::fill(seen_.begin(), seen_.end(), NONE);
   exerted_.assign(joints_.size(), 0.0);
-  references_.assign(joints_.size() * reference_kinds().size(), NONE);
+  references_.assign(joints_.size() * kinds_.size(), NONE);
   carried_ = 0;  // the new holder is told of the payload again
   using std::placeholders::_1;
   commands_ = get_node()->create_subscription<Commands>(
@@ -249,7 +249,7 @@ std::vector<hardware_interface::CommandInterface> ArmController::on_export_refer
 {
   std::vector<hardware_interface::CommandInterface> exported;
   reference_interfaces_.assign(references_.size(), NONE);
-  for (const auto & name : names(reference_kinds())) {
+  for (const auto & name : names(kinds_)) {
     exported.emplace_back(get_node()->get_name(), name, &reference_interfaces_[exported.size()]);
   }
   return exported;
@@ -271,7 +271,7 @@ void ArmController::export_external(const std::vector<double> &, const std::arra
 std::vector<hardware_interface::CommandInterface::SharedPtr> ArmController::on_export_reference_interfaces_list()
 {
   std::vector<hardware_interface::CommandInterface::SharedPtr> exported;
-  for (const auto & kind : reference_kinds()) {
+  for (const auto & kind : kinds_) {
     for (const auto & joint : joints_) {
       const std::string prefix = std::string(get_node()->get_name()) + "/" + joint;
       exported.push_back(std::make_shared<hardware_interface::CommandInterface>(prefix, kind));
@@ -362,8 +362,10 @@ void ArmController::read_states()
 ArmController::Result ArmController::carry(double dt)
 {
   read_states();
-  Reference reference = asked(references_.data(), joints_.size());
-  reference.age = age_;
+  const double * const asked = references_.data();  // kind after kind
+  const std::size_t n = joints_.size();
+  const Reference reference = kinds_.size() == 1 ? Reference{asked, nullptr, nullptr, nullptr, age_} :
+    Reference{nullptr, asked, asked + n, asked + 2 * n, age_};
   const auto & efforts = holder_->update(dt, q_.data(), qd_.data(), reference);
   if (observer_) {observe(dt);}
   for (std::size_t i = 0; i < efforts.size(); i++) {(void)efforts_[i].get().set_value(efforts[i]);}

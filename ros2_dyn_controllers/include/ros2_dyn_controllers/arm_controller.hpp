@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller_interface/chainable_controller_interface.hpp"
@@ -25,13 +26,14 @@
 namespace ros2_dyn
 {
 
-/// The base of both controllers. They differ in what their references are.
+/// The base of both controllers. They differ in the kinds of their references; there is one of each for each joint.
 class ArmController : public controller_interface::ChainableControllerInterface
 {
 public:
   using CallbackReturn = controller_interface::CallbackReturn;
   using Result = controller_interface::return_type;
 
+  explicit ArmController(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
   CallbackReturn on_init() override;
   CallbackReturn on_configure(const rclcpp_lifecycle::State & previous) override;
   CallbackReturn on_activate(const rclcpp_lifecycle::State & previous) override;
@@ -39,11 +41,6 @@ public:
   controller_interface::InterfaceConfiguration state_interface_configuration() const override;
 
 protected:
-  /// Kinds of the references, such as "position"; there is one of each kind for each joint.
-  virtual std::vector<std::string> reference_kinds() const = 0;
-  /// What the holder is asked for by the references, kind after kind.
-  virtual Reference asked(const double * references, std::size_t joints) const noexcept = 0;
-
   Result update_and_write_commands(const rclcpp::Time & time, const rclcpp::Duration & period) override;
 #if CONTROLLER_INTERFACE_VERSION_MAJOR < 3  // Humble
   std::vector<hardware_interface::CommandInterface> on_export_reference_interfaces() override;
@@ -77,7 +74,7 @@ private:
   std::shared_ptr<ros2_dyn_controllers::ParamListener> parameters_;
   std::optional<ArmHolder> holder_;
   std::optional<MomentumObserver> observer_;
-  std::vector<std::string> joints_;
+  std::vector<std::string> kinds_, joints_;
   std::vector<double> q_, qd_, exerted_, references_;
   std::vector<std::atomic<double>> seen_;  // positions, for those who are not in the loop
   std::optional<Tape> weighed_;            // a tape of theirs
@@ -105,29 +102,15 @@ private:
 };
 
 /// Efforts in, efforts plus gravity out. Without them the arm is held, or floats.
-class GravityController : public ArmController
+struct GravityController : ArmController
 {
-  std::vector<std::string> reference_kinds() const override {return {"effort"};}
-  Reference asked(const double * references, std::size_t) const noexcept override
-  {
-    Reference reference;
-    reference.effort = references;
-    return reference;
-  }
+  GravityController() : ArmController({"effort"}) {}
 };
 
 /// Positions, velocities and accelerations in, efforts of inverse dynamics out. Without them the arm is held.
-class DynamicsController : public ArmController
+struct DynamicsController : ArmController
 {
-  std::vector<std::string> reference_kinds() const override {return {"position", "velocity", "acceleration"};}
-  Reference asked(const double * references, std::size_t joints) const noexcept override
-  {
-    Reference reference;
-    reference.q = references;
-    reference.qd = references + joints;
-    reference.qdd = references + 2 * joints;
-    return reference;
-  }
+  DynamicsController() : ArmController({"position", "velocity", "acceleration"}) {}
 };
 
 }  // namespace ros2_dyn
