@@ -42,7 +42,8 @@ class Payload:
         """Spatial inertia in the link's frame.
 
         Raises:
-            InputError: the mass is negative, a number is not finite, or a shape is wrong.
+            InputError: a shape is wrong, a number is not finite, or no body has them: mass is negative somewhere, or
+                farther from the centre than 1 m on average.
         """
         com: Array = np.asarray(self.com, dtype=float)
         I_com: Array = np.zeros((3, 3)) if self.I_com is None else np.asarray(self.I_com, dtype=float)
@@ -51,4 +52,8 @@ class Payload:
         for name, array, shape in (("com", com, (3,)), ("I_com", I_com, (3, 3))):
             if array.shape != shape or not np.all(np.isfinite(array)):
                 raise InputError(f"payload.{name}", f"expected finite numbers of shape {shape}, got {array}")
+        total = np.trace(I_com) / 2  # of the second moments of the mass
+        least = np.linalg.eigvalsh(total * np.eye(3) - I_com)[0]
+        if not (0 <= total <= self.mass and least >= -1e-3 * total):
+            raise InputError("payload.I_com", f"no body of {self.mass:g} kg has the inertia {I_com.tolist()} kg m^2")
         return SpatialInertia.from_com(self.mass, com, I_com)

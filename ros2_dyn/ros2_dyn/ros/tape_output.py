@@ -29,7 +29,8 @@ class TapeOutput:
             description: the robot's URDF text.
             settings: its parameters.
         """
-        wanted = self._made is not None or self._publisher.get_subscription_count() > 0  # who subscribes gets the last one
+        # once there is one, who subscribes gets it: it must be the newest
+        wanted = self._made is not None or self._publisher.get_subscription_count() > 0
         due = wanted and self._made != (description, settings)
         if due:
             self._made = description, settings

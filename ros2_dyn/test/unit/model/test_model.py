@@ -105,6 +105,9 @@ def test_payload_at_the_tip_adds_the_static_torque_of_its_weight():
         (Payload(-1.0), "payload.mass: expected a finite number of kg, not negative, got -1.0"),
         (Payload(1.0, (0, 0)), "payload.com: expected finite numbers"),
         (Payload(1.0, I_com=np.full((3, 3), np.nan)), "payload.I_com: expected finite numbers"),
+        (Payload(0.5, I_com=-0.2 * np.eye(3)), "payload.I_com: no body of 0.5 kg has the inertia"),
+        (Payload(0.0, I_com=100.0 * np.eye(3)), "payload.I_com: no body of 0 kg has the inertia"),
+        (Payload(0.5, I_com=np.diag([1e-3, 1e-3, 5e-3])), "payload.I_com: no body of 0.5 kg has the inertia"),
         (Payload(1.0, link="hand"), "link: the robot 'mock_arm' has no link 'hand'"),
     ],
 )
