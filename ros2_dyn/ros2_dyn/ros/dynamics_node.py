@@ -43,7 +43,7 @@ from ros2_dyn.ros.handover_services import HandoverServices
 from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, payload_request
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
-from ros2_dyn.ros.parameters import changed_settings, declare_settings, parameter_result
+from ros2_dyn.ros.parameters import changed_settings, declare_settings
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_residuals, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply
@@ -177,10 +177,10 @@ class DynamicsNode(ServedNode):
         try:
             settings = changed_settings(self, changes)
         except Ros2DynError as error:
-            return parameter_result(str(error))
+            return SetParametersResult(reason=str(error))
         update = self._driver.step(SettingsChange(settings, "parameters"))
         problem = next(reply.error for reply in update.replies if reply.request == "parameters")
-        return parameter_result(str(problem or ""))
+        return SetParametersResult(successful=problem is None, reason=str(problem or ""))
 
     # ---- services
 

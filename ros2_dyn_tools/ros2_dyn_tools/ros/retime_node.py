@@ -25,12 +25,12 @@ from ros2_dyn.ros.description import described
 from ros2_dyn.ros.executor import ServedNode
 from ros2_dyn.ros.messages import payload_request, trajectory_sample
 from ros2_dyn.ros.node_base import LATCHED, declare, run_node
-from ros2_dyn.ros.parameters import SettingsReader
 from ros2_dyn.ros.services import respond
 from ros2_dyn.runtime import Settings
 from ros2_dyn.runtime.payload_ramp import NO_PAYLOAD
 from ros2_dyn.runtime.robot_dynamics import checked_model
 from ros2_dyn.runtime.trajectory_effort import TrajectorySample, TrajectoryTask
+from ros2_dyn_tools.ros.settings_reader import SettingsReader
 from ros2_dyn_tools.timing import JointTrajectory, MotionBounds, retime
 from ros2_dyn_tools.timing.retiming import RATE
 

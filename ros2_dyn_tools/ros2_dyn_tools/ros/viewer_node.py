@@ -26,8 +26,8 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.ros.cdr_reader import JointStateReader
 from ros2_dyn.ros.description import expand
 from ros2_dyn.ros.node_base import LATCHED, run_node
-from ros2_dyn.ros.parameters import SettingsReader
 from ros2_dyn.runtime import Settings
+from ros2_dyn_tools.ros.settings_reader import SettingsReader
 from ros2_dyn_tools.viewer.history import thin
 from ros2_dyn_tools.viewer.live_arm import LiveArm
 from ros2_dyn_tools.viewer.page import Page
