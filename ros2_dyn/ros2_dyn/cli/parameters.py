@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from ros2_dyn.runtime.settings_page import parameter_file, parameter_page
+from ros2_dyn.cli.settings_page import parameter_file, parameter_page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

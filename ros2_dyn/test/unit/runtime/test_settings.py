@@ -10,12 +10,12 @@ from numpy.testing import assert_allclose
 
 from robots import general_tree, mock_arm
 from ros2_dyn.cli.main import main
+from ros2_dyn.cli.settings_page import parameter_file, parameter_page
 from ros2_dyn.control.modes.hand_guiding import HandGuidingSettings
 from ros2_dyn.dynamics import friction, mass_matrix
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import Settings
 from ros2_dyn.runtime.settings import declared
-from ros2_dyn.runtime.settings_page import parameter_file, parameter_page
 
 PACKAGE = Path(__file__).parents[3]
 PAGE = PACKAGE.parent / "docs" / "parameters.md"

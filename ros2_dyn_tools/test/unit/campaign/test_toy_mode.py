@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from ros2_dyn.cli.settings_page import parameter_file, parameter_page
 from ros2_dyn.control import MODES, Arm, Law, Mode, Needs
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.modes.base import ModeReport
@@ -16,7 +17,6 @@ from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, Settings
 from ros2_dyn.runtime.inputs import ModeRequest, SettingsChange
-from ros2_dyn.runtime.settings_page import parameter_file, parameter_page
 from ros2_dyn_tools.campaign.families import FAMILIES
 from ros2_dyn_tools.campaign.promises import broken_promises
 from ros2_dyn_tools.campaign.random_world import world_of
