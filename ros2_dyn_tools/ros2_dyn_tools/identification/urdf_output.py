@@ -13,7 +13,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.pseudo_inertia import is_consistent
-from ros2_dyn.runtime.parameter_files import joint_parameters, write_parameter_file
+from ros2_dyn_tools.identification.parameter_output import joint_parameters, write_parameter_file
 
 
 def write_arm(

@@ -14,12 +14,12 @@ from robots import MOCK_ARM, example_robots, joint, link, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
-from ros2_dyn.runtime.parameter_files import write_parameter_file
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn_tools.cli.doctor import show
 from ros2_dyn_tools.cli.recorded_arm import joints_in_recording, recorded_arm
 from ros2_dyn_tools.doctor import Diagnosis, Note, Report
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
+from ros2_dyn_tools.identification.parameter_output import write_parameter_file
 from wrong_recordings import Wrong, wrong_recording
 
 pytest.importorskip("scipy", reason="SciPy is not installed")

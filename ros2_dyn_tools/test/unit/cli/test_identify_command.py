@@ -10,7 +10,8 @@ from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import JointDynamics, RobotModel
-from ros2_dyn.runtime.parameter_files import read_arm, write_parameter_file
+from ros2_dyn.runtime.parameter_files import read_arm
+from ros2_dyn_tools.identification.parameter_output import write_parameter_file
 
 JOINTS = list(mock_arm().joint_names[:2])
 

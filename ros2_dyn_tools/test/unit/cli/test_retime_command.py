@@ -8,7 +8,7 @@ from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
 from ros2_dyn.dynamics import rnea
 from ros2_dyn.model import Payload, RobotModel
-from ros2_dyn.runtime.parameter_files import write_parameter_file
+from ros2_dyn_tools.identification.parameter_output import write_parameter_file
 from ros2_dyn_tools.timing import JointTrajectory
 from ros2_dyn_tools.timing.trajectory_files import read_trajectory, write_trajectory
 
