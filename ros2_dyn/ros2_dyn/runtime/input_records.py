@@ -13,8 +13,7 @@ from array import array
 from typing import Any, NamedTuple
 
 from ros2_dyn.control.events import Event
-from ros2_dyn.errors import InputError
-from ros2_dyn.model.plain import from_plain, to_plain
+from ros2_dyn.model.plain import to_plain
 from ros2_dyn.runtime import inputs
 from ros2_dyn.runtime.update import Update
 
@@ -137,45 +136,6 @@ def write_record(given: Any, now: float, decision: Decision) -> Record:
     events = _dump(decision.events) if decision.events else b""
     packed = (state is not None, effort is not None)
     return Record(NAMES[kind], now, state or _dump(given), decided, events, packed)
-
-
-def read_record(record: Record) -> tuple[Any, Decision]:
-    """Return an input and its decision.
-
-    Raises:
-        InputError: something in it is not as it has to be.
-    """
-    kind, now, given, decision, events, _ = record.as_json()
-    if kind not in KINDS:
-        raise InputError("input", f"there is no input '{kind[:100]}'")
-    found = parse(decision, f"decision at {now:.4f} s")
-    happened = parse(events, "events") if events else []
-    if isinstance(found, dict) and "events" in found:
-        raise InputError("decision", "events are messages of their own")
-    value = from_plain(KINDS[kind], parse(given, kind), kind)
-    return value, from_plain(Decision, {**_object(found, "decision"), "events": happened}, "decision")
-
-
-def parse(data: bytes, where: str) -> Any:
-    """Return the value of JSON; numbers that JSON has not are refused.
-
-    Raises:
-        InputError: it is no JSON.
-    """
-
-    def refuse(name: str) -> None:
-        raise InputError(where, f"{name} is no number of JSON")
-
-    try:
-        return json.loads(data, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        raise InputError(where, f"no JSON: {error}") from error
-
-
-def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(where, "expected an object")
-    return value
 
 
 def _dump(value: Any) -> bytes:

@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 
 from ros2_dyn.errors import ReplayDiffers
-from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.input_records import NAMES, Decision
+from ros2_dyn_tools.recording import black_box_reader
 from ros2_dyn_tools.recording.replay import Replayed, replay
 
 
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: the file cannot be read.
         ReplayDiffers: a decision is not the recorded one.
     """
-    recording, about = black_box_file.read(arguments.file)
+    recording, about = black_box_reader.read(arguments.file)
     replayed = list(replay(recording))
     print(f"{arguments.file}: {about.reason}, at {recording.taken_at:.4f} s")
     print(f"{'time, s':>12}  {'input':<17} {'mode':<12} decision")

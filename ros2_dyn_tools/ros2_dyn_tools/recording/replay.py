@@ -14,11 +14,12 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.plain import from_plain
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.black_box import Recording
-from ros2_dyn.runtime.input_records import Decision, FailsafeAnswer, WorkOutcome, decide, read_record
+from ros2_dyn.runtime.input_records import Decision, FailsafeAnswer, WorkOutcome, decide
 from ros2_dyn.runtime.inputs import Description, FailsafeArmed, ModeRequest
 from ros2_dyn.runtime.run_work import run_work
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.update import Update, Work
+from ros2_dyn_tools.recording.black_box_reader import read_record
 
 TOLERANCE = 1e-6
 """Difference of two commands, N m or N, that another processor may explain."""

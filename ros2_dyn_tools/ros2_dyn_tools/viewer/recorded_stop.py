@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.inputs import WrenchSample
 from ros2_dyn.runtime.update import Step
+from ros2_dyn_tools.recording import black_box_reader
 from ros2_dyn_tools.recording.replay import replay
 from ros2_dyn_tools.viewer.live_arm import step_efforts
 from ros2_dyn_tools.viewer.picture import LinkWrench, ShownRobot, Status
@@ -28,7 +28,7 @@ def recorded_stop(path: Path, shown: ShownRobot | None = None) -> Timeline:
     Raises:
         InputError: the file cannot be read, was recorded by another version, or holds no states.
     """
-    recording, about = black_box_file.read(path)
+    recording, about = black_box_reader.read(path)
     steps: list[Step] = []
     latched: list[bool] = []
     statuses: dict[int, Status] = {}

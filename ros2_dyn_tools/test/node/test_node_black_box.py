@@ -17,6 +17,7 @@ from ros2_dyn.ros.black_box_writer import BlackBoxWriter, delete_oldest, file_na
 from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.black_box import Beginning, Recording, RecordingRuntime
 from ros2_dyn.runtime.inputs import TimePassed
+from ros2_dyn_tools.recording import black_box_reader
 from ros2_dyn_tools.recording.replay import replay
 from ros_harness import words
 
@@ -44,7 +45,7 @@ def test_stop_writes_a_file_that_replays_the_same(node):
     driver.arm.speed = 0.0
     driver.until(lambda: driver.step() and list(folder.glob("*.mcap")), "no file is written")
     (path,) = folder.glob("*.mcap")
-    recording, about = black_box_file.read(path)
+    recording, about = black_box_reader.read(path)
     assert "too-fast" in path.name
     assert about.reason.startswith("too fast")
     replayed = list(replay(recording))
@@ -59,7 +60,7 @@ def test_stop_writes_a_file_that_replays_the_same(node):
     assert len(list(folder.glob("*.mcap"))) == 2
     last = max(folder.glob("*.mcap"), key=lambda file: file.stat().st_mtime_ns)
     assert "the-process-ends" in last.name
-    assert all(each.same for each in replay(black_box_file.read(last)[0]))
+    assert all(each.same for each in replay(black_box_reader.read(last)[0]))
 
 
 def test_node_without_mcap_says_so_once_and_commands(listener, start, tmp_path):
@@ -104,7 +105,7 @@ def test_stops_without_end_take_a_bounded_space(tmp_path):
     writer.close()
     assert len(reports) == black_box_writer.MAX_FILES + 5
     assert len(list(tmp_path.iterdir())) == black_box_writer.MAX_FILES
-    assert black_box_file.read(next(tmp_path.iterdir()))[0].records[0].kind == "time"
+    assert black_box_reader.read(next(tmp_path.iterdir()))[0].records[0].kind == "time"
 
 
 def test_folder_that_cannot_be_written_is_warned_of(tmp_path):

@@ -18,9 +18,11 @@ from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import ArmRuntime, CommandLink, DesiredSample, black_box, black_box_file, run_work
 from ros2_dyn.runtime.black_box import AFTERMATH, Recording, RecordingRuntime
-from ros2_dyn.runtime.input_records import Answer, read_record, write_record
+from ros2_dyn.runtime.input_records import Answer, write_record
 from ros2_dyn.runtime.inputs import ClockJump, SettingsChange
 from ros2_dyn_tools.campaign.runner import play_world
+from ros2_dyn_tools.recording import black_box_reader
+from ros2_dyn_tools.recording.black_box_reader import read_record
 from ros2_dyn_tools.recording.replay import replay
 from runtime_rig import NAMES, SETTINGS, RuntimeRig, description
 from tiers import FULL
@@ -72,7 +74,7 @@ def test_replay_of_a_world_with_faults_decides_the_same_to_the_last_bit(seed, tm
         taken = runtime.box.take("the world ends", world.now)
         assert taken is not None, runtime.box.problem
         black_box_file.write(taken, tmp_path / f"{number}.mcap")
-        read, about = black_box_file.read(tmp_path / f"{number}.mcap")
+        read, about = black_box_reader.read(tmp_path / f"{number}.mcap")
         assert about.reason == "the world ends"
         replayed = list(replay(read))
         assert [each.difference for each in replayed] == [0.0] * len(taken.records)
@@ -152,7 +154,7 @@ def test_record_that_begins_amid_a_run_is_bounded_and_replays_the_mode(monkeypat
     assert taken.begins.mode == "gravity"
     assert not taken.begins.whole
     black_box_file.write(taken, tmp_path / "box.mcap")
-    replayed = list(replay(black_box_file.read(tmp_path / "box.mcap")[0]))
+    replayed = list(replay(black_box_reader.read(tmp_path / "box.mcap")[0]))
     compared = [each for each in replayed if each.compared]
     assert {each.decision.mode for each in compared} == {"gravity"}
     assert len(compared) > 150
@@ -279,12 +281,12 @@ def test_file_that_is_cut_off_or_changed_or_something_else_is_an_input_error(rec
     for data in [*broken, b"text", b"\x89MCAP0\r\n" * 2]:
         path.write_bytes(data)
         try:
-            found, _ = black_box_file.read(path)
+            found, _ = black_box_reader.read(path)
             list(replay(found))
         except InputError:
             pass
     with pytest.raises(InputError, match="cannot be read"):
-        black_box_file.read(tmp_path / "missing.mcap")
+        black_box_reader.read(tmp_path / "missing.mcap")
 
 
 class Hostile:
@@ -329,7 +331,7 @@ def dumped(**changes) -> list[tuple[str, int, bytes]]:
 
 def test_forged_file_without_harm_is_read(tmp_path):
     forge(tmp_path / "box.mcap", dumped())
-    recording, _ = black_box_file.read(tmp_path / "box.mcap")
+    recording, _ = black_box_reader.read(tmp_path / "box.mcap")
     assert [each.same for each in replay(recording)] == [True]
     assert not (tmp_path / "hostile").exists()
 
@@ -384,10 +386,10 @@ def test_forged_file_is_refused_with_what_is_wrong(changes, problem, tmp_path, m
     monkeypatch.chdir(tmp_path)
     forge(tmp_path / "box.mcap", dumped(**changes))
     if problem is None:
-        assert len(list(replay(black_box_file.read(tmp_path / "box.mcap")[0]))) == 1
+        assert len(list(replay(black_box_reader.read(tmp_path / "box.mcap")[0]))) == 1
     else:
         with pytest.raises(InputError, match=problem):
-            list(replay(black_box_file.read(tmp_path / "box.mcap")[0]))
+            list(replay(black_box_reader.read(tmp_path / "box.mcap")[0]))
     assert [file.name for file in tmp_path.iterdir()] == ["box.mcap"]
 
 
@@ -404,7 +406,7 @@ def test_forged_file_is_refused_with_what_is_wrong(changes, problem, tmp_path, m
 def test_forged_file_without_order_is_refused(messages, problem, tmp_path):
     forge(tmp_path / "box.mcap", messages)
     with pytest.raises(InputError, match=problem):
-        black_box_file.read(tmp_path / "box.mcap")
+        black_box_reader.read(tmp_path / "box.mcap")
 
 
 def test_compressed_file_is_refused_so_that_it_cannot_grow(tmp_path):
@@ -412,14 +414,14 @@ def test_compressed_file_is_refused_so_that_it_cannot_grow(tmp_path):
     forge(tmp_path / "box.mcap", bomb, CompressionType.ZSTD)
     assert (tmp_path / "box.mcap").stat().st_size < 100_000
     with pytest.raises(InputError, match="compressed"):
-        black_box_file.read(tmp_path / "box.mcap")
+        black_box_reader.read(tmp_path / "box.mcap")
 
 
 def test_file_that_is_too_large_is_refused_unread(tmp_path, monkeypatch):
     forge(tmp_path / "box.mcap", dumped())
-    monkeypatch.setattr(black_box_file, "MAX_FILE", 100)
+    monkeypatch.setattr(black_box_reader, "MAX_FILE", 100)
     with pytest.raises(InputError, match="larger than 100 bytes"):
-        black_box_file.read(tmp_path / "box.mcap")
+        black_box_reader.read(tmp_path / "box.mcap")
 
 
 def test_without_mcap_the_error_says_what_to_install(recording, tmp_path, monkeypatch):
@@ -429,4 +431,4 @@ def test_without_mcap_the_error_says_what_to_install(recording, tmp_path, monkey
     with pytest.raises(InputError, match="pip install mcap"):
         black_box_file.write(recording, tmp_path / "box.mcap")
     with pytest.raises(InputError, match="pip install mcap"):
-        black_box_file.read(tmp_path / "box.mcap")
+        black_box_reader.read(tmp_path / "box.mcap")

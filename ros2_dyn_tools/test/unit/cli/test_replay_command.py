@@ -15,7 +15,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from ros2_dyn.cli.main import main
 from ros2_dyn.runtime import black_box_file
-from ros2_dyn.runtime.input_records import read_record, write_record
+from ros2_dyn.runtime.input_records import write_record
+from ros2_dyn_tools.recording import black_box_reader
+from ros2_dyn_tools.recording.black_box_reader import read_record
 
 FAMILY, SEED = "payload", 2
 
@@ -34,7 +36,7 @@ def world(tmp_path_factory) -> ReplayedWorld:
     options = ["--family", FAMILY, "--output", str(folder / "world.png"), "--box", str(folder / "box.mcap")]
     with redirect_stdout(printed):
         assert main(["campaign", "--replay", str(SEED), *options]) == 0
-    recording, _ = black_box_file.read(folder / "box.mcap")
+    recording, _ = black_box_reader.read(folder / "box.mcap")
     first = next(i for i, record in enumerate(recording.records) if read_record(record)[1].effort is not None)
     black_box_file.write(recording._replace(records=recording.records[: first + 1]), folder / "short.mcap")
     return ReplayedWorld(printed.getvalue().splitlines(), folder)
@@ -58,7 +60,7 @@ def test_replay_of_a_campaigns_box_lists_decisions_and_finds_them_the_same(world
 
 
 def test_replay_that_differs_says_where_and_fails(world, capsys, tmp_path):
-    recording, _ = black_box_file.read(world.folder / "short.mcap")
+    recording, _ = black_box_reader.read(world.folder / "short.mcap")
     *records, record = recording.records
     given, decision = read_record(record)
     other = decision._replace(effort=tuple(np.add(decision.effort, 0.25)))
