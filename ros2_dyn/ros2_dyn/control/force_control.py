@@ -28,14 +28,9 @@ def force_control(state: ArmState, wrench: ArrayLike, damping: float = 0.0, post
     Returns:
         N m or N, shape (n,).
     """
-    qd_tip = tip_motion(state)
+    qd_tip = tip_part(state, state.qd)
     slowing = damping * qd_tip + posture_damping * (state.qd - qd_tip)
     return state.gravity + np.asarray(wrench, dtype=float) @ state.J - state.M @ slowing
-
-
-def tip_motion(state: ArmState) -> Array:
-    """Return the joint velocity of minimum kinetic energy with the same tip velocity, shape (n,)."""
-    return tip_part(state, state.qd)
 
 
 def tip_part(state: ArmState, motion: Array) -> Array:

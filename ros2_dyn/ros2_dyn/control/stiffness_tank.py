@@ -38,8 +38,3 @@ class StiffnessTank:
         self.K = self.K + share * (target - self.K)
         self.energy = min(self.capacity, max(0.0, available - share * cost))
         return self.K
-
-    @property
-    def waits(self) -> bool:
-        """Whether it is empty, so that a stiffness may wait."""
-        return self.energy <= 0.0

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from control_states import SEVEN, THREE, exact_motion, moving
 from robots import CART, MASS, example_robots
 from ros2_dyn.control.arm_state import arm_state
-from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_motion
+from ros2_dyn.control.force_control import approach_rate, force_control, rate_limited_wrench, tip_part
 from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.dynamics import (
     gravity,
@@ -48,7 +48,7 @@ def test_tip_motion_is_dynamically_decoupled_from_the_posture(redundant, seed):
     """As by Khatib's inverse; the same tip, orthogonal in M, the least kinetic energy of all that move the tip so."""
     state = moving(redundant, seed)
     M, J, qd = state.M, state.J, state.qd
-    qd_tip = tip_motion(state)
+    qd_tip = tip_part(state, state.qd)
     qd_null = qd - qd_tip
     dynamically_consistent = np.linalg.solve(M, J.T) @ np.linalg.inv(J @ np.linalg.solve(M, J.T))
     assert_allclose(qd_tip, dynamically_consistent @ (J @ qd), rtol=0, atol=1e-9)
@@ -81,7 +81,7 @@ def test_posture_damping_does_not_accelerate_the_tip(redundant, seed):
 def test_with_three_joints_all_motion_is_tip_motion(seed):
     """Fewer than six joints that each move the tip leave no posture."""
     state = moving(THREE, seed)
-    assert_allclose(tip_motion(state), state.qd, rtol=0, atol=1e-11)
+    assert_allclose(tip_part(state, state.qd), state.qd, rtol=0, atol=1e-11)
     damped = force_control(state, np.zeros(6), 7.0, 1e3)
     assert_allclose(damped, gravity_compensation(state, 7.0), rtol=0, atol=1e-8)
 
@@ -89,7 +89,7 @@ def test_with_three_joints_all_motion_is_tip_motion(seed):
 def test_joints_beyond_the_tip_belong_to_the_posture():
     """A joint whose axis goes through the tip's origin still turns it; one beyond the tip does nothing at all."""
     state = moving(SEVEN, 0, link="link3")
-    qd_tip = tip_motion(state)
+    qd_tip = tip_part(state, state.qd)
     assert_allclose(state.J @ qd_tip, state.tip_velocity, rtol=0, atol=1e-11)
     coupled = np.linalg.solve(state.M[3:, 3:], state.M[3:, :3] @ qd_tip[:3])  # joints 4 to 7 are let go of
     assert_allclose(qd_tip, [*state.qd[:3], *-coupled], rtol=0, atol=1e-10)
