@@ -21,17 +21,6 @@ def longest_delay(period: float, delay: float) -> float:
     return period + max(period, delay)
 
 
-def speed_before_damping(acceleration: float, period: float, delay: float) -> float:
-    """Return the speed that an acceleration leads to under the strongest damping that the loop bears, m/s.
-
-    Args:
-        acceleration: acceleration without damping, m/s^2.
-        period: see `longest_delay`.
-        delay: see `longest_delay`.
-    """
-    return acceleration * longest_delay(period, delay) / MAX_RATE_TIMES_DELAY
-
-
 def limit_rate_to_sampling(rate: float, period: float, delay: float = 0.0) -> float:
     """Return a damping rate, reduced to the limit of a sampled loop with delay.
 
@@ -78,6 +67,10 @@ class SampledLoop(NamedTuple):
     def longest(self) -> float:
         """The longest time from a measurement to the end of its effort, s."""
         return longest_delay(self.period, self.delay)
+
+    def speed_before_damping(self, acceleration: float) -> float:
+        """Return the speed, m/s, to which an acceleration, m/s^2, leads under the strongest damping that it bears."""
+        return acceleration * self.longest / MAX_RATE_TIMES_DELAY
 
     def rate(self, rate: float) -> float:
         """Return a damping rate, 1/s, reduced to what the loop bears."""

@@ -10,7 +10,7 @@ import numpy as np
 from ros2_dyn.control.arm import Arm
 from ros2_dyn.control.events import Violation
 from ros2_dyn.control.force_control import approach_rate, rate_limited_wrench
-from ros2_dyn.control.sampled_stability import SampledLoop, longest_delay, speed_before_damping
+from ros2_dyn.control.sampled_stability import SampledLoop
 from ros2_dyn.model.spatial import Array
 
 MAX_FREE_SPEED = 0.2
@@ -52,7 +52,7 @@ class WrenchApproach:
         share, size, jerk = 1.0, hypot(*pull), hypot(*growth) / max(dt, 1e-6)
         if size > 0 and jerk > 0:
             share = approach_rate(float(pull @ arm.state.tip_velocity[:3]) / size, APPROACH_SPEED)
-            added = speed_before_damping(jerk, loop.period, loop.delay) * longest_delay(loop.period, loop.delay)
+            added = loop.speed_before_damping(jerk) * loop.longest
             share *= min(1.0, 0.3 * APPROACH_SPEED / added)  # by so much may the speed change within the delay
         if share < 0:
             target, share = np.zeros(6), -share
@@ -67,7 +67,7 @@ def least_free_speed(mobility: Array, wrench: Array, loop: SampledLoop) -> float
         wrench: [force; moment], N and N m, shape (6,).
         loop: the loop.
     """
-    return speed_before_damping(hypot(*(mobility @ wrench)), loop.period, loop.delay)
+    return loop.speed_before_damping(hypot(*(mobility @ wrench)))
 
 
 def travel_violation(travel: float, arm: Arm) -> Violation | None:

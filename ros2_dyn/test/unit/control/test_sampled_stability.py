@@ -11,10 +11,9 @@ import pytest
 from ros2_dyn.control.sampled_stability import (
     MAX_BANDWIDTH_TIMES_DELAY,
     MAX_RATE_TIMES_DELAY,
+    SampledLoop,
     limit_bandwidth_to_sampling,
     limit_rate_to_sampling,
-    longest_delay,
-    speed_before_damping,
 )
 
 STEP = 1e-3
@@ -73,7 +72,7 @@ def test_late_damping_diverges_above_three_halves(share, decays):
 
 @pytest.mark.parametrize(("period", "delay"), [(0.002, 0.0), (0.002, 0.04), (0.02, 0.0)])
 def test_a_push_reaches_the_predicted_speed(period, delay):
-    rate = limit_rate_to_sampling(1e3, period, delay)
-    v = damped_speed(rate, period, lambda: delay, 2.0)
-    assert v[-1] == pytest.approx(speed_before_damping(2.0, period, delay), rel=0.02)
-    assert longest_delay(period, delay) >= 2 * period
+    loop = SampledLoop(period, delay)
+    v = damped_speed(loop.rate(1e3), period, lambda: delay, 2.0)
+    assert v[-1] == pytest.approx(loop.speed_before_damping(2.0), rel=0.02)
+    assert loop.longest >= 2 * period
