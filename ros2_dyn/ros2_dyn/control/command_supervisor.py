@@ -208,7 +208,7 @@ class CommandSupervisor:
         if not self._end_if_stale(seen.now) or not self._freshness.accept(seen.now, seen.age, seen.problem):
             return False
         self.stateless = False
-        self._motion.observe(seen.at, seen.q)  # states that were late come in bursts
+        self._motion.add(seen.at, seen.q)  # states that were late come in bursts
         return True
 
     def follow(self, effort: ArrayLike, gravity: Array, now: float, unmodelled: Array | None = None) -> Array | None:

@@ -46,7 +46,7 @@ class AppliedEffort:
         """
         measured = observed.state.measured
         q = np.array(measured.q)
-        self._motion.observe(observed.now, q)
+        self._motion.add(observed.now, q)
         if self._held is not None and not self._is_there(q):
             self._held = None  # whatever moved it exerts something else from then on
         if robot.payload.ramp.share(observed.now) < 1:

@@ -131,7 +131,7 @@ class FailsafeRuntime:
         state = self._runtime.state
         if state is not None and state is not self._seen:
             self._seen = state
-            self._motion.observe(state.measured_at, state.q)
+            self._motion.add(state.measured_at, state.q)
         rests = self._motion.at_rest(0.05 * REST_TIME, REST_TIME)  # slower than 0.05 rad/s or m/s
         done = ending and (rests or now - self.taken_at > 5.0)  # s
         if done or now - max(self._heard_at, self.taken_at) > MAX_WAIT:

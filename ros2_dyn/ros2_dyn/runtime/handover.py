@@ -244,10 +244,10 @@ def _of(controller: Controller, view: ArmView, values: Array | None) -> dict[str
 async def _rest(arm: CommandedArm, distance: float, patience: float) -> tuple[ArmView, ArmMotion]:
     """Return a view of the arm that has rested for `STILL_TIME` within a distance, rad or m, or after a time, s."""
     motion, view, waited = ArmMotion(STILL_TIME), await arm.view(), 0.0
-    motion.observe(waited, view.q)
+    motion.add(waited, view.q)
     while not motion.at_rest(distance, STILL_TIME) and waited < max(patience, STILL_TIME):
         view, waited = await arm.view(after=VIEW_PERIOD), waited + VIEW_PERIOD
-        motion.observe(waited, view.q)
+        motion.add(waited, view.q)
     return view, motion
 
 

@@ -121,7 +121,7 @@ class ArmRecorder:
         self._handle_state(state)
 
     def _record(self, state: Sample) -> None:
-        self._motion.observe(state.t, state.q)
+        self._motion.add(state.t, state.q)
         self._pace_to = state.t, time.monotonic()
         if not self.states:
             self.start_pace()

@@ -58,24 +58,12 @@ class History:
         self._times[: len(times)], self._rows[: len(times)] = times, rows.reshape(-1, n)
 
 
-class ArmMotion:
-    """The positions of the joints over the last moments.
+class ArmMotion(History):
+    """The positions of the joints, rad or m, over the last moments, by the times at which they were measured.
 
     Speeds are ranges of positions over a time, so that wrong velocities of a driver hide no motion, and an arm that
     swings is not at rest when it passes where it was.
     """
-
-    def __init__(self, memory: float) -> None:
-        """Remember positions for a time, s: the longest that is asked about."""
-        self._seen = History(memory)
-
-    def clear(self) -> None:
-        """Forget all positions."""
-        self._seen.clear()
-
-    def observe(self, measured_at: float, q: ArrayLike) -> None:
-        """Take positions, rad or m, shape (n,), that were measured at a time, s."""
-        self._seen.add(measured_at, q)
 
     def at_rest(self, distance: float, time: float) -> bool:
         """Return whether each joint has stayed within a range, rad or m, for a time, s; False while that is unknown."""
@@ -89,16 +77,16 @@ class ArmMotion:
         seen = self._lately(time)
         if seen is None:
             return None
-        span = self._seen.times[-1] - self._seen.times[-len(seen)]
+        span = self.times[-1] - self.times[-len(seen)]
         return (seen.max(axis=0) - seen.min(axis=0)) / span if span > 0 else None
 
     def _lately(self, time: float) -> Array | None:
         """Return the positions of the last time, s, shape (k, n): two at least; None where it is not remembered."""
-        times = self._seen.times
+        times = self.times
         if len(times) < 2 or times[0] > times[-1] - time + ROUNDING:
             return None
         first = int(times.searchsorted(times[-1] - time - ROUNDING))
-        return self._seen.rows[min(first, len(times) - 2) :]
+        return self.rows[min(first, len(times) - 2) :]
 
 
 class EffortResponse:

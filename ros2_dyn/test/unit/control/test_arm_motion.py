@@ -12,7 +12,7 @@ def observed(position, until, period=0.004, memory=0.3) -> ArmMotion:
     """Return what is known of two joints, the first at a position, rad, that is a function of time, s."""
     motion = ArmMotion(memory)
     for k in range(1 + round(until / period)):
-        motion.observe(k * period, [position(k * period), 0.5])
+        motion.add(k * period, [position(k * period), 0.5])
     return motion
 
 
@@ -49,13 +49,13 @@ def test_speed_is_unknown_before_the_arm_has_been_seen_for_that_time():
 
 def test_state_that_is_older_than_the_one_before_counts_as_one_of_the_same_time():
     motion = observed(lambda t: 0.4 * t, 0.2)
-    motion.observe(0.1, [0.08, 0.5])
+    motion.add(0.1, [0.08, 0.5])
     assert_allclose(motion.speed(0.06), [0.4, 0.0], rtol=1e-9)
 
 
 def test_positions_of_a_robot_with_other_joints_are_forgotten():
     motion = observed(lambda t: 0.0, 0.5)
-    motion.observe(0.504, [0.0, 0.0, 0.0])
+    motion.add(0.504, [0.0, 0.0, 0.0])
     assert not motion.at_rest(0.001, 0.1)
 
 
@@ -64,5 +64,5 @@ def test_motion_of_an_hour_takes_no_more_room_than_one_of_a_second():
     motion = ArmMotion(0.3)
     for k in range(50_000):
         t = 0.004 * k
-        motion.observe(t, [0.05 * (t // 1.0), 0.5])
+        motion.add(t, [0.05 * (t // 1.0), 0.5])
         assert motion.at_rest(0.01, 0.3) == (t >= 0.3 and (t < 1.0 or t % 1.0 > 0.3005)) or abs(t % 1.0 - 0.3) < 0.01
