@@ -58,56 +58,40 @@ class TrajectoryTask(NamedTuple):
         return trajectory_kernel(self.model, self.link)
 
     def effort(self, trajectory: TrajectorySample) -> Array:
-        """Return the effort of every point; see `effort_along`."""
-        names, kernel = self.model.joint_names, self.prepare()
-        return effort_along(trajectory, names, kernel, gravity=self.gravity, payload=self.payload, kind=self.kind)
+        """Return the effort of every point, N m or N, shape (m, k), in the order of the trajectory's k joints.
 
+        What the robot adds itself is left out. Joints that it has not get an effort of zero.
 
-def effort_along(
-    trajectory: TrajectorySample,
-    joint_names: tuple[str, ...],
-    kernel: Kernel,
-    *,
-    gravity: Sequence[float],
-    payload: Sequence[float],
-    kind: Convention,
-) -> Array:
-    """Return the effort of every point, N m or N, shape (m, k), in the order of the trajectory's k joints.
+        Where points lack accelerations, they are those of a spline through what the points give: a cubic Hermite spline
+        through positions and velocities; or, through positions alone, the cubic spline with continuous acceleration
+        that starts and ends at rest.
 
-    Where points lack accelerations, they are those of a spline through what the points give: a cubic Hermite spline
-    through positions and velocities; or, through positions alone, the cubic spline with continuous acceleration that
-    starts and ends at rest. Joints that the robot has not get an effort of zero.
+        Args:
+            trajectory: the trajectory.
 
-    Args:
-        trajectory: the trajectory.
-        joint_names: the model's joints.
-        kernel: for the outputs "effort", "gravity" and "friction" of q, qd, qdd, gravity and payload, on arrays.
-        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,).
-        payload: inertial parameters of the payload, shape (10,).
-        kind: which part of the effort the robot adds itself; it is left out.
-
-    Raises:
-        MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not increase.
-    """
-    names = list(trajectory.names)
-    columns = find_joints(joint_names, names, "joint_names")
-    q, qd, qdd = (_table(trajectory, field, len(names)) for field in ("positions", "velocities", "accelerations"))
-    if q is None:
-        raise MessageError("points", "empty", "expected points, each with positions")
-    if qd is None or qdd is None:
-        rates = _spline(_times(trajectory), q, qd)
-        qd, qdd = rates[0] if qd is None else qd, rates[1] if qdd is None else qdd
-    inputs = q[:, columns], qd[:, columns], qdd[:, columns], np.array(gravity), np.array(payload)
-    effort, weight, friction = kernel(*inputs)
-    if kind != "raw":
-        effort = effort - weight
-    if robot_adds_friction(kind):
-        effort = effort - friction
-    if not np.all(np.isfinite(effort)):
-        raise MessageError("points", "too large", "an effort would not be finite")
-    table = np.zeros((len(q), len(names)))
-    table[:, columns] = effort
-    return table
+        Raises:
+            MessageError: joints are missing, lists have the wrong length, numbers are not finite or times do not
+                increase.
+        """
+        names = list(trajectory.names)
+        columns = find_joints(self.model.joint_names, names, "joint_names")
+        q, qd, qdd = (_table(trajectory, field, len(names)) for field in ("positions", "velocities", "accelerations"))
+        if q is None:
+            raise MessageError("points", "empty", "expected points, each with positions")
+        if qd is None or qdd is None:
+            rates = _spline(_times(trajectory), q, qd)
+            qd, qdd = rates[0] if qd is None else qd, rates[1] if qdd is None else qdd
+        inputs = q[:, columns], qd[:, columns], qdd[:, columns], np.array(self.gravity), np.array(self.payload)
+        effort, weight, friction = self.prepare()(*inputs)
+        if self.kind != "raw":
+            effort = effort - weight
+        if robot_adds_friction(self.kind):
+            effort = effort - friction
+        if not np.all(np.isfinite(effort)):
+            raise MessageError("points", "too large", "an effort would not be finite")
+        table = np.zeros((len(q), len(names)))
+        table[:, columns] = effort
+        return table
 
 
 def _table(trajectory: TrajectorySample, field: str, count: int) -> Array | None:
