@@ -22,14 +22,10 @@ class PayloadRamp:
     def __init__(self, link: str) -> None:
         self.link = link
         self._before: Sequence[float] = NO_PAYLOAD
-        self._target: Sequence[float] = NO_PAYLOAD
+        self.target: Sequence[float] = NO_PAYLOAD
+        """The parameters at the end of the ramp."""
         self.ramp = Ramp()
         """The change of the payload in time."""
-
-    @property
-    def target(self) -> Sequence[float]:
-        """The parameters at the end of the ramp."""
-        return self._target
 
     def change(self, parameters: Sequence[float], ramp_time: float, now: float) -> None:
         """Begin the ramp to another payload.
@@ -44,10 +40,10 @@ class PayloadRamp:
         """
         if not (isfinite(ramp_time) and ramp_time >= 0):
             raise InputError("ramp_time", f"expected a number of seconds, not negative, got {ramp_time}")
-        self._before, self._target = self.at(now), tuple(parameters)
+        self._before, self.target = self.at(now), tuple(parameters)
         self.ramp = Ramp(now, ramp_time)
 
     def at(self, now: float) -> Sequence[float]:
         """Return the parameters at a time, s, shape (10,)."""
         s = self.ramp.share(now)
-        return self._target if s == 1 else tuple(a + s * (b - a) for a, b in zip(self._before, self._target))
+        return self.target if s == 1 else tuple(a + s * (b - a) for a, b in zip(self._before, self.target))
