@@ -56,6 +56,13 @@ class LoopDelay:
         """The delay of the commands, and what the stamps hide of that of the states, s."""
         return max(self.declared + self.ahead, self._shown, self.way.delay)
 
+    @property
+    def clock_problem(self) -> str:
+        """What is wrong with the stamps, in words; empty: nothing that matters."""
+        if self.ahead <= 0.002:  # s
+            return ""
+        return f"stamps of joint_states are {1e3 * self.ahead:.3g} ms ahead of this node's clock"
+
     def on_state(self, now: float, measured_at: float) -> None:
         """Take notice of a state that comes now, s, and when it was measured, s."""
         late, ahead, measured_at = now - self._measured_at, max(measured_at - now, 0.0), min(measured_at, now)

@@ -185,7 +185,7 @@ def mode_status(runtime: ArmRuntime, interventions: Mapping[str, int]) -> Diagno
 def loop_status(runtime: ArmRuntime) -> DiagnosticStatus:
     """Return how late the loop is."""
     loop = runtime.loop
-    values = {"delay (ms)": 1e3 * loop.delay, "of it, way of the commands (ms)": 1e3 * loop.command_delay}
+    values = {"delay (ms)": 1e3 * loop.longest, "of it, way of the commands (ms)": 1e3 * loop.command_delay}
     if problem := loop.clock_problem:
         return status("loop", WARN, f"{problem}, which hides how old states are", values)
     return status("loop", OK, "fine", values)

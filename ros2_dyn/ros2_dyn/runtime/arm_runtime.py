@@ -14,6 +14,7 @@ from typing import Any
 
 from ros2_dyn.control.command_supervisor import STOP_FAILED
 from ros2_dyn.control.events import Event, rejection
+from ros2_dyn.control.loop_delay import LoopDelay
 from ros2_dyn.control.modes import AnyMode
 from ros2_dyn.errors import InputError, MessageError, Ros2DynError
 from ros2_dyn.model import RobotModel
@@ -22,7 +23,6 @@ from ros2_dyn.runtime.arm_observer import ArmObserver
 from ros2_dyn.runtime.calibration_run import CalibrationRuns
 from ros2_dyn.runtime.collision_monitor import CollisionUpdate
 from ros2_dyn.runtime.handover_protocol import ArmView
-from ros2_dyn.runtime.loop_observer import LoopReport
 from ros2_dyn.runtime.mode_manager import ModeManager
 from ros2_dyn.runtime.mode_requests import Asked, ModeRequests
 from ros2_dyn.runtime.model_monitor import ModelDifference
@@ -171,9 +171,9 @@ class ArmRuntime:
         return self._modes.active
 
     @property
-    def loop(self) -> LoopReport:
-        """How late the loop is, and what that costs."""
-        return self._observer.loop.report
+    def loop(self) -> LoopDelay:
+        """How late the loop is; to be read only."""
+        return self._observer.loop.delay
 
     @property
     def failsafe_config(self) -> FailsafeConfig | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import deque
 from math import inf
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,31 +19,14 @@ from ros2_dyn.runtime.state_pipeline import Observed
 from ros2_dyn.runtime.states import MeasuredState
 
 
-class LoopReport(NamedTuple):
-    """What is told of the loop."""
-
-    delay: float
-    """The longest time from a measurement to the end of its effort, s."""
-    command_delay: float
-    """The part of the commands, s."""
-    ahead: float
-    """How far the stamps of the states are ahead of their arrival, s."""
-
-    @property
-    def clock_problem(self) -> str:
-        """What is wrong with the stamps, in words; empty: nothing that matters."""
-        if self.ahead <= 0.002:  # s
-            return ""
-        return f"stamps of joint_states are {1e3 * self.ahead:.3g} ms ahead of this node's clock"
-
-
 class LoopObserver:
     """Watches states, commands and measured efforts."""
 
     def __init__(self, commands: CommandHistory) -> None:
         """Begin without knowledge of a loop to which these commands are given."""
         self._commands = commands
-        self._delay = LoopDelay(commands)
+        self.delay = LoopDelay(commands)
+        """How late the loop is."""
         self._passivity = PassivityObserver()
         self._periods: deque[float] = deque(maxlen=9)
         self.period = inf
@@ -55,7 +37,7 @@ class LoopObserver:
     @property
     def sampled(self) -> SampledLoop:
         """What the loop bears at the newest state."""
-        delay = max(self._delay.longest - self.period, 0.0)
+        delay = max(self.delay.longest - self.period, 0.0)
         return SampledLoop(self.period, delay, self._passivity.gain(), self._passivity.energy)
 
     @property
@@ -64,21 +46,16 @@ class LoopObserver:
         if self._state is None:
             return 0.0
         age = max(self._state.now - self._state.state.measured.measured_at, 0.0)
-        return min(age + self._delay.command_delay + self.period / 2, self._delay.timeout)
-
-    @property
-    def report(self) -> LoopReport:
-        """What is told of the loop."""
-        return LoopReport(self._delay.longest, self._delay.command_delay, self._delay.ahead)
+        return min(age + self.delay.command_delay + self.period / 2, self.delay.timeout)
 
     def use(self, settings: Settings) -> None:
         """Go on with other parameters."""
-        self._delay.timeout, self._delay.declared = settings.states.timeout, settings.commands.delay
+        self.delay.timeout, self.delay.declared = settings.states.timeout, settings.commands.delay
 
     def begin(self, commanded: bool) -> None:
         """Take notice that a mode begins, and whether the arm has been commanded until now."""
         if not commanded:
-            self._delay.way.begin()
+            self.delay.way.begin()
         self._passivity.restart()
 
     def on_state(self, observed: Observed) -> None:
@@ -88,16 +65,16 @@ class LoopObserver:
             self.period = median(self._periods)
             self._before = self._state.state.measured
         self._state = observed
-        self._delay.on_state(observed.now, observed.state.measured.measured_at)
+        self.delay.on_state(observed.now, observed.state.measured.measured_at)
 
     def on_effort(self, effort: Array, limit: Array) -> None:
         """Take the measured effort of the newest state, as it would be commanded, and the limits, N m or N."""
         if self._state is not None:
-            self._delay.way.on_effort(self._state.state.measured.measured_at, effort, limit)
+            self.delay.way.on_effort(self._state.state.measured.measured_at, effort, limit)
 
     def on_disobedience(self) -> None:
         """Take notice that the measured efforts are not those commanded: they say nothing of when these come."""
-        self._delay.way.disbelieve()
+        self.delay.way.disbelieve()
 
     def observe_energy(self, supply: Array | None) -> None:
         """Sum the energy that the law has fed into the arm until the newest state.
@@ -110,6 +87,6 @@ class LoopObserver:
             self._passivity.restart()
             return
         measured, before = self._state.state.measured, self._before
-        between = (measured.measured_at + before.measured_at) / 2 - self._delay.command_delay
+        between = (measured.measured_at + before.measured_at) / 2 - self.delay.command_delay
         applied = self._commands.at(between)
         self._passivity.on_state(np.array(measured.q), applied, supply, measured.measured_at - before.measured_at)

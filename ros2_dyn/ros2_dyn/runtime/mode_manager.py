@@ -217,7 +217,7 @@ class ModeManager:
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"
             self._events.append(Event("model unchecked", f"mode {name}: {text}"))
-        if problem := self._observer.loop.report.clock_problem:
+        if problem := self._observer.loop.delay.clock_problem:
             text = f"{problem}: do the clocks agree? The loop counts as later by that"
             self._events.append(Event("stamps ahead", text))
         self._entered, self._unmodelled = entry.mode, unmodelled
