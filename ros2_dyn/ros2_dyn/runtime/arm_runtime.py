@@ -198,7 +198,11 @@ class ArmRuntime:
         """
         self.require_robot("state")
         assert self._pipeline is not None
-        return self._pipeline.requested_state(sample)
+        if sample.names:
+            return self._pipeline.order.state(sample)
+        if self._pipeline.state is None:
+            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
+        return self._pipeline.state
 
     def external_efforts(self) -> CollisionUpdate:
         """Return the newest external efforts.
@@ -317,7 +321,7 @@ class ArmRuntime:
     def _use_payload(self, change: PayloadChange, now: float) -> Update:
         if change.robot is not None:
             assert self._pipeline is not None
-            self._pipeline.use_payload_link(change.robot)
+            self._pipeline.robot = change.robot
             self._modes.use(change.robot, now)
         elif change.changed:
             self._observer.on_payload_changed()
@@ -333,7 +337,8 @@ class ArmRuntime:
     def _on_collision_reset(self, asked: inputs.CollisionReset, now: float) -> Update:
         self.external_efforts()  # raises where none are observed
         assert self._pipeline is not None
-        self._pipeline.reset_collision()
+        assert self._pipeline.monitor is not None
+        self._pipeline.monitor.reset()
         self._observer.forget_collision()
         return self._update(replies=(Reply(asked.request),))
 

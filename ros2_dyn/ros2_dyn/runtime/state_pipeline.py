@@ -60,6 +60,7 @@ class StatePipeline:
             settings.states.timeout, "velocity" in settings.states.estimate, effort_gain=robot.effort_gain
         )
         self.robot = robot
+        """May be replaced by the same one whose payload is on another link."""
         self.order = JointOrder(model.joint_names)
         self.synchronizer = StateSynchronizer(settings.commands.target_timeout)
         self.monitor = collision_monitor(robot) if settings.collision.observes else None
@@ -109,27 +110,6 @@ class StatePipeline:
             contact_intended: whether the mode intends contact, which is no collision then.
         """
         return self.observe(self.judge(sample, now, commanded), now, contact_intended)
-
-    def requested_state(self, sample: JointSample) -> MeasuredState:
-        """Return the state that a request gives, or the newest measured one where it names no joints.
-
-        Raises:
-            MessageError: there is none, or as `JointOrder.state`.
-        """
-        if sample.names:
-            return self.order.state(sample)
-        if self.state is None:
-            raise MessageError("state", "empty", "no usable message has been received on joint_states either")
-        return self.state
-
-    def use_payload_link(self, robot: RobotDynamics) -> None:
-        """Go on with the same robot, whose payload is on another link."""
-        self.robot = robot
-
-    def reset_collision(self) -> None:
-        """Forget the collision."""
-        assert self.monitor is not None
-        self.monitor.reset()
 
     def external_efforts(self) -> CollisionUpdate:
         """Return the newest external efforts.
