@@ -171,7 +171,7 @@ class RobotDynamics:
 
     def link_pose(self, link: str, q: Sequence[float]) -> Array:
         """Return the pose of a link that the parameters name, in the base frame, shape (4, 4); empty: the base link."""
-        return self._frames[link].pose(q)
+        return self._frames[link](q)
 
     def as_commanded(self, effort: Array, gravity: Array) -> Array:
         """Return an effort as the controller expects it, from the whole joint effort, N m or N, shape (n,).

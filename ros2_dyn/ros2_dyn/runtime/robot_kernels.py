@@ -6,7 +6,7 @@ Where they are compiled aside, as in the node, they are compiled to C, which tak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -65,32 +65,25 @@ def link_kernel(model: RobotModel, link: str) -> Kernel:
     return compile_kernel(model, ("jacobian", "pose"), scalar_backend(), ("q",), link=link)
 
 
-class LinkFrame:
-    """The frame of any link, moving or fixed, for targets and stiffness that are given in it."""
-
-    def __init__(self, model: RobotModel, link: str) -> None:
-        """Find it; the kernel of a moving link takes some 30 ms to compile.
-
-        Args:
-            model: the robot.
-            link: its name; the base link where it is empty.
-        """
-        link = link or model.base_link
-        placement = model.link_frame(link)
-        self._fixed, self._kernel = np.eye(4), None
-        self._fixed[:3, :3], self._fixed[:3, 3] = placement.X.E.T, placement.X.r
-        if placement.body != BASE:
-            self._kernel = link_kernel(model, link)
-
-    def pose(self, q: Sequence[float]) -> Array:
-        """Return its pose in the base frame at joint positions, rad or m, shape (4, 4)."""
-        return self._fixed if self._kernel is None else np.array(self._kernel(q)[1])
-
-
 @lru_cache(maxsize=64)
-def link_frame(model: RobotModel, link: str) -> LinkFrame:
-    """Return the frame of a link; one that was found before is at hand. See `LinkFrame`."""
-    return LinkFrame(model, link)
+def link_frame(model: RobotModel, link: str) -> Callable[[Sequence[float]], Array]:
+    """Return the pose in the base frame, shape (4, 4), of any link, as a function of joint positions, rad or m.
+
+    Targets and stiffness are given in its frame. The kernel of a link that moves takes some 30 ms to compile; one that
+    was compiled before is at hand.
+
+    Args:
+        model: the robot.
+        link: its name; the base link where it is empty.
+    """
+    link = link or model.base_link
+    placement = model.link_frame(link)
+    if placement.body != BASE:
+        kernel = link_kernel(model, link)
+        return lambda q: np.array(kernel(q)[1])
+    fixed = np.eye(4)
+    fixed[:3, :3], fixed[:3, 3] = placement.X.E.T, placement.X.r
+    return lambda q: fixed
 
 
 @lru_cache(maxsize=4)

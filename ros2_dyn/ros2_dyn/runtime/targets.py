@@ -111,9 +111,9 @@ class Target:
     def _frame_pose(self, q: Sequence[float]) -> Array:
         """Return the pose of its frame, shape (4, 4): that of the first call where there is a pose."""
         if not self.has_pose:
-            return self._link.pose(q)
+            return self._link(q)
         if self._first is None:
-            self._first = self._link.pose(q)
+            self._first = self._link(q)
         return self._first
 
 
