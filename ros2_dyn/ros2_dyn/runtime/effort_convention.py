@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Literal
 
 from ros2_dyn.control.command_settings import Convention, robot_adds_friction
-from ros2_dyn.model.spatial import Array
 
 MeasuredEffort = Literal["raw", "gravity_compensated", "external"]
 """What joint_states gives: all that the joint exerts; that without gravity; or what the surroundings exert."""
@@ -31,17 +30,6 @@ def total_effort(
     if kind == "external":
         return [x - external for external, x in zip(measured, expected)]
     return measured
-
-
-def commanded_effort(kind: Convention, effort: Array, gravity: Array) -> Array:
-    """Return an effort as the controller expects it, from the whole joint effort, N m or N, shape (n,).
-
-    Args:
-        kind: what the controller expects.
-        effort: whole joint effort, N m or N, shape (n,).
-        gravity: the part of it that carries the weight, N m or N, shape (n,).
-    """
-    return effort if kind == "raw" else effort - gravity
 
 
 def own_effort(kind: Convention, gravity: tuple[float, ...], friction: tuple[float, ...]) -> tuple[float, ...] | None:

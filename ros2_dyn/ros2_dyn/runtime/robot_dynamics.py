@@ -18,7 +18,7 @@ from ros2_dyn.estimation.filters import FilteredDerivative
 from ros2_dyn.model import BASE, RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.command_interface import CommandConversion, command_limits
-from ros2_dyn.runtime.effort_convention import commanded_effort, total_effort
+from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
 from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, link_frame, robot_kernels, terms_kernel
 from ros2_dyn.runtime.settings import Settings
@@ -180,7 +180,7 @@ class RobotDynamics:
             effort: whole joint effort, N m or N, shape (n,).
             gravity: the part of it that carries the weight, N m or N, shape (n,).
         """
-        return commanded_effort(self.settings.commands.convention, effort, gravity)
+        return effort if self.settings.commands.convention == "raw" else effort - gravity
 
     def exerted(self, state: MeasuredState, terms: Terms, gravity: Array) -> Array | None:
         """Return the measured effort, as it would be commanded, N m or N, shape (n,); None where it is not reported.
