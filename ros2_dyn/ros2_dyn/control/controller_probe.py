@@ -21,9 +21,8 @@ DRIFT = 3
 
 
 class ProbeFinding(NamedTuple):
-    """What a probe has found, by the numbers of the joints."""
+    """What a probe has found, by the numbers of the joints; those that it does not name obey."""
 
-    obeying: tuple[int, ...]
     unknown: tuple[int, ...]
     """Joints whose measured efforts are too coarse."""
     disobeying: tuple[int, ...]
@@ -81,7 +80,7 @@ class ControllerProbe:
         everyone = tuple(range(n))
         needed = DRIFT + 2 * n + 1
         if min(len(self._measured), len(self._commanded)) < needed:
-            return ProbeFinding((), everyone, (), {})
+            return ProbeFinding(everyone, (), {})
         sent, _ = self._amplitudes(self._commanded)
         echo, error = self._amplitudes(self._measured)
         own = np.maximum(np.diag(sent), np.finfo(float).tiny)
@@ -91,8 +90,7 @@ class ControllerProbe:
         others = echo / own - 3 * error / own
         np.fill_diagonal(others, 0.0)
         answered = {i: int(np.argmax(others[:, i])) for i in disobeying if np.max(others[:, i]) > OBEYED}
-        obeying = tuple(i for i in everyone if i not in unknown and i not in disobeying)
-        return ProbeFinding(obeying, unknown, disobeying, answered)
+        return ProbeFinding(unknown, disobeying, answered)
 
     def _amplitudes(self, efforts: list[tuple[float, Array]]) -> tuple[Array, Array]:
         """Fit the oscillations of all joints to the efforts of each.

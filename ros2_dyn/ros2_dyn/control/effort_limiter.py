@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,13 +27,6 @@ class CommandLimits:
     """Maximum rate of change of the effort, N m/s or N/s."""
     velocity: Array
     """Maximum velocity, rad/s or m/s."""
-
-
-class Intervention(NamedTuple):
-    """A limit that changed a command."""
-
-    kind: str
-    text: str
 
 
 class EffortLimiter:
@@ -81,8 +73,8 @@ class EffortLimiter:
         """Return an effort clipped to the effort limits; NaN becomes zero."""
         return clip(np.where(np.isnan(effort), 0.0, effort), -self.limits.effort, self.limits.effort)
 
-    def limit(self, wanted: Array, now: float) -> tuple[Array, tuple[Intervention, ...]]:
-        """Return the next command, and the limits that changed it.
+    def limit(self, wanted: Array, now: float) -> tuple[Array, tuple[tuple[str, str], ...]]:
+        """Return the next command, and the limits that changed it: each as its kind, and a sentence.
 
         Args:
             wanted: requested effort, N m or N, shape (n,).
@@ -110,10 +102,10 @@ class EffortLimiter:
             return effort
         return begin + s * (effort - begin)
 
-    def _change(self, kind: str, wanted: Array, given: Array) -> Intervention | None:
+    def _change(self, kind: str, wanted: Array, given: Array) -> tuple[str, str] | None:
         changed = ~(np.abs(wanted - given) <= 1e-9)  # N m or N, which rounding changes; also where one is not a number
         if not changed.any():
             return None
         i = int(changed.argmax())
         joint = self.limits.joint_names[i]
-        return Intervention(kind, f"{kind} of '{joint}': {given[i]:.4g} for {wanted[i]:.4g} N m or N")
+        return kind, f"{kind} of '{joint}': {given[i]:.4g} for {wanted[i]:.4g} N m or N"

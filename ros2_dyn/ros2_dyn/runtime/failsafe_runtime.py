@@ -74,11 +74,6 @@ class FailsafeRuntime:
         self._motion = ArmMotion(REST_TIME)
         self._seen: MeasuredState | None = None
 
-    @property
-    def mode(self) -> str:
-        """The mode of its own runtime."""
-        return self._runtime.mode
-
     def on_joint_state(self, sample: JointSample, now: float) -> Update | None:
         """Take a message of joint states, at a time, s; return what it leads to once it has taken over."""
         self._heard_at = now
