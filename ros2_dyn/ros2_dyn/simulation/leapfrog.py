@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
@@ -18,30 +17,8 @@ MIN_SPEED = 1e-9
 """Speed below which friction over speed is taken at this speed, rad/s or m/s."""
 
 
-class LeapfrogKernel(Protocol):
-    """The constant acceleration of one step, from the state in the middle of it."""
-
-    def __call__(
-        self,
-        q: Sequence[float],
-        qd: Sequence[float],
-        speed: Sequence[float],
-        damping: Sequence[float],
-        tau: Sequence[float],
-    ) -> tuple[tuple[float, ...]]:
-        """Return the accelerations, rad/s^2 or m/s^2.
-
-        Args:
-            q: positions in the middle of the step, rad or m.
-            qd: velocities at its start, rad/s or m/s.
-            speed: estimated velocities in the middle of the step, none of them zero, rad/s or m/s.
-            damping: damping by the efforts, N m s/rad or N s/m.
-            tau: efforts in the middle of the step, without friction but for presliding, N m or N.
-        """
-
-
 @lru_cache(maxsize=256)
-def compile_leapfrog(model: RobotModel, step: float) -> LeapfrogKernel:
+def compile_leapfrog(model: RobotModel, step: float) -> Callable[..., tuple[tuple[float, ...]]]:
     """Compile the acceleration of a step for one robot.
 
     Friction and damping D act at the velocity ``qd + theta step qdd``, joint by joint. With ``z = step D / M_ii`` and
@@ -52,6 +29,12 @@ def compile_leapfrog(model: RobotModel, step: float) -> LeapfrogKernel:
     Args:
         model: the robot.
         step: integration step, s.
+
+    Returns:
+        The constant accelerations of a step, rad/s^2 or m/s^2, as a function of q (positions in the middle of the step,
+        rad or m), qd (velocities at its start, rad/s or m/s), speed (estimated velocities in the middle of the step,
+        none of them zero), damping (by the efforts, N m s/rad or N s/m) and tau (efforts in the middle of the step,
+        without friction but for presliding, N m or N).
     """
     n = model.n
     inputs = input_symbols(dict.fromkeys(("q", "qd", "speed", "damping", "tau"), n))
