@@ -104,7 +104,8 @@ def _wall(
     def begin() -> None:
         touching.begin()
         if target:
-            world.want_mode(next(name for name, mode in MODES.items() if target in mode.needs.follows))
+            needs = {name: mode.needs for name, mode in MODES.items()}
+            world.want_mode(next(name for name, n in needs.items() if target in (n.target, *n.may_follow)))
 
     return Fault(begin, touching.end)
 

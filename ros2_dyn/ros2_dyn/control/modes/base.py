@@ -46,11 +46,6 @@ class Needs:
     handover: bool = False
     """Whether it holds the arm during a handover to or from another controller."""
 
-    @property
-    def follows(self) -> tuple[TargetKind, ...]:
-        """All that it may follow."""
-        return self.may_follow if self.target is None else (self.target, *self.may_follow)
-
 
 class Law(NamedTuple):
     """What a law gives at a tick."""
