@@ -23,12 +23,12 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime import inputs
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn.runtime.command_interface import CommandConversion
-from ros2_dyn.simulation.brakes import Brakes
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY, Controllers, OwnGravity, gains_of_inertia
 from ros2_dyn.simulation.drives import drive_of
 from ros2_dyn.simulation.lossy_channel import LossyChannel
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
+from ros2_dyn_tools.campaign.brakes import Brakes
 from ros2_dyn_tools.campaign.driver import Driver
 from ros2_dyn_tools.campaign.event_queue import EventQueue
 from ros2_dyn_tools.campaign.record import Record, Recorder

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 
 from robots import MASS, cart, joint, link, robot
 from ros2_dyn.model import RobotModel
-from ros2_dyn.simulation.brakes import Brakes
 from ros2_dyn.simulation.simulated_arm import HeldEffort, SimulatedArm
+from ros2_dyn_tools.campaign.brakes import Brakes
 
 
 def braked(model: RobotModel, speed: float, force: float) -> SimulatedArm:
