@@ -73,7 +73,7 @@ async def take_over(arm: CommandedArm, controllers: Controllers) -> Outcome:
             still = [each for each in _active(failed.known, arm) if each.name != arm.effort_controller]
             return Outcome(False, str(failed), _text(_names(still)))
     arm.step("probe")
-    view = await _watch(arm, before, MAX_SETTLING, _probed)
+    view = await _watch(arm, before, MAX_SETTLING, lambda v: v.probe is not None or not v.holds)
     if problem := _disobedience(view, before):
         return await _switch_back(problem, arm, controllers, others)
     await _rest(arm, SETTLED_DISTANCE, MAX_SETTLING)
@@ -268,7 +268,7 @@ async def _hold(arm: CommandedArm) -> ArmView:
         await arm.enter_gravity()
     arm.step("hold")
     before = await arm.view()
-    view = await _watch(arm, before.q, MAX_SETTLING, _settled)
+    view = await _watch(arm, before.q, MAX_SETTLING, lambda v: v.settled or not v.holds)
     if not view.holds:
         raise Refused(f"mode gravity ended: {view.reason}")
     if not view.settled:
@@ -276,22 +276,8 @@ async def _hold(arm: CommandedArm) -> ArmView:
     return view
 
 
-def _settled(view: ArmView) -> bool:
-    """Return whether the ramps of mode gravity have ended, or the mode has."""
-    return view.settled or not view.holds
-
-
-def _probed(view: ArmView) -> bool:
-    """Return whether the probe of the controller has ended, or mode gravity has."""
-    return view.probe is not None or not view.holds
-
-
-def _never(_: ArmView) -> bool:
-    return False
-
-
 async def _watch(
-    arm: CommandedArm, before: Array, patience: float, enough: Callable[[ArmView], bool] = _never
+    arm: CommandedArm, before: Array, patience: float, enough: Callable[[ArmView], bool] = lambda _: False
 ) -> ArmView:
     """Return a view when it is enough, when the arm has moved from where it was before, or after a time, s."""
     view, waited = await arm.view(), 0.0
