@@ -138,7 +138,8 @@ class ArmRuntime:
     @property
     def collision_latched(self) -> bool:
         """Whether there was a collision that was not reset."""
-        return self._pipeline is not None and self._pipeline.monitor is not None and self._pipeline.monitor.collision
+        monitor = None if self._pipeline is None else self._pipeline.monitor
+        return monitor is not None and monitor.detector.collision
 
     @property
     def detector_blind(self) -> bool:
@@ -338,7 +339,7 @@ class ArmRuntime:
         self.external_efforts()  # raises where none are observed
         assert self._pipeline is not None
         assert self._pipeline.monitor is not None
-        self._pipeline.monitor.reset()
+        self._pipeline.monitor.detector.reset()
         self._observer.forget_collision()
         return self._update(replies=(Reply(asked.request),))
 

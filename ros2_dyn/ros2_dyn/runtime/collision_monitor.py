@@ -75,7 +75,9 @@ class CollisionMonitor:
             measured: what the driver calls effort.
             cutoff: cut-off of the driver's low-pass of efforts, Hz; infinite: none.
         """
-        self._contact, self._detector, self._measured = IntendedContact(), CollisionDetector(threshold), measured
+        self.detector = CollisionDetector(threshold)
+        """Latches a collision."""
+        self._contact, self._measured = IntendedContact(), measured
         self._given = (model, bandwidth, tuple(threshold), measured, cutoff)
         self._observer = DirectObserver(bandwidth) if measured == "external" else MomentumObserver(bandwidth, cutoff)
         self._last: tuple[MeasuredState, Sequence[float]] | None = None
@@ -84,24 +86,11 @@ class CollisionMonitor:
     @property
     def has_thresholds(self) -> bool:
         """Whether a collision can be detected."""
-        return any(map(isfinite, self._detector.threshold))
-
-    @property
-    def collision(self) -> bool:
-        """Whether a collision is latched."""
-        return self._detector.collision
-
-    def latch(self, collision: bool) -> None:
-        """Go on with a collision that is latched already, or with none."""
-        self._detector.collision = collision
+        return any(map(isfinite, self.detector.threshold))
 
     def is_like(self, other: CollisionMonitor) -> bool:
         """Return whether another monitor observes and judges the same in the same way."""
         return self._given == other._given
-
-    def reset(self) -> None:
-        """Forget the collision."""
-        self._detector.reset()
 
     def update(
         self, state: MeasuredState, terms: Terms, robot: RobotDynamics, now: float, *, contact_intended: bool = False
@@ -127,7 +116,7 @@ class CollisionMonitor:
         t = 1e-9 * state.stamp
         if not self._observe(t, state, terms, robot, now):
             return None
-        residual, detector = self._observer.value, self._detector
+        residual, detector = self._observer.value, self.detector
         begins = detector.update(residual)
         if self._contact.excuses(contact_intended, any(detector.exceeded), now) and begins:
             detector.collision = begins = False

@@ -96,7 +96,7 @@ class StatePipeline:
                 self.monitor, self.collision = before.monitor, before.collision
                 self.observed_at, self.blind = before.observed_at, before.blind
             else:
-                self.monitor.latch(before.monitor.collision)
+                self.monitor.detector.collision = before.monitor.detector.collision
 
     def on_joint_state(
         self, sample: JointSample, now: float, *, commanded: bool = False, contact_intended: bool = False
@@ -182,7 +182,7 @@ class StatePipeline:
             if terms is None:
                 continue
             seen = self._observe(state.measured, terms, now, contact_intended)
-            collision = self.monitor is not None and self.monitor.collision
+            collision = self.monitor is not None and self.monitor.detector.collision
             newest = state.measured is self.state
             observed.append(Observed(state, terms, seen, self.observed_at, collision, self._stamped, newest, now))
         return self._passed(observed=tuple(observed))
