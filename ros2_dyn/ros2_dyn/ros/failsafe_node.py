@@ -121,7 +121,7 @@ class FailsafeNode(ServedNode):
             self._end()
             return
         signs = NodeSigns(self._node_is_alive, self._memory.beats, self._memory.read(), self.ending)
-        update = self._runtime.on_time(signs, self._now())
+        update = self._runtime.on_time(signs, self._now(), time.monotonic())
         if self._runtime.taken_over and not self._taken_over:
             self._taken_over = True
             self._memory.take()  # before the first command, so that the node does not command beside it
