@@ -96,7 +96,6 @@ class Hold:
         speed: Array,
         loose: Array,
         moves: Array,
-        learns: bool,
         dt: float,
     ) -> Array:
         """Return the efforts of the springs at a state, N m or N, shape (n,).
@@ -111,7 +110,6 @@ class Hold:
             loose: joints whose springs begin anew, shape (n,), bool.
             moves: joints that no friction holds, shape (n,), bool: the others are held where they are, and add nothing
                 to the sum.
-            learns: whether the sum may change.
             dt: time since the state before, s.
 
         Returns:
@@ -125,7 +123,7 @@ class Hold:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
-            spent = learns & ~moves & (np.abs(self._spring) >= most)
+            spent = ~moves & (np.abs(self._spring) >= most)
             lost = self._spring - position_hold(arm.M, np.where(spent, 0.0, self._stretch), rate, most)
             self.correction = self.carrying(np.where(loose, 0.0, lost))
             self.anchor, self._way = np.where(spent, q, self.anchor), np.where(spent, 0.0, self._way)
@@ -141,6 +139,6 @@ class Hold:
         sum_ = self.carrying(np.zeros_like(q))
         given_way = rate**2 * np.diag(arm.M) * np.abs(qd) * dt
         decay = np.where(moves & (sum_ * qd > 0), clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
-        learned = np.where(learns & ~loose, growth - decay, 0.0)
+        learned = np.where(loose, 0.0, growth - decay)
         self.correction = clip(self.carrying(learned), -limits.effort, limits.effort)
         return self._spring

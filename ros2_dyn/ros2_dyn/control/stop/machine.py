@@ -122,7 +122,7 @@ class Stop:
             self.phase = found.phase
 
     def on_model_changed(self, now: float) -> None:
-        """Learn anew from a time, s, on: what held the arm at rest may not hold it by another model."""
+        """Let no joint go that moves fast from a time, s, on: another model may move it, where no hand does."""
         self._model_changed = now
 
     def without(self, effort: Array) -> Array:
@@ -150,7 +150,7 @@ class Stop:
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves = speed >= REST_SPEED
-        return self.hold.spring(arm, given.rate, limits, speed=speed, loose=loose, moves=moves, learns=brakes, dt=dt)
+        return self.hold.spring(arm, given.rate, limits, speed=speed, loose=loose, moves=moves, dt=dt)
 
     def judge(
         self, motion: ArmMotion, seen: SeenState, given: BrakeInput, *, turning: float, driving: Array
