@@ -157,11 +157,6 @@ class ArmRuntime:
         return self._modes.commands
 
     @property
-    def _commanding(self) -> str:
-        """The mode while commands leave; empty: none do."""
-        return self.mode if self.commands else ""
-
-    @property
     def reason(self) -> str:
         """Why the last mode ended, where it did not end by request."""
         return self._modes.reason
@@ -314,10 +309,10 @@ class ArmRuntime:
 
     def _on_payload_request(self, asked: inputs.PayloadRequest, now: float) -> Update:
         q = None if self.state is None else self.state.q
-        return self._use_payload(change_payload(self.robot, asked, q, self._commanding, now), now)
+        return self._use_payload(change_payload(self.robot, asked, q, self._modes.commanding, now), now)
 
     def _on_payload_link_made(self, done: WorkDone, now: float) -> Update:
-        return self._use_payload(finish_payload_change(done, self.robot, self._commanding, now), now)
+        return self._use_payload(finish_payload_change(done, self.robot, self._modes.commanding, now), now)
 
     def _use_payload(self, change: PayloadChange, now: float) -> Update:
         if change.robot is not None:

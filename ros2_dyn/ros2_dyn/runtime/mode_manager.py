@@ -59,6 +59,11 @@ class ModeManager:
         return self._supervisor.mode
 
     @property
+    def commanding(self) -> str:
+        """The name of the mode while commands leave; empty: none do."""
+        return self.mode if self.commands else ""
+
+    @property
     def active(self) -> AnyMode | None:
         """The mode whose law determines the commands; None: none does."""
         return self._entered if self._supervisor.is_active else None
