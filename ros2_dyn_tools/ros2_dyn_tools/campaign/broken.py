@@ -70,8 +70,15 @@ def worst(record: Record, t: Array, values: Array, allowed: float) -> Iterator[B
 
 
 def lasting(motion: Motion, bad: Array, seconds: float, *, values: Array, allowed: float) -> Iterator[Broken]:
-    """Yield the first instant at which what is bad has lasted for longer than a time, s."""
-    begun = np.maximum.accumulate(np.where(bad, -1, np.arange(len(bad))))
+    """Yield the first instant at which what is bad has lasted for longer than a time, s.
+
+    It has to end for as long: what swings is no better for its turning points.
+    """
+    ends = ~bad
+    for begin, end in spans(~bad):
+        if 0 < begin and end < len(bad) and motion.t[end] - motion.t[begin - 1] <= seconds + 0.005:
+            ends[begin:end] = False
+    begun = np.maximum.accumulate(np.where(ends, np.arange(len(bad)), -1))
     lasts = bad & (motion.t - motion.t[np.maximum(begun, 0)] > seconds + 0.005)
     if lasts.any():
         yield Broken(float(motion.t[int(np.argmax(lasts))]), "tip", float(values[bad].max()), allowed)

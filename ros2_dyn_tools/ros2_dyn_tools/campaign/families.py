@@ -26,7 +26,7 @@ MIN_GAP, MAX_GAP = 0.1, 0.5
 UNPREMISED = "unpremised"
 """Name of the family that no premise covers."""
 REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed")
-PROCESSES = ("node killed", "node terminated", "node hangs", "node stopped", "interpreter held")
+PROCESSES = ("node killed", "node killed while it brakes", "node terminated", "node hangs", "node stopped", "interpreter held")
 COMMANDERS = (
     "subscriber lost",
     "controller switched",
@@ -39,7 +39,12 @@ HANDS, WALLS = ("arm pushed", "arm leaned on", "arm led"), ("wall", "wall presse
 PAYLOADS = ("payload declared",)
 HANDOVERS = ("handed over", "handover fails")
 STATES = (*(kind for kind in DRIVER_FAULTS if kind != "names swapped"), "states late", "states lost", "clocks jump")
-SLOW = (promises.tip_speed, promises.joint_speed)
+STEADY = (promises.velocity_limit, promises.swings)
+SLIPS = ("encoder slips",)
+"""During which a servo goes where its encoder slips to."""
+SLOW = (promises.tip_speed, promises.joint_speed, *STEADY)
+HELD = (promises.travel, promises.stopped_speed)
+STOPPED = (*HELD, promises.left_at_rest, promises.position_limit)
 NOTHING = Disturbances()
 
 
@@ -111,7 +116,7 @@ FAMILIES: dict[str, Family] = {
             "right model",
             0.1,
             (*REQUESTS, "targets stop", "joints permuted", "messages repeated"),
-            (promises.travel, promises.brakes, promises.position_limit, *SLOW, promises.enable),
+            (*STOPPED, promises.brakes, *SLOW, promises.enable),
             rest=1.0,
             near_limits=0.3,
             quiet=0.1,
@@ -120,7 +125,7 @@ FAMILIES: dict[str, Family] = {
             "targets",
             0.1,
             tuple(TARGET_FAULTS),
-            (promises.travel, promises.position_limit, *SLOW),
+            (*STOPPED, promises.brakes, *SLOW),
             slew_rates=(5.0, 40.0),
             near_limits=0.5,
             modes=("feed_forward", "feed_forward", "force", "impedance"),
@@ -130,7 +135,7 @@ FAMILIES: dict[str, Family] = {
             "payload",
             0.05,
             PAYLOADS,
-            (promises.payload, *SLOW),
+            (promises.payload, *STOPPED, promises.brakes, *SLOW),
             Disturbances(changes=PAYLOADS),
             modes=("gravity",),
             variants=(1, 3),
@@ -140,7 +145,7 @@ FAMILIES: dict[str, Family] = {
             "wrong model",
             0.1,
             (*WRONG_MODELS, *ABSURD),
-            SLOW,
+            (promises.left_at_rest, *SLOW),
             Disturbances(ABSURD, WRONG_MODELS),
             faults_per_world=6,
         ),
@@ -148,8 +153,8 @@ FAMILIES: dict[str, Family] = {
             "untouched",
             0.05,
             ("enable lost", "encoder slips", "messages repeated"),
-            (promises.untouched, *SLOW),
-            Disturbances(("encoder slips",)),
+            (promises.untouched, *STOPPED, *SLOW, promises.enable),
+            Disturbances(SLIPS),
             modes=("gravity", "gravity", "hand_guiding"),
             gaps=(0.5, 1.5),
             faults_per_world=6,
@@ -159,8 +164,8 @@ FAMILIES: dict[str, Family] = {
             "states",
             0.15,
             STATES,
-            (promises.silence, promises.blind_command),
-            Disturbances(STATES),
+            (promises.silence, promises.blind_command, *STOPPED, *SLOW),
+            Disturbances(SLIPS, unseen=tuple(kind for kind in STATES if kind not in SLIPS)),
             rest=2.5,
             gaps=(1.5, 2.5),
             faults_per_world=10,
@@ -169,16 +174,16 @@ FAMILIES: dict[str, Family] = {
             "processes",
             0.1,
             PROCESSES,
-            (promises.travel, promises.takeover),
+            (*STOPPED, promises.brakes, *SLOW, promises.takeover),
             gaps=(0.6, 1.5),
             faults_per_world=8,
         ),
-        Family("other commander", 0.1, COMMANDERS, (promises.other_commander,), Disturbances(COMMANDERS)),
+        Family("other commander", 0.1, COMMANDERS, (promises.other_commander, *HELD, *SLOW), Disturbances(COMMANDERS)),
         Family(
             "hand",
             0.05,
             HANDS,
-            SLOW,
+            (promises.left_at_rest, *SLOW, promises.enable),
             Disturbances(HANDS),
             velocity_scales=(0.6, 1.0),
             gaps=(0.5, 1.5),
@@ -190,7 +195,7 @@ FAMILIES: dict[str, Family] = {
             "collision",
             0.05,
             ("arm pushed",),
-            (promises.collision,),
+            (promises.collision, promises.left_at_rest, *STEADY),
             Disturbances(("arm pushed",)),
             gaps=(0.5, 1.5),
             modes=("feed_forward",),
@@ -202,7 +207,7 @@ FAMILIES: dict[str, Family] = {
             "wall",
             0.08,
             WALLS,
-            (*SLOW, promises.wall_force),
+            (*STOPPED, *SLOW, promises.wall_force),
             Disturbances(WALLS),
             delays=(0.0, 0.03),
             forces=(5.0, 25.0),
@@ -213,7 +218,7 @@ FAMILIES: dict[str, Family] = {
             "handover",
             0.05,
             HANDOVERS,
-            (promises.handover, *SLOW),
+            (promises.handover, *STOPPED, *SLOW),
             Disturbances(HANDOVERS),
             modes=("gravity",),
             faults_per_world=2,

@@ -145,6 +145,17 @@ def node_killed(world: World, rng: np.random.Generator) -> Fault:
     return Fault(world.node.kill, nothing)
 
 
+def node_killed_while_it_brakes(world: World, rng: np.random.Generator) -> Fault:
+    """Let the mode be left, and kill the node before another one is requested."""
+    delay = float(rng.uniform(0.01, 0.1))
+
+    def begin() -> None:
+        world.node.input(ModeRequest(MONITOR))
+        world.queue.after(delay, world.node.kill)
+
+    return Fault(begin, nothing)
+
+
 def node_terminated(world: World, rng: np.random.Generator) -> Fault:
     """End the node and its failsafe process in order; the node is started again after a while."""
     return Fault(world.node.terminate, nothing)
@@ -351,6 +362,7 @@ FAULTS: dict[str, MakeFault] = {
     "arm restarted": arm_restarted,
     "clocks jump": clocks_jump,
     "node killed": node_killed,
+    "node killed while it brakes": node_killed_while_it_brakes,
     "node terminated": node_terminated,
     "node hangs": node_hangs,
     "node stopped": node_hangs,

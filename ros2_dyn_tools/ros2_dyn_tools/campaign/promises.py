@@ -19,8 +19,12 @@ SLEW_TIME = 0.02
 """A command changes by no more than the slew rate allows in this time, s."""
 REST_SPEED = 0.05
 """Speed below which a joint rests, rad/s or m/s."""
+LEFT_TIME = 0.3
+"""Time for which an arm has rested when its commands end, s."""
 LET_GO_TIME = 2.0
 """Time for which rest is promised after a node that lives has ended its commands, s."""
+MAX_TURNS = 12
+"""Largest number of turning points of a joint in a second, between speeds above that of rest: twice those of targets."""
 MAX_TRAVEL = 0.3
 """Longest way of a joint after a stop, rad or m."""
 LIMIT_MARGIN = 0.05
@@ -56,6 +60,13 @@ class Disturbances(NamedTuple):
     """Kinds of faults during which more than the node's commands moves the arm, or nothing can brake it."""
     changes: Sequence[str] = ()
     """Kinds of faults whose beginning and end change what the arm is: rest is promised amid them."""
+    unseen: Sequence[str] = ()
+    """Kinds of faults during which the arm may not be seen: it goes no farther and is no faster, and rests afterwards."""
+
+    @property
+    def of_rest(self) -> Disturbances:
+        """Those of rest."""
+        return self._replace(during=(*self.during, *self.unseen))
 
 
 Check = Callable[[Record, Disturbances], Iterator[Broken]]
@@ -171,7 +182,7 @@ def judged_rests(record: Record, disturbing: Disturbances, within: float) -> int
     if not within:
         return 0
     motion = record.motion
-    calm, since = _calm(record, disturbing)
+    calm, since = _calm(record, disturbing.of_rest)
     return len(np.unique(since[calm & (motion.t - motion.t[since] > within)]))
 
 
@@ -181,7 +192,7 @@ def rest(seconds: float) -> Promise:
     def rest(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         """Joints are slower than {REST_SPEED:g} rad/s from {seconds:g} s after a stop or the last fault on."""
         motion = record.motion
-        calm, since = _calm(record, disturbing)
+        calm, since = _calm(record, disturbing.of_rest)
         late = calm & (motion.t - motion.t[since] > seconds)
         yield from worst(record, motion.t, np.where(late[:, None], np.abs(motion.qd), 0.0), REST_SPEED)
 
@@ -195,6 +206,28 @@ def travel(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     calm, since = _calm(record, disturbing)
     way = np.where(calm[:, None], np.abs(motion.q - motion.q[since]), 0.0)
     yield from worst(record, motion.t, way, MAX_TRAVEL)
+
+
+@_promise
+def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    """A stopped arm that was slow is faster than the tip, or a joint on its lever, may be for {TIP_TIME:g} s at most."""
+    motion, (calm, since) = record.motion, _calm(record, disturbing)
+    speeds = {1.0: motion.tip_speed, LEVER: np.abs(motion.qd).max(axis=1)}
+    for lever, speed in speeds.items():
+        allowed = TIP_FACTOR * record.declared.max_tip_speed / lever
+        slow = _last(motion, calm & (speed <= allowed)) >= motion.t[since]
+        yield from lasting(motion, calm & slow & (speed > allowed), TIP_TIME, values=speed, allowed=allowed)
+
+
+@_promise
+def left_at_rest(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    """Commands of a process that lives end where joints have been slower than {REST_SPEED:g} rad/s for {LEFT_TIME:g} s."""
+    motion, commander = record.motion, record.motion.commander
+    left = (commander[1:] == "") & (commander[:-1] != "") & (commander[:-1] != "brakes")
+    for i in np.flatnonzero(left) + 1:
+        if motion.mode[i] or commander[i - 1] == "failsafe":
+            before = (motion.t >= motion.t[i] - LEFT_TIME) & (motion.t < motion.t[i])
+            yield from worst(record, motion.t[i : i + 1], np.abs(motion.qd[before]).max(axis=0)[None], REST_SPEED)
 
 
 @_promise
@@ -228,6 +261,24 @@ def joint_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     yield from _slow(record, speed, record.declared.max_tip_speed / LEVER)
 
 
+@_promise
+def velocity_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    """In no mode a joint is faster than {TIP_FACTOR:g} times `velocity_scale` times its limit for {TIP_TIME:g} s."""
+    share = np.max(np.abs(record.motion.qd) / record.declared.max_velocity, axis=1)
+    yield from lasting(record.motion, record.active & (share > TIP_FACTOR), TIP_TIME, values=share, allowed=TIP_FACTOR)
+
+
+@_promise
+def swings(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    """No joint turns more than {MAX_TURNS:g} times in 1 s, between speeds above {REST_SPEED:g} rad/s."""
+    motion = record.motion
+    for joint, qd in zip(record.declared.joint_names, motion.qd.T):
+        fast = np.flatnonzero((np.abs(qd) > REST_SPEED) & (motion.commander != ""))
+        t = motion.t[fast[1:][np.diff(np.sign(qd[fast])) != 0]]
+        for late in np.flatnonzero(t[MAX_TURNS:] - t[:-MAX_TURNS] <= 1.0)[:1]:
+            yield Broken(float(t[late + MAX_TURNS]), joint, MAX_TURNS + 1.0, MAX_TURNS)
+
+
 def _slow(record: Record, speed: Array, limit: float) -> Iterator[Broken]:
     motion, allowed = record.motion, TIP_FACTOR * limit
     fast = motion.in_mode(record.declared.slow_modes) & (speed > allowed)
@@ -254,7 +305,7 @@ def enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Without the enabling signal a mode that needs it ends within {ENABLE_TIME:g} s."""
     motion = record.motion
     enabled = motion.in_mode(record.declared.enabled_modes)
-    for begin, end, _ in record.faults("enable lost"):
+    for begin, end, _ in record.faults("enable lost", "arm leaned on"):
         without = (motion.t > begin + ENABLE_TIME) & (motion.t < end)
         yield from first(motion.t, without & enabled, np.inf, ENABLE_TIME)
 
@@ -291,14 +342,14 @@ def other_commander(record: Record, disturbing: Disturbances) -> Iterator[Broken
 @_promise
 def takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """The failsafe process commands within {TAKEOVER_TIME:g} s."""
-    motion, active = record.motion, record.active
+    motion, commands = record.motion, record.motion.commander == "node"
     back = record.times("node", "resumes")
     for t in sorted(record.times("node", "killed") + record.times("node", "hangs")):
         i = int(np.searchsorted(motion.t, t)) - 1
-        if i < 0 or not active[i] or any(t < each < t + TAKEOVER_TIME for each in back):
+        if i < 0 or not commands[i] or any(t < each < t + TAKEOVER_TIME for each in back):
             continue
-        entered = [each for each in record.times("mode") if each < t][-1]
-        if not ((record.commands.t >= entered) & (record.commands.t <= t)).any():
+        begun = _last(motion, ~commands)[i]
+        if not ((record.commands.t >= begun) & (record.commands.t <= t)).any():
             continue  # it had not begun to command
         by_failsafe = record.commands.t[record.commands.publisher == "failsafe"]
         after = by_failsafe[by_failsafe >= t]

@@ -43,6 +43,8 @@ class Declared:
     """Largest rates of change of the commanded efforts, N m/s or N/s, shape (n,)."""
     velocity_limit: Array
     """rad/s or m/s, shape (n,)."""
+    max_velocity: Array
+    """Velocities above which modes end: `velocity_scale` times the limits, rad/s or m/s, shape (n,)."""
     lower: Array
     """Position limits, rad or m, shape (n,)."""
     upper: Array

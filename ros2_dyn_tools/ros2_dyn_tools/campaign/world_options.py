@@ -16,7 +16,6 @@ import numpy as np
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
-from ros2_dyn.runtime.command_interface import command_limits
 from ros2_dyn.runtime.inputs import PayloadRequest
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.lossy_channel import LossyChannel
@@ -24,6 +23,9 @@ from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.record import Declared
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
+
+ENABLED = ("hand_guiding", "force", "impedance")
+"""Modes that docs/safety.md lists as those that need the enabling signal, whatever they say of themselves."""
 
 
 @dataclass(frozen=True)
@@ -64,24 +66,28 @@ class WorldOptions:
 
 
 def declared(arm: RobotModel, description: RobotModel, settings: Settings) -> Declared:
-    """Return the limits that a description and parameters declare, in the order of the arm's joints."""
-    limits = command_limits(description, settings.commands)
+    """Return the limits that a description and parameters declare, in the order of the arm's joints.
+
+    They follow from what docs/safety.md promises, not from what the node makes of it.
+    """
+    effort = settings.commands.effort_scale * description.effort_limit
     order = [description.joint_names.index(name) for name in arm.joint_names]
     threshold = settings.in_order(settings.collision.threshold, arm, inf)
     stiffness = np.array(settings.in_order(settings.commands.effort_per_unit, arm, 0.0))
     return Declared(
         arm.joint_names,
-        limits.effort[order],
-        limits.slew_rate[order],
+        effort[order],
+        settings.commands.slew_rate * effort[order],
         arm.velocity_limit,
+        settings.commands.velocity_scale * description.velocity_limit[order],
         arm.lower,
         arm.upper,
         np.array(threshold) if settings.collision.observes else np.full(arm.n, inf),
         settings.states.timeout,
         settings.commands.max_tip_speed,
         tuple(MODES),
-        tuple(name for name, mode in MODES.items() if mode.needs.target != "joints"),
-        tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal),
+        tuple(name for name in MODES if name != "feed_forward"),
+        tuple(name for name, mode in MODES.items() if mode.needs.enabling_signal or name in ENABLED),
         stiffness if settings.commands.command_effort == "position_offset" else None,
     )
 

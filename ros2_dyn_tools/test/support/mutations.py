@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Eighteen deliberate faults in the code, by name: each replaces one decision while it is active.
+"""Twenty-four deliberate faults in the code, by name: each replaces one decision while it is active.
 
 All that is patched is named here, so that a change of the runtime is followed in this file alone.
 """
@@ -150,6 +150,81 @@ def payload_without_ramp() -> AbstractContextManager[None]:
     return _wrapped(PayloadRamp, "change", wrap)
 
 
+def commands_end_where_states_do() -> AbstractContextManager[None]:
+    """Let commands end at once, and not brake, where states are too old."""
+
+    def wrap(stop: Any) -> Callable[..., Any]:
+        def stopped(self: CommandSupervisor, kind: str, detail: str = "") -> None:
+            (self.abort if kind == "state stale" else partial(stop, self))(kind, detail)
+
+        return stopped
+
+    return _wrapped(CommandSupervisor, "stop", wrap)
+
+
+def nothing_carries_an_arm_that_is_not_seen() -> AbstractContextManager[None]:
+    """Let commands slew to zero without states."""
+
+    def wrap(ramp_down: Any) -> Callable[..., Any]:
+        def dropped(self: CommandSupervisor, now: float) -> Any:
+            carried = self.carried
+            self.carried = None if carried is None else np.zeros_like(carried)
+            try:
+                return ramp_down(self, now)
+            finally:
+                self.carried = carried
+
+        return dropped
+
+    return _wrapped(CommandSupervisor, "ramp_down", wrap)
+
+
+def stop_that_drives_at_first() -> AbstractContextManager[None]:
+    """Let a stop drive the arm for 0.4 s, and brake then."""
+
+    def wrap(brake: Any) -> Callable[..., Any]:
+        def driven(self: CommandSupervisor, seen: Any, given: BrakeInput) -> Any:
+            if self._stop._since is None or seen.now - self._stop._since < 0.4:
+                given = given._replace(damped=1.5 * given.gravity - 0.5 * given.damped, rate=0.0)
+            return brake(self, seen, given)
+
+        return driven
+
+    return _wrapped(CommandSupervisor, "brake", wrap)
+
+
+def efforts_that_shake() -> AbstractContextManager[None]:
+    """Let modes shake a joint by a seventh of its effort, 8 times a second."""
+
+    def wrap(follow: Any) -> Callable[..., Any]:
+        def shaken(self: CommandSupervisor, effort: Any, gravity: Any, now: float, *rest: Any) -> Any:
+            shake = np.zeros_like(gravity)
+            shake[1] = 0.15 * self.limits.effort[1] * np.sin(2 * np.pi * 8 * now)
+            return follow(self, effort + shake, gravity, now, *rest)
+
+        return shaken
+
+    return _wrapped(CommandSupervisor, "follow", wrap)
+
+
+def joints_not_watched() -> AbstractContextManager[None]:
+    """Let joints be as fast as they may in all modes."""
+    return _without("joint_speed")
+
+
+def braking_node_not_replaced() -> AbstractContextManager[None]:
+    """Let the failsafe process replace no node that brakes or holds the arm."""
+
+    def wrap(why: Any) -> Callable[..., str]:
+        def only_of_modes(self: FailsafeRuntime, signs: Any) -> str:
+            brakes = signs.command is not None and signs.command.stop.phase != "active"
+            return "" if brakes else why(self, signs)
+
+        return only_of_modes
+
+    return _wrapped(FailsafeRuntime, "_why_take_over", wrap)
+
+
 # ---- what undoes the answers to findings
 
 
@@ -233,6 +308,12 @@ MUTATIONS = {
     "joint limits ignored": Mutation(joint_limits_ignored, "targets", ("position limit",)),
     "thresholds ignored": Mutation(thresholds_ignored, "collision", ("collision",)),
     "payload without ramp": Mutation(payload_without_ramp, "payload", ("payload",)),
+    "commands end where states do": Mutation(commands_end_where_states_do, "states", ("left at rest",)),
+    "unseen arm not carried": Mutation(nothing_carries_an_arm_that_is_not_seen, "states", ("stopped speed", "travel")),
+    "stop that drives at first": Mutation(stop_that_drives_at_first, "states", ("stopped speed", "travel")),
+    "efforts that shake": Mutation(efforts_that_shake, "right model", ("swings",)),
+    "joints not watched": Mutation(joints_not_watched, "targets", ("velocity limit",)),
+    "braking node not replaced": Mutation(braking_node_not_replaced, "processes", ("takeover",)),
     "servos sent anywhere": Mutation(servos_sent_anywhere, "states", ("servo speed", "servo range")),
     "what held forgotten": Mutation(what_held_the_arm_forgotten, "untouched", ("untouched", "tip speed")),
     "joints as fast as they may": Mutation(joints_as_fast_as_they_may, "hand", ("joint speed",)),

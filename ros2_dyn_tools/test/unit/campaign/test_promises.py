@@ -9,7 +9,7 @@ import pytest
 from mutations import MUTATIONS, faults_until_found
 from rooms import TOP, imports
 from ros2_dyn_tools.campaign import promises
-from ros2_dyn_tools.campaign.families import FAMILIES, NOTHING
+from ros2_dyn_tools.campaign.families import FAMILIES, NOTHING, Disturbances
 from ros2_dyn_tools.campaign.record import Commands, Declared, Event, Motion, Record
 from ros2_dyn_tools.campaign.runner import play_world, world_seeds
 from tiers import FULL
@@ -39,7 +39,7 @@ def test_families_share_all_worlds_and_name_faults_once():
     assert sum(family.share for family in FAMILIES.values()) == pytest.approx(1.0)
     assert all(len(set(family.faults)) == len(family.faults) for family in FAMILIES.values())
     for family in FAMILIES.values():
-        assert {*family.disturbing.during, *family.disturbing.changes} <= set(family.faults)
+        assert {kind for kinds in family.disturbing for kind in kinds} <= set(family.faults)
 
 
 def falling_at(t_fall: float, last: str, mode_after: str = "monitor") -> Record:
@@ -97,6 +97,76 @@ def test_failsafe_process_takes_over_from_a_node_that_had_begun_to_command(first
     commands = Commands(np.array([first_command + 0.005]), one, one, np.array(["node"]), one[:, 0])
     found = promises.takeover.check(Record(record.declared, record.motion, commands, record.events), NOTHING)
     assert len(list(found)) == broken
+
+
+def moving(qd: np.ndarray, mode: np.ndarray, commander: np.ndarray | str = "node") -> Record:
+    """Return a record of a joint of a speed, rad/s, every 10 ms; whose tip is 1 m away and may go 0.25 m/s."""
+    record, t, none = falling_at(9.0, "node"), 0.01 * np.arange(len(qd)), np.zeros(len(qd))
+    q, commander = np.cumsum(0.01 * qd)[:, None], np.broadcast_to(commander, len(qd))
+    motion = Motion(t, q, qd[:, None], np.abs(qd), none, 0 * q, none, mode, commander)
+    limits = {"max_tip_speed": 0.25, "slow_modes": ("gravity",), "max_velocity": np.ones(1)}
+    return replace(record, motion=motion, declared=replace(record.declared, **limits))
+
+
+@pytest.mark.parametrize(("amplitude", "broken"), [(0.25, 0), (1.0, 1)])
+def test_tip_that_swings_is_no_slower_for_its_turning_points(amplitude, broken):
+    qd = amplitude * np.sin(2 * np.pi * 8 * 0.01 * np.arange(100))
+    record = moving(qd, np.full(100, "gravity"))
+    assert len(list(promises.tip_speed.check(record, NOTHING))) == broken
+
+
+@pytest.mark.parametrize(("speed", "broken"), [(1.1, 0), (1.3, 1)])
+def test_joint_in_a_mode_is_no_faster_than_the_share_of_its_limit_that_modes_have(speed, broken):
+    record = moving(np.full(30, speed), np.full(30, "gravity"))
+    assert len(list(promises.velocity_limit.check(record, NOTHING))) == broken
+    assert list(promises.velocity_limit.check(moving(np.full(30, speed), np.full(30, "stopped")), NOTHING)) == []
+
+
+@pytest.mark.parametrize(("frequency", "broken"), [(5.0, 0), (8.0, 1)])
+def test_joint_that_swings_is_found_however_slow_it_is(frequency, broken):
+    qd = 0.1 * np.sin(2 * np.pi * frequency * 0.01 * np.arange(300))
+    assert len(list(promises.swings.check(moving(qd, np.full(300, "stopped")), NOTHING))) == broken
+
+
+def test_arm_that_is_not_seen_goes_no_farther_and_is_found_at_rest_when_it_is_seen_again():
+    t = 0.01 * np.arange(400)
+    record = moving(np.where((t > 1.5) & (t < 2.0), 1.0, 0.0), np.where(t < 1.0, "gravity", "stopped"))
+    record.events.extend([Event(1.2, "fault begins", ("noise",)), Event(2.5, "fault ends", ("noise",))])
+    unseen, during = Disturbances(unseen=("noise",)), Disturbances(("noise",))
+    assert list(promises.rest(0.1).check(record, unseen)) == list(promises.rest(0.1).check(record, during)) == []
+    for check in (promises.travel.check, promises.stopped_speed.check):
+        assert len(list(check(record, unseen))) == 1
+        assert len(list(check(record, during))) == 0
+
+
+@pytest.mark.parametrize(("before", "broken"), [(0.0, 1), (1.0, 0)])
+def test_stopped_arm_that_was_slow_stays_slow_and_a_fast_one_is_braked(before, broken):
+    t = 0.01 * np.arange(300)
+    qd = np.where((t < 1.2) & (before > 0), before, np.where((t > 2.0) & (t < 2.3) & (before == 0), 1.0, 0.0))
+    record = moving(qd, np.where(t < 1.0, "gravity", "stopped"))
+    assert len(list(promises.stopped_speed.check(record, NOTHING))) == broken
+
+
+@pytest.mark.parametrize(("rests_from", "broken"), [(1.5, 0), (1.8, 1)])
+@pytest.mark.parametrize("commander", ["node", "failsafe"])
+def test_commands_end_where_the_arm_has_rested(rests_from, broken, commander):
+    t = 0.01 * np.arange(300)
+    mode = np.where(t < 2.0, "stopped", "monitor") if commander == "node" else np.full(300, "")
+    record = moving(np.where(t < rests_from, 0.1, 0.0), mode, np.where(t < 2.0, commander, ""))
+    assert len(list(promises.left_at_rest.check(record, NOTHING))) == broken
+
+
+@pytest.mark.parametrize("mode", ["gravity", "stopped"])
+def test_failsafe_process_takes_over_from_a_node_that_commands_in_whatever_mode(mode):
+    record = moving(np.zeros(300), np.where(0.01 * np.arange(300) < 1.0, mode, ""))
+    one = np.zeros((1, 1))
+    record = replace(record, commands=Commands(np.array([0.99]), one, one, np.array(["node"]), one[:, 0]))
+    record.events.append(Event(1.0, "node", ("killed",)))
+    assert len(list(promises.takeover.check(record, NOTHING))) == 1
+
+
+def test_what_promises_are_measured_by_is_not_what_the_node_makes_of_its_parameters():
+    assert "ros2_dyn.runtime.command_interface" not in imports(ROOM / "world_options.py")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
