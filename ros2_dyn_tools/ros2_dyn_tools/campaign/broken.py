@@ -76,7 +76,7 @@ def lasting(motion: Motion, bad: Array, seconds: float, *, values: Array, allowe
     """
     ends = ~bad
     for begin, end in spans(~bad):
-        if 0 < begin and end < len(bad) and motion.t[end] - motion.t[begin - 1] <= seconds + 0.005:
+        if begin > 0 and end < len(bad) and motion.t[end] - motion.t[begin - 1] <= seconds + 0.005:
             ends[begin:end] = False
     begun = np.maximum.accumulate(np.where(ends, np.arange(len(bad)), -1))
     lasts = bad & (motion.t - motion.t[np.maximum(begun, 0)] > seconds + 0.005)

@@ -26,7 +26,14 @@ MIN_GAP, MAX_GAP = 0.1, 0.5
 UNPREMISED = "unpremised"
 """Name of the family that no premise covers."""
 REQUESTS = ("mode toggled", "enable lost", "settings changed", "stiffness changed")
-PROCESSES = ("node killed", "node killed while it brakes", "node terminated", "node hangs", "node stopped", "interpreter held")
+PROCESSES = (
+    "node killed",
+    "node killed while it brakes",
+    "node terminated",
+    "node hangs",
+    "node stopped",
+    "interpreter held",
+)
 COMMANDERS = (
     "subscriber lost",
     "controller switched",
@@ -145,7 +152,7 @@ FAMILIES: dict[str, Family] = {
             "wrong model",
             0.1,
             (*WRONG_MODELS, *ABSURD),
-            (promises.left_at_rest, *SLOW),
+            (promises.speeding, promises.left_at_rest, *SLOW),
             Disturbances(ABSURD, WRONG_MODELS),
             faults_per_world=6,
         ),

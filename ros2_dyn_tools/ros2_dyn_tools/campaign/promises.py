@@ -23,8 +23,10 @@ LEFT_TIME = 0.3
 """Time for which an arm has rested when its commands end, s."""
 LET_GO_TIME = 2.0
 """Time for which rest is promised after a node that lives has ended its commands, s."""
+SPEEDING, CALL_TIME = 0.5, 0.2
+"""Speed that a stop adds to what it may, rad/s or m/s, and time within which brakes are called then, s."""
 MAX_TURNS = 12
-"""Largest number of turning points of a joint in a second, between speeds above that of rest: twice those of targets."""
+"""Largest number of turning points of a joint in a second, between speeds above rest: twice those of targets."""
 MAX_TRAVEL = 0.3
 """Longest way of a joint after a stop, rad or m."""
 LIMIT_MARGIN = 0.05
@@ -61,7 +63,7 @@ class Disturbances(NamedTuple):
     changes: Sequence[str] = ()
     """Kinds of faults whose beginning and end change what the arm is: rest is promised amid them."""
     unseen: Sequence[str] = ()
-    """Kinds of faults during which the arm may not be seen: it goes no farther and is no faster, and rests afterwards."""
+    """Kinds of faults during which the arm may not be seen: it goes no farther, is no faster, and rests afterwards."""
 
     @property
     def of_rest(self) -> Disturbances:
@@ -210,7 +212,7 @@ def travel(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 @_promise
 def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """A stopped arm that was slow is faster than the tip, or a joint on its lever, may be for {TIP_TIME:g} s at most."""
+    """A stopped arm that was slow is faster than its tip and joints may be for {TIP_TIME:g} s at most."""
     motion, (calm, since) = record.motion, _calm(record, disturbing)
     speeds = {1.0: motion.tip_speed, LEVER: np.abs(motion.qd).max(axis=1)}
     for lever, speed in speeds.items():
@@ -220,8 +222,17 @@ def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 
 @_promise
+def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
+    """Brakes are called {CALL_TIME:g} s after a stop has added {SPEEDING:g} rad/s to {TIP_FACTOR:g} times the speed."""
+    motion, (calm, since) = record.motion, _calm(record, Disturbances())
+    speed = np.abs(motion.qd).max(axis=1)
+    fast = calm & (motion.commander != "brakes") & (speed > TIP_FACTOR * speed[since] + SPEEDING)
+    yield from lasting(motion, fast, CALL_TIME, values=speed, allowed=SPEEDING)
+
+
+@_promise
 def left_at_rest(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """Commands of a process that lives end where joints have been slower than {REST_SPEED:g} rad/s for {LEFT_TIME:g} s."""
+    """Commands of a living process end after joints were slower than {REST_SPEED:g} rad/s for {LEFT_TIME:g} s."""
     motion, commander = record.motion, record.motion.commander
     left = (commander[1:] == "") & (commander[:-1] != "") & (commander[:-1] != "brakes")
     for i in np.flatnonzero(left) + 1:

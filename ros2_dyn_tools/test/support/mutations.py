@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty-four deliberate faults in the code, by name: each replaces one decision while it is active.
+"""Twenty-five deliberate faults in the code, by name: each replaces one decision while it is active.
 
 All that is patched is named here, so that a change of the runtime is followed in this file alone.
 """
@@ -193,6 +193,11 @@ def stop_that_drives_at_first() -> AbstractContextManager[None]:
     return _wrapped(CommandSupervisor, "brake", wrap)
 
 
+def stop_that_never_fails() -> AbstractContextManager[None]:
+    """Let no stop fail, whatever the arm does."""
+    return patch.object(CommandSupervisor, "_escalate", lambda self, failure: None)
+
+
 def efforts_that_shake() -> AbstractContextManager[None]:
     """Let modes shake a joint by a seventh of its effort, 8 times a second."""
 
@@ -311,6 +316,7 @@ MUTATIONS = {
     "commands end where states do": Mutation(commands_end_where_states_do, "states", ("left at rest",)),
     "unseen arm not carried": Mutation(nothing_carries_an_arm_that_is_not_seen, "states", ("stopped speed", "travel")),
     "stop that drives at first": Mutation(stop_that_drives_at_first, "states", ("stopped speed", "travel")),
+    "stop that never fails": Mutation(stop_that_never_fails, "wrong model", ("speeding",)),
     "efforts that shake": Mutation(efforts_that_shake, "right model", ("swings",)),
     "joints not watched": Mutation(joints_not_watched, "targets", ("velocity limit",)),
     "braking node not replaced": Mutation(braking_node_not_replaced, "processes", ("takeover",)),
