@@ -227,7 +227,8 @@ def test_controllers_are_switched_and_the_effort_controller_takes_commands(start
     command = arm.listener.publisher(Float64MultiArray, "effort_controller/commands")
     arm.run(0.4)
     command.publish(Float64MultiArray(data=[1.0] * 6))
-    arm.run(0.4)
+    refused = "command refused: effort_controller is not active, but demo_controller"
+    arm.listener.until(lambda: refused in arm.process.printed, "the refusal was not told")
     answer = arm.switch("gripper_controller")
     assert not answer.success
     assert "expected one of demo_controller, effort_controller, trajectory_controller" in answer.message
@@ -245,14 +246,13 @@ def test_controllers_are_switched_and_the_effort_controller_takes_commands(start
     arm.listener.until(lambda: np.allclose(arm.last().effort, taken), "the command was not taken")
     time.sleep(1.1)  # another refusal is logged
     command.publish(Float64MultiArray(data=[0.0] * 5))
-    arm.run(0.4)
+    refused = "command refused: expected 6 efforts, got 5"
+    arm.listener.until(lambda: refused in arm.process.printed, "the refusal was not told")
     assert_allclose(arm.last().effort, taken)
 
     assert arm.switch(SwitchController.Request.DEMO).success
     assert not np.allclose(arm.last().effort, taken)
-    printed = arm.process.stop()
-    assert "command refused: effort_controller is not active, but demo_controller" in printed
-    assert "command refused: expected 6 efforts, got 5" in printed
+    arm.process.stop()
     assert arm.process.process.returncode == 0
 
 
