@@ -16,7 +16,8 @@ from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.arm_pool import VARIANTS
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
 from ros2_dyn_tools.campaign.faults import ABSURD, FAULTS, WRONG_MODELS
-from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, Promise, rest
+from ros2_dyn_tools.campaign.promise import Disturbances, Promise
+from ros2_dyn_tools.campaign.promises import ALWAYS, rest
 from ros2_dyn_tools.campaign.target_generator import TARGET_FAULTS
 
 QUIET = (2.0, 4.0)

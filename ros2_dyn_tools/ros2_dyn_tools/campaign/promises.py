@@ -6,13 +6,13 @@ The numbers are those of docs/safety.md. Nothing here knows how the promises are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.campaign.broken import Broken, ahead, first, lasting, spans, worst
+from ros2_dyn_tools.campaign.promise import Disturbances, Promise, promise
 from ros2_dyn_tools.campaign.record import Motion, Record
 
 SLEW_TIME = 0.02
@@ -55,43 +55,10 @@ WALL = 0.2
 """Distance from a position limit within which a soft wall moves a joint, too, rad or m."""
 
 
-class Disturbances(NamedTuple):
-    """Faults from whose end on rest is promised anew."""
-
-    during: Sequence[str] = ()
-    """Kinds of faults during which more than the node's commands moves the arm, or nothing can brake it."""
-    changes: Sequence[str] = ()
-    """Kinds of faults whose beginning and end change what the arm is: rest is promised amid them."""
-    unseen: Sequence[str] = ()
-    """Kinds of faults during which the arm may not be seen: it goes no farther, is no faster, and rests afterwards."""
-
-    @property
-    def of_rest(self) -> Disturbances:
-        """Those of rest."""
-        return self._replace(during=(*self.during, *self.unseen))
-
-
-Check = Callable[[Record, Disturbances], Iterator[Broken]]
-
-
-class Promise(NamedTuple):
-    """What is promised, and whether a record keeps it."""
-
-    name: str
-    text: str
-    check: Check
-
-
-def _promise(check: Check, **numbers: float) -> Promise:
-    """Make the function below a promise: its name and docstring are those of the promise."""
-    text = " ".join((check.__doc__ or "").split()).format(**globals() | numbers)
-    return Promise(check.__name__.replace("_", " "), text[0].lower() + text[1:].rstrip("."), check)
-
-
 # ---- always
 
 
-@_promise
+@promise
 def finite(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Every number that is commanded or published is finite."""
     commands = record.commands
@@ -101,20 +68,20 @@ def finite(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         yield Broken(t, "", np.inf, 0.0)
 
 
-@_promise
+@promise
 def effort_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No commanded effort exceeds `effort_scale` times its limit."""
     share = np.abs(record.commands.effort) / record.declared.effort_limit
     yield from worst(record, record.commands.t, share, 1 + 1e-9)
 
 
-@_promise
+@promise
 def slew_rate(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Efforts change no faster than declared, by what {SLEW_TIME:g} s allow at most."""
     yield from ahead(record, record.commands.effort, record.declared.slew_rate, SLEW_TIME)
 
 
-@_promise
+@promise
 def servo_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No servo is sent faster than its joint may move and its effort may change."""
     declared = record.declared
@@ -123,7 +90,7 @@ def servo_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         yield from ahead(record, record.commands.data, rate, SLEW_TIME)
 
 
-@_promise
+@promise
 def servo_range(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No servo is sent {LIMIT_MARGIN:g} rad beyond its limit, but for its effort."""
     declared, commands = record.declared, record.commands
@@ -133,7 +100,7 @@ def servo_range(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         yield from worst(record, commands.t, beyond, LIMIT_MARGIN)
 
 
-@_promise
+@promise
 def node_alive(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """The node does not crash."""
     for t in record.times("crash"):
@@ -198,10 +165,10 @@ def rest(seconds: float) -> Promise:
         late = calm & (motion.t - motion.t[since] > seconds)
         yield from worst(record, motion.t, np.where(late[:, None], np.abs(motion.qd), 0.0), REST_SPEED)
 
-    return _promise(rest, seconds=seconds)
+    return promise(rest, seconds=seconds)
 
 
-@_promise
+@promise
 def travel(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No joint goes farther than {MAX_TRAVEL:g} rad after a stop."""
     motion = record.motion
@@ -210,7 +177,7 @@ def travel(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     yield from worst(record, motion.t, way, MAX_TRAVEL)
 
 
-@_promise
+@promise
 def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """A stopped arm that was slow is faster than its tip and joints may be for {TIP_TIME:g} s at most."""
     motion, (calm, since) = record.motion, _calm(record, disturbing)
@@ -221,7 +188,7 @@ def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         yield from lasting(motion, calm & slow & (speed > allowed), TIP_TIME, values=speed, allowed=allowed)
 
 
-@_promise
+@promise
 def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Brakes are called {CALL_TIME:g} s after a stop has added {SPEEDING:g} rad/s to {TIP_FACTOR:g} times the speed."""
     motion, (calm, since) = record.motion, _calm(record, Disturbances())
@@ -230,7 +197,7 @@ def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     yield from lasting(motion, fast, CALL_TIME, values=speed, allowed=SPEEDING)
 
 
-@_promise
+@promise
 def left_at_rest(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Commands of a living process end after joints were slower than {REST_SPEED:g} rad/s for {LEFT_TIME:g} s."""
     motion, commander = record.motion, record.motion.commander
@@ -241,7 +208,7 @@ def left_at_rest(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
             yield from worst(record, motion.t[i : i + 1], np.abs(motion.qd[before]).max(axis=0)[None], REST_SPEED)
 
 
-@_promise
+@promise
 def brakes(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """The stop service is not called."""
     for t in record.times("stop_service"):
@@ -251,7 +218,7 @@ def brakes(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 # ---- modes
 
 
-@_promise
+@promise
 def position_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No joint goes {LIMIT_MARGIN:g} rad beyond its limit."""
     motion, declared = record.motion, record.declared
@@ -259,27 +226,27 @@ def position_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]
     yield from worst(record, motion.t, np.where(_held(record)[:, None], beyond, -np.inf), LIMIT_MARGIN)
 
 
-@_promise
+@promise
 def tip_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Outside `feed_forward` the tip is faster than {TIP_FACTOR:g} times its limit for {TIP_TIME:g} s at most."""
     yield from _slow(record, record.motion.tip_speed, record.declared.max_tip_speed)
 
 
-@_promise
+@promise
 def joint_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Nor is a joint on a lever of {LEVER:g} m."""
     speed = np.max(np.abs(record.motion.qd), axis=1)
     yield from _slow(record, speed, record.declared.max_tip_speed / LEVER)
 
 
-@_promise
+@promise
 def velocity_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """In no mode a joint is faster than {TIP_FACTOR:g} times `velocity_scale` times its limit for {TIP_TIME:g} s."""
     share = np.max(np.abs(record.motion.qd) / record.declared.max_velocity, axis=1)
     yield from lasting(record.motion, record.active & (share > TIP_FACTOR), TIP_TIME, values=share, allowed=TIP_FACTOR)
 
 
-@_promise
+@promise
 def swings(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No joint turns more than {MAX_TURNS:g} times in 1 s, between speeds above {REST_SPEED:g} rad/s."""
     motion = record.motion
@@ -296,7 +263,7 @@ def _slow(record: Record, speed: Array, limit: float) -> Iterator[Broken]:
     yield from lasting(motion, fast, TIP_TIME, values=speed, allowed=allowed)
 
 
-@_promise
+@promise
 def untouched(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """An arm that rests and goes into `gravity`, and that nobody touches, stays within {MAX_TRAVEL:g} rad."""
     motion = record.motion
@@ -311,7 +278,7 @@ def untouched(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
             yield from worst(record, motion.t[still:end], way, MAX_TRAVEL)
 
 
-@_promise
+@promise
 def enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Without the enabling signal a mode that needs it ends within {ENABLE_TIME:g} s."""
     motion = record.motion
@@ -321,7 +288,7 @@ def enable(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         yield from first(motion.t, without & enabled, np.inf, ENABLE_TIME)
 
 
-@_promise
+@promise
 def silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """A mode ends within {SILENCE_TIME:g} s after `states.timeout` without states."""
     motion, allowed = record.motion, record.declared.state_timeout + SILENCE_TIME
@@ -329,7 +296,7 @@ def silence(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     yield from first(motion.t, blind, np.inf, allowed)
 
 
-@_promise
+@promise
 def blind_command(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Without states no joint's command turns back on its way."""
     motion, commands = record.motion, record.commands
@@ -341,7 +308,7 @@ def blind_command(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
         yield from worst(record, motion.t[begin : begin + 1], back[None], 1e-9)
 
 
-@_promise
+@promise
 def other_commander(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """A mode ends within {COMMANDER_TIME:g} s after another commander came."""
     motion = record.motion
@@ -350,7 +317,7 @@ def other_commander(record: Record, disturbing: Disturbances) -> Iterator[Broken
         yield from first(motion.t, beside & record.active, np.inf, COMMANDER_TIME)
 
 
-@_promise
+@promise
 def takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """The failsafe process commands within {TAKEOVER_TIME:g} s."""
     motion, commands = record.motion, record.motion.commander == "node"
@@ -372,7 +339,7 @@ def takeover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 # ---- contacts
 
 
-@_promise
+@promise
 def wall_force(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No wall is pressed with more than {MAX_WALL_FORCE:g} N."""
     motion = record.motion
@@ -380,7 +347,7 @@ def wall_force(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     yield from first(motion.t, pressed, np.inf, MAX_WALL_FORCE)
 
 
-@_promise
+@promise
 def collision(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """`feed_forward` ends within {COLLISION_TIME:g} s at {COLLISION_FACTOR:g} times the threshold."""
     motion = record.motion
@@ -389,7 +356,7 @@ def collision(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     yield from lasting(motion, hit, COLLISION_TIME, values=share, allowed=COLLISION_FACTOR)
 
 
-@_promise
+@promise
 def handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """No joint goes farther than {HANDOVER_MOTION:g} rad in 1 s after a switch."""
     motion = record.motion
@@ -402,7 +369,7 @@ def handover(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
                 yield from worst(record, motion.t[after], way, HANDOVER_MOTION)
 
 
-@_promise
+@promise
 def payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Away from walls, {RAMP_PART:g} of a payload's ramp makes {RAMP_CHANGE:g} of a resting joint's change at most."""
     commands, motion, declared = record.commands, record.motion, record.declared
@@ -427,19 +394,3 @@ def payload(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 ALWAYS = (finite, effort_limit, slew_rate, servo_speed, servo_range, node_alive)
 """What is promised of every world."""
-
-
-def broken_promises(promises: Sequence[Promise], record: Record, disturbing: Disturbances) -> list[Broken]:
-    """Return the promises that a record breaks, each once, at the first time.
-
-    Args:
-        promises: what is promised.
-        record: of the world.
-        disturbing: faults from whose end on rest is promised anew.
-    """
-    found = []
-    for promise in promises:
-        earliest = min(promise.check(record, disturbing), key=lambda each: each.t, default=None)
-        if earliest is not None:
-            found.append(earliest._replace(promise=promise.name))
-    return found

@@ -21,7 +21,8 @@ from ros2_dyn.runtime.arm_runtime import ArmRuntime
 from ros2_dyn_tools.campaign.arm_pool import UserArm
 from ros2_dyn_tools.campaign.broken import Broken
 from ros2_dyn_tools.campaign.families import FAMILIES, UNPREMISED, Family, family_named, family_of
-from ros2_dyn_tools.campaign.promises import broken_promises, judged_rests
+from ros2_dyn_tools.campaign.promise import broken_promises
+from ros2_dyn_tools.campaign.promises import judged_rests
 from ros2_dyn_tools.campaign.random_world import world_of
 from ros2_dyn_tools.campaign.record import MOTIONS, Record, stops, worst_motion
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime

@@ -13,7 +13,8 @@ from ros2_dyn.model import Payload
 from ros2_dyn.runtime import PayloadRequest, Settings
 from ros2_dyn.simulation.perturbed import with_armature, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
-from ros2_dyn_tools.campaign.promises import ALWAYS, Disturbances, broken_promises
+from ros2_dyn_tools.campaign.promise import Disturbances, broken_promises
+from ros2_dyn_tools.campaign.promises import ALWAYS
 from ros2_dyn_tools.campaign.record import Record, worst_motion
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality

@@ -18,7 +18,7 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import CommandLink, Settings
 from ros2_dyn.runtime.inputs import ModeRequest, SettingsChange
 from ros2_dyn_tools.campaign.families import FAMILIES
-from ros2_dyn_tools.campaign.promises import broken_promises
+from ros2_dyn_tools.campaign.promise import broken_promises
 from ros2_dyn_tools.campaign.random_world import world_of
 from runtime_rig import SETTINGS, RuntimeRig
 
