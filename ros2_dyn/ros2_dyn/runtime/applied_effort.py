@@ -36,7 +36,7 @@ class AppliedEffort:
     def observe(self, robot: RobotDynamics, observed: Observed, command: Array | None, *, proves: bool) -> None:
         """Take a state, with what holds the arm there: the command, or the measured effort without one.
 
-        Zeros are not believed: drivers send them where they do not measure.
+        Zeros are not believed: drivers send them where they do not measure. Nor is more than the motors may exert.
 
         Args:
             robot: the robot.
@@ -56,7 +56,7 @@ class AppliedEffort:
         effort = command
         if effort is None and measured.effort is not None and any(measured.effort):
             effort = robot.exerted(measured, observed.terms, np.array(observed.terms.gravity))
-        if effort is not None and np.isfinite(effort).all():
+        if effort is not None and (np.abs(effort) <= robot.model.effort_limit).all():
             self._remember(observed.now, q, effort)
 
     def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, now: float) -> Array:

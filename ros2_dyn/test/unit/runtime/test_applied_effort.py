@@ -10,7 +10,8 @@ from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 
-ROBOT = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp()))
+MODEL = SimpleNamespace(effort_limit=np.array([10.0, 10.0]))
+ROBOT = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp()), model=MODEL)
 HELD = np.array([1.0, 2.0])
 REST = np.array([0.0, 0.5])
 
@@ -52,9 +53,17 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
 def test_what_holds_the_arm_amid_the_ramp_of_a_payload_is_not_averaged():
     """The average of what held less would let the arm sink when the ramp is over."""
     applied = stand(AppliedEffort(CommandHistory(0.24)))
-    ramping = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp(0.2, 0.5)))
+    ramping = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp(0.2, 0.5)), model=MODEL)
     stand(applied, robot=ramping, command=2 * HELD, start=0.2)
     np.testing.assert_allclose(applied.held_at(REST), 2 * HELD)
+
+
+@pytest.mark.parametrize("absurd", [1e6, np.inf, np.nan])
+def test_effort_that_no_motor_exerts_does_not_hold_the_arm(absurd):
+    """Kept as what the model lacks, it threw an arm at 9 rad/s when a mode began three seconds later."""
+    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    stand(applied, command=np.array([absurd, 2.0]), start=0.2)
+    np.testing.assert_allclose(applied.held_at(REST), HELD)
 
 
 def test_effort_is_forgotten_when_the_arm_is_moved_away_and_back():
