@@ -24,7 +24,7 @@ from ros2_dyn_tools.campaign.broken import worst
 from ros2_dyn_tools.campaign.contact_faults import Fault, nothing
 from ros2_dyn_tools.campaign.families import Family
 from ros2_dyn_tools.campaign.faults import COMMAND_PERIOD, FAULTS, repeated
-from ros2_dyn_tools.campaign.promises import Disturbances, Promise, broken_promises
+from ros2_dyn_tools.campaign.promise import Disturbances, Promise, broken_promises
 from ros2_dyn_tools.campaign.random_world import world_of
 from ros2_dyn_tools.campaign.record import worst_motion
 from ros2_dyn_tools.campaign.world import World
