@@ -231,6 +231,7 @@ class ModeManager:
 
     def _begin(self, applied: Array, now: float, *, afresh: bool) -> None:
         """Take notice that commands begin, or go on; see `ArmObserver.begin`."""
+        self._braked = None
         if afresh:
             self._sent = None
         self._observer.begin(applied, now, afresh=afresh)
