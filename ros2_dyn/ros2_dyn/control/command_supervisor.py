@@ -168,10 +168,6 @@ class CommandSupervisor:
         self._limiter.end_ramp()
         self._take(STOPS[self.policy.stop_behaviour])
 
-    def on_model_changed(self, now: float) -> None:
-        """Take notice that the arm has another model from a time, s, on."""
-        self._stop.on_model_changed(now)
-
     def go_on_stopping(self, found: StopHandover) -> None:
         """Go on with a stop of another process; one that failed is reported again."""
         self._stop.go_on(found)

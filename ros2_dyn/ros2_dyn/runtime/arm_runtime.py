@@ -321,7 +321,7 @@ class ArmRuntime:
             self._modes.use(change.robot, now)
         elif change.changed:
             self._observer.on_payload_changed()
-            self._modes.on_payload_changed(now)
+            self._modes.on_payload_changed()
         return self._update(replies=change.replies, work=change.work)
 
     def _on_payload_question(self, question: inputs.PayloadQuestion, now: float) -> Update:

@@ -298,14 +298,11 @@ class ModeManager:
             self._supervisor = CommandSupervisor(robot.limits, policy, self.reason)
         elif before is None or before.description is not robot.description:
             supervisor.replace_limits(robot.limits)
-        elif mode is None:
-            supervisor.on_model_changed(now)
-        else:
+        elif mode is not None:
             mode.use(settings.mode(mode.Parameters), Ramp(now, settings.commands.ramp_time))
 
-    def on_payload_changed(self, now: float) -> None:
+    def on_payload_changed(self) -> None:
         """Take notice that the model changes, by the ramp of the payload: what it lacked may be a part of it now."""
-        self._supervisor.on_model_changed(now)
         if self._observer.robot is not None:
             self._unmodelled = self._unmodelled.fading(self._observer.robot.payload.ramp)
 

@@ -12,6 +12,8 @@ from ros2_dyn.model.spatial import Array, clip
 MAX_TRAVEL = 0.3
 """Distance that a stopped joint may go from where it rested, rad or m. Springs reach half as far."""
 MAX_STRETCH = MAX_TRAVEL / 2
+FAST = 0.2
+"""A spring that drives a joint faster than this, rad/s or m/s, begins anew: one that a hand lets go is not thrown."""
 
 
 def position_hold(M: Array, stretch: Array, damping: float, most: Array) -> Array:
@@ -123,7 +125,8 @@ class Hold:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
-            spent = ~moves & (np.abs(self._spring) >= most)
+            thrown = (self._spring * qd > 0) & (np.minimum(speed, np.abs(qd)) > FAST)
+            spent = thrown | (~moves & (np.abs(self._spring) >= most))
             lost = self._spring - position_hold(arm.M, np.where(spent, 0.0, self._stretch), rate, most)
             self.correction = self.carrying(np.where(loose, 0.0, lost))
             self.anchor, self._way = np.where(spent, q, self.anchor), np.where(spent, 0.0, self._way)
@@ -139,6 +142,6 @@ class Hold:
         sum_ = self.carrying(np.zeros_like(q))
         given_way = rate**2 * np.diag(arm.M) * np.abs(qd) * dt
         decay = np.where(moves & (sum_ * qd > 0), clip(sum_ * (1 - np.exp(-rate * dt)), -given_way, given_way), 0.0)
-        learned = np.where(loose, 0.0, growth - decay)
+        learned = np.where(loose, 0.0, growth) - decay
         self.correction = clip(self.carrying(learned), -limits.effort, limits.effort)
         return self._spring

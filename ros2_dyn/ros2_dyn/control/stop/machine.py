@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.effort_limiter import CommandLimits
-from ros2_dyn.control.stop.law import MAX_TRAVEL, Hold
+from ros2_dyn.control.stop.law import FAST, MAX_TRAVEL, Hold
 from ros2_dyn.control.stop.motion import ArmMotion, EffortResponse
 from ros2_dyn.control.stop.phases import TRANSITIONS, Phase, Signal
 from ros2_dyn.control.stop.seen import BrakeInput, SeenState
@@ -23,10 +22,10 @@ WINDOW = 0.06
 REST_DISTANCE = 0.003
 """Range of a joint at rest, rad or m: in `WINDOW` at 0.05 rad/s, and twice the step of a coarse encoder."""
 REST_SPEED = REST_DISTANCE / WINDOW
-GROWTH, MARGIN = 1.2, 0.2
-"""A joint may be as fast after a stop as `GROWTH` times its speed at the stop plus `MARGIN`, rad/s or m/s: an error of
-the model drives it until the springs know. The speed at the stop is that when the efforts that drove it have turned.
-From then on, what is allowed falls to `MARGIN`."""
+GROWTH = 1.2
+"""A joint may be as fast after a stop as `GROWTH` times its speed at the stop plus `FAST`: an error of the model drives
+it until the springs know. The speed at the stop is that when the efforts that drove it have turned. From then on, what
+is allowed falls to `FAST`."""
 PROOF_TIME = 0.3
 """Time for which an effort in which commands end has to have held the arm, s: that of a fall by 0.4 m."""
 
@@ -85,7 +84,6 @@ class Stop:
         self.hold = Hold()
         self._released: Array | None = None
         self._since: float | None = None
-        self._model_changed = -inf
         self._judged_from = self._slow_at = 0.0
         self._turned = False
         self._at = 0.0
@@ -121,10 +119,6 @@ class Stop:
         if self.phase == "braking" and found.escalated:
             self.phase = found.phase
 
-    def on_model_changed(self, now: float) -> None:
-        """Let no joint go that moves fast from a time, s, on: another model may move it, where no hand does."""
-        self._model_changed = now
-
     def without(self, effort: Array) -> Array:
         """Return an effort without that of the joints which no effort could stop, N m or N, shape (n,)."""
         return effort if self._released is None else np.where(self._released, 0.0, effort)
@@ -144,9 +138,6 @@ class Stop:
             last: the newest command, N m or N, shape (n,).
         """
         arm, at = given.state, seen.at
-        changed = 0 <= at - self._model_changed < 2 * STOP_TIME
-        brakes = changed or self.phase in ("braking", "leaving", "failed")
-        loose = loose | ((speed > MARGIN) & (not brakes))
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves = speed >= REST_SPEED
@@ -192,7 +183,7 @@ class Stop:
                 self.hold.rest(arm.q)
             self.take("rests")
             return None
-        turned = self._response.turned_over(arm, REST_SPEED) & ~obeyed & (np.maximum(speed, np.abs(arm.qd)) > MARGIN)
+        turned = self._response.turned_over(arm, REST_SPEED) & ~obeyed & (np.maximum(speed, np.abs(arm.qd)) > FAST)
         fails = self._exceeds(speed, arm.qd, turned, since / settling)
         if not fails.any():
             return None
@@ -204,7 +195,7 @@ class Stop:
         if self.phase not in ("braking", "leaving"):
             return turned & (self.phase == "failed")
         assert self._reference is not None
-        allowed = GROWTH * self._reference * max(1 - share, 0.0) + MARGIN
+        allowed = GROWTH * self._reference * max(1 - share, 0.0) + FAST
         return (speed > allowed) | (turned & (np.abs(qd) > self._reference))
 
     def _await_turn(self, arm: ArmState, driving: Array, at: float, late: bool) -> None:

@@ -295,7 +295,7 @@ def test_joint_that_exerts_nothing_is_not_left_without_effort():
     assert np.all(np.abs(joints.qd) < 0.05)
 
 
-@pytest.mark.parametrize(("push", "seconds", "fails"), [(10.0, 0.3, False), (20.0, 0.1, False), (30.0, 1.0, True)])
+@pytest.mark.parametrize(("push", "seconds", "fails"), [(10.0, 0.3, False), (20.0, 0.1, False), (40.0, 1.0, True)])
 def test_joint_that_rested_may_be_pushed_away_by_a_third_of_a_radian(push, seconds, fails):
     joints = stopped()
     joints.run(seconds, push)
@@ -322,9 +322,10 @@ def test_joint_that_was_pushed_away_is_not_thrown_back():
     joints.run(0.2, push=20.0)
     assert joints.q[0] > 0.1
     joints.fastest = 0.0
-    joints.qd = np.zeros(2)
+    joints.qd, pushed_to = np.zeros(2), joints.q[0]
     joints.run(1.0)
-    assert joints.fastest < 0.5
+    assert joints.fastest < 0.04 * 20.0
+    assert pushed_to - 0.1 < joints.q[0] < pushed_to
 
 
 @pytest.mark.parametrize(("speed", "weight"), [(0.5, 40.0), (3.0, 60.0)])
@@ -339,7 +340,7 @@ def test_joint_that_a_large_error_of_the_model_drives_rests_within_a_second(spee
 @pytest.mark.parametrize("push", [20.0, 40.0])
 def test_joint_that_a_hand_pushed_amid_a_stop_is_not_thrown_back(push):
     """The stop has held against the hand, and the sum of its springs has grown by that."""
-    joints = stopped(0.5, seconds=0.0)
+    joints = stopped(0.5, seconds=0.0, obeyed=EVERYBODY)
     joints.run(0.8, push)
     joints.fastest = 0.0
     joints.qd, pushed_to = np.zeros(2), joints.q[0]
@@ -357,7 +358,7 @@ def test_mode_that_is_entered_after_a_stop_that_failed_begins_anew():
     joints.run(0.5)
     np.testing.assert_allclose(joints.command, 0.0, rtol=0, atol=1e-9)
     joints.stop()
-    joints.run(1.0)
+    joints.run(1.5)
     assert (joints.phase, joints.failures) == ("holding", 1)
 
 
