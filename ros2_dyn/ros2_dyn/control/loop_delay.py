@@ -7,6 +7,8 @@ they repeat the commands later. Where they show nothing, it is what is declared.
 
 A stamp ahead of its arrival is one of another clock: the state is older than it says by as much at least. Measured
 efforts show that, too, for they seem to repeat the commands later by the difference of the clocks.
+
+What neither stamps nor efforts show, the arm shows by swinging.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from statistics import median
 import numpy as np
 
 from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.control.swing import Swing
 from ros2_dyn.model.spatial import Array
 
 MAX_COMMAND_DELAY = 0.12
@@ -41,6 +44,8 @@ class LoopDelay:
         self.timeout, self.declared = timeout, declared
         self.way = CommandDelay(commands)
         """Of the commands to the joints."""
+        self.swing = Swing()
+        """Of the arm."""
         self._states = self._shown = 0.0
         self.ahead = 0.0
         """How far stamps were ahead of their arrival in the last time, s."""
@@ -49,7 +54,7 @@ class LoopDelay:
     @property
     def longest(self) -> float:
         """The longest delay of the last time, s."""
-        return self._states + self.command_delay
+        return max(self._states + self.command_delay, self.swing.delay)
 
     @property
     def command_delay(self) -> float:

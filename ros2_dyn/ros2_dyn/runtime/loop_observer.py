@@ -65,6 +65,7 @@ class LoopObserver:
             self.period = median(self._periods)
             self._before = self._state.state.measured
         self._state = observed
+        self.delay.swing.on_state(observed.state.measured.qd, observed.now)
         self.delay.on_state(observed.now, observed.state.measured.measured_at)
 
     def on_effort(self, effort: Array, limit: Array) -> None:

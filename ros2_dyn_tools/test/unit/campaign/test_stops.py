@@ -23,7 +23,7 @@ from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_fric
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
-from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions, loaded
 from tiers import FULL, by_turns, part
 
 PROOF_TIME = 0.3
@@ -248,6 +248,21 @@ def test_arm_that_a_stop_holds_is_carried_when_its_model_becomes_wrong(mass):
     motion = watch(played, 3.0)
     assert motion.moved_for < REST_TIME, motion
     assert played.node.mode == "stopped"
+    assert not events(played, "stop_service")
+
+
+@pytest.mark.parametrize(("name", "mass"), [("ur5", 3.0), ("z1", 1.0), ("kinova", 0.5)])
+def test_load_that_is_hung_on_a_stopped_arm_is_held(name, mass):
+    """It was let go like one that a hand leads: 0.34 to 0.45 rad."""
+    played = world(name, error=0.0)
+    played.want_mode("gravity")
+    played.run(1.0)
+    stop(played)
+    played.run(2.5)
+    played.replace_arm(loaded(played.arm_model, told(Payload(mass, [0.0, 0.0, 0.05]))))
+    motion = watch(played, 2.0)
+    assert motion.travel < 0.2
+    assert motion.moved_for < REST_TIME
     assert not events(played, "stop_service")
 
 

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How late the loop is of an arm that swings.
+
+Efforts that come late drive an arm to and fro, and so do efforts at the motor of an elastic joint whose encoder is on
+the link: the joint answers late. Neither stamps nor measured efforts show that. The motion does: a damper that is late
+by T swings with a period of 4 T.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ros2_dyn.control.stop.law import FAST
+from ros2_dyn.model.spatial import Array
+
+LONGEST_PERIOD = 0.25
+"""Period of the slowest motion to and fro that counts as a swing, s: nobody leads an arm as quickly. A loop that counts
+as so late bears a damping of 2.4/s."""
+MEMORY = 10.0
+"""Time in which a swing is forgotten, s."""
+
+
+class Swing:
+    """Watches how often the velocities of the joints turn."""
+
+    def __init__(self) -> None:
+        self.delay = 0.0
+        """How late the loop counts as, s: half a period, twice what explains it; twice that if a joint swings on."""
+        self._signs: Array = np.zeros(0)
+        self._turns: Array = np.zeros((3, 0))
+        self._at = 0.0
+
+    def on_state(self, qd: ArrayLike, now: float) -> None:
+        """Take the velocities of the joints, rad/s or m/s, shape (n,), at a time, s."""
+        qd = np.asarray(qd, dtype=float)
+        if self._signs.shape != qd.shape:
+            self._signs, self._turns = np.zeros_like(qd), np.full((3, len(qd)), -np.inf)
+        self.delay, self._at = self.delay * exp(min(self._at - now, 0.0) / MEMORY), now
+        turned = (np.abs(qd) > FAST) & (self._signs * qd <= 0)
+        if not turned.any():
+            return
+        self._signs = np.where(turned, np.sign(qd), self._signs)
+        self._turns = np.where(turned, [*self._turns[1:], np.full_like(qd, now)], self._turns)
+        period = now - self._turns[0]
+        swings = turned & (period < LONGEST_PERIOD)
+        if swings.any():
+            self.delay = min(max(2 * self.delay, float(np.max(period[swings])) / 2), LONGEST_PERIOD)
+            self._turns = np.where(swings, -np.inf, self._turns)
