@@ -30,22 +30,23 @@ class Swing:
         self.delay = 0.0
         """How late the loop counts as, s: half a period, twice what explains it; twice that if a joint swings on."""
         self._signs: Array = np.zeros(0)
-        self._turns: Array = np.zeros((3, 0))
+        self._turns: Array = np.zeros((4, 0))
         self._at = 0.0
 
     def on_state(self, qd: ArrayLike, now: float) -> None:
         """Take the velocities of the joints, rad/s or m/s, shape (n,), at a time, s."""
         qd = np.asarray(qd, dtype=float)
         if self._signs.shape != qd.shape:
-            self._signs, self._turns = np.zeros_like(qd), np.full((3, len(qd)), -np.inf)
-        self.delay, self._at = self.delay * exp(min(self._at - now, 0.0) / MEMORY), now
+            self._signs, self._turns = np.zeros_like(qd), np.full((4, len(qd)), -np.inf)
+        since, self._at = now - self._at, now
+        self.delay *= exp(-max(since, 0.0) / MEMORY)
         turned = (np.abs(qd) > FAST) & (self._signs * qd <= 0)
         if not turned.any():
             return
         self._signs = np.where(turned, np.sign(qd), self._signs)
         self._turns = np.where(turned, [*self._turns[1:], np.full_like(qd, now)], self._turns)
-        period = now - self._turns[0]
-        swings = turned & (period < LONGEST_PERIOD)
+        period = (now - self._turns[0]) / 1.5
+        swings = turned & (period > 4 * since) & (period < LONGEST_PERIOD)  # what is faster are errors of velocities
         if swings.any():
             self.delay = min(max(2 * self.delay, float(np.max(period[swings])) / 2), LONGEST_PERIOD)
             self._turns = np.where(swings, -np.inf, self._turns)

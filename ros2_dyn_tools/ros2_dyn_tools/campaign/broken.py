@@ -69,16 +69,25 @@ def worst(record: Record, t: Array, values: Array, allowed: float) -> Iterator[B
         yield Broken(float(t[i]), record.declared.joint_names[joint], float(values[:, joint].max()), allowed)
 
 
-def lasting(motion: Motion, bad: Array, seconds: float, *, values: Array, allowed: float) -> Iterator[Broken]:
-    """Yield the first instant at which what is bad has lasted for longer than a time, s.
+def lasting(motion: Motion, judged: Array, values: Array, allowed: Array | float, seconds: float) -> Iterator[Broken]:
+    """Yield the first instant at which values have been above what is allowed for longer than a time, s.
 
-    It has to end for as long: what swings is no better for its turning points.
+    Args:
+        motion: of the arm.
+        judged: when something is promised, shape (m,), bool. Only there they have to be below for as long, before it
+            ends: what swings is no better for its turning points.
+        values: shape (m,).
+        allowed: shape (m,) or ().
+        seconds: the time, s.
     """
-    ends = ~bad
+    bad, ends = judged & (values > allowed), ~judged | (values <= allowed)
     for begin, end in spans(~bad):
-        if begin > 0 and end < len(bad) and motion.t[end] - motion.t[begin - 1] <= seconds + 0.005:
+        short = begin > 0 and end < len(bad) and motion.t[end] - motion.t[begin - 1] <= seconds + 0.005
+        if short and judged[begin:end].all():
             ends[begin:end] = False
     begun = np.maximum.accumulate(np.where(ends, np.arange(len(bad)), -1))
     lasts = bad & (motion.t - motion.t[np.maximum(begun, 0)] > seconds + 0.005)
     if lasts.any():
-        yield Broken(float(motion.t[int(np.argmax(lasts))]), "tip", float(values[bad].max()), allowed)
+        i = int(np.argmax(lasts))
+        limit = float(np.broadcast_to(allowed, values.shape)[i])
+        yield Broken(float(motion.t[i]), "tip", float(values[bad].max()), limit)

@@ -185,7 +185,7 @@ def stopped_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     for lever, speed in speeds.items():
         allowed = TIP_FACTOR * record.declared.max_tip_speed / lever
         slow = _last(motion, calm & (speed <= allowed)) >= motion.t[since]
-        yield from lasting(motion, calm & slow & (speed > allowed), TIP_TIME, values=speed, allowed=allowed)
+        yield from lasting(motion, calm & slow, speed, allowed, TIP_TIME)
 
 
 @promise
@@ -193,8 +193,8 @@ def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Brakes are called {CALL_TIME:g} s after a stop has added {SPEEDING:g} rad/s to {TIP_FACTOR:g} times the speed."""
     motion, (calm, since) = record.motion, _calm(record, Disturbances())
     speed = np.abs(motion.qd).max(axis=1)
-    fast = calm & (motion.commander != "brakes") & (speed > TIP_FACTOR * speed[since] + SPEEDING)
-    yield from lasting(motion, fast, CALL_TIME, values=speed, allowed=SPEEDING)
+    unbraked = calm & (motion.commander != "brakes")
+    yield from lasting(motion, unbraked, speed, TIP_FACTOR * speed[since] + SPEEDING, CALL_TIME)
 
 
 @promise
@@ -243,7 +243,7 @@ def joint_speed(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 def velocity_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """In no mode a joint is faster than {TIP_FACTOR:g} times `velocity_scale` times its limit for {TIP_TIME:g} s."""
     share = np.max(np.abs(record.motion.qd) / record.declared.max_velocity, axis=1)
-    yield from lasting(record.motion, record.active & (share > TIP_FACTOR), TIP_TIME, values=share, allowed=TIP_FACTOR)
+    yield from lasting(record.motion, record.active, share, TIP_FACTOR, TIP_TIME)
 
 
 @promise
@@ -258,9 +258,8 @@ def swings(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 
 def _slow(record: Record, speed: Array, limit: float) -> Iterator[Broken]:
-    motion, allowed = record.motion, TIP_FACTOR * limit
-    fast = motion.in_mode(record.declared.slow_modes) & (speed > allowed)
-    yield from lasting(motion, fast, TIP_TIME, values=speed, allowed=allowed)
+    motion = record.motion
+    yield from lasting(motion, motion.in_mode(record.declared.slow_modes), speed, TIP_FACTOR * limit, TIP_TIME)
 
 
 @promise
@@ -352,8 +351,7 @@ def collision(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """`feed_forward` ends within {COLLISION_TIME:g} s at {COLLISION_FACTOR:g} times the threshold."""
     motion = record.motion
     share = (np.abs(motion.contact_effort) / record.declared.collision_threshold).max(axis=1)
-    hit = motion.in_mode(("feed_forward",)) & (share > COLLISION_FACTOR)
-    yield from lasting(motion, hit, COLLISION_TIME, values=share, allowed=COLLISION_FACTOR)
+    yield from lasting(motion, motion.in_mode(("feed_forward",)), share, COLLISION_FACTOR, COLLISION_TIME)
 
 
 @promise

@@ -68,6 +68,7 @@ def test_motion_to_and_fro_that_a_hand_can_lead_is_no_swing():
 def test_noise_of_velocities_and_joints_that_turn_one_after_the_other_are_no_swing():
     rng = np.random.default_rng(1)
     assert seen(0.04 * rng.standard_normal((1000, 6))).delay == 0.0
+    assert seen(np.resize([1.0, -1.0], (1000, 1))).delay == 0.0
     once = np.ones((12, 6))
     for joint in range(6):
         once[2 * joint :, joint] = -1.0

@@ -115,6 +115,12 @@ def test_tip_that_swings_is_no_slower_for_its_turning_points(amplitude, broken):
     assert len(list(promises.tip_speed.check(record, NOTHING))) == broken
 
 
+def test_speeds_of_two_modes_are_not_one_that_lasts():
+    qd, mode = np.full(21, 1.0), np.full(21, "gravity", dtype="<U7")
+    qd[8:13], mode[8:13] = 0.0, "stopped"
+    assert list(promises.tip_speed.check(moving(qd, mode), NOTHING)) == []
+
+
 @pytest.mark.parametrize(("speed", "broken"), [(1.1, 0), (1.3, 1)])
 def test_joint_in_a_mode_is_no_faster_than_the_share_of_its_limit_that_modes_have(speed, broken):
     record = moving(np.full(30, speed), np.full(30, "gravity"))
