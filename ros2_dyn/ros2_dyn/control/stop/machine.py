@@ -166,15 +166,18 @@ class Stop:
             self._since = self._judged_from = self._slow_at = seen.now
             self._reference, self._turned = None, False
         since, speed = at - self._since, motion.speed(WINDOW)
-        if speed is None or since < 0:
+        if since < 0:
             return None
-        fastest = float(np.max(np.maximum(speed, np.abs(arm.qd))))
+        told = np.abs(arm.qd)
+        fastest = float(np.max(told if speed is None else np.maximum(speed, told)))
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
         self._await_turn(arm, driving, at, late=since > turning)
         pushed = given.pushed and bool(obeyed.all())
         self._excuse_push(at, fastest, pushed)
         since = at - self._judged_from
+        if speed is None:
+            return None
         if self.phase == "holding":
             return self._leaves_rest(arm.q, pushed)
         if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):

@@ -176,6 +176,18 @@ def test_stop_whose_own_law_drives_the_joint_is_reported():
     assert (joints.phase, joints.failures) == ("failed", 1)
 
 
+def test_stop_right_after_a_mode_began_is_judged_by_the_speed_at_the_stop():
+    """How fast it was by its positions is not known then; a joint that was hurled away was judged by what came of it."""
+    joints = Joints(0.3)
+    joints.run(0.008)
+    joints.weight[0] = 200.0
+    joints.stop()
+    joints.run(0.06)
+    joints.weight[0] = 0.0
+    joints.run(0.01)
+    assert joints.failures > 0
+
+
 @pytest.mark.parametrize(("speed", "latest"), [(0.3, 0.5), (0.5, 0.34), (1.0, 0.3), (3.0, 0.2)])
 def test_stop_that_does_not_slow_a_joint_is_reported(speed, latest):
     """Whatever is commanded takes no effect."""
