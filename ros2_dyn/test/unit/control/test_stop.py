@@ -177,7 +177,7 @@ def test_stop_whose_own_law_drives_the_joint_is_reported():
 
 
 def test_stop_right_after_a_mode_began_is_judged_by_the_speed_at_the_stop():
-    """How fast it was by its positions is not known then; a joint that was hurled away was judged by what came of it."""
+    """How fast it was by its positions is not known then: a joint that was hurled away was judged by that."""
     joints = Joints(0.3)
     joints.run(0.008)
     joints.weight[0] = 200.0
