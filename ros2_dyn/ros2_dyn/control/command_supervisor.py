@@ -131,7 +131,15 @@ class CommandSupervisor:
     # ---- modes
 
     def enter(
-        self, mode: str, *, applied: ArrayLike, gravity: Array, age: float, now: float, unmodelled: Array | None = None
+        self,
+        mode: str,
+        *,
+        applied: ArrayLike,
+        gravity: Array,
+        age: float,
+        now: float,
+        unmodelled: Array | None = None,
+        at_once: bool = False,
     ) -> None:
         """Enter a mode; the first command starts from the efforts that the joints exert now.
 
@@ -142,6 +150,7 @@ class CommandSupervisor:
             age: age of the newest state, s.
             now: time, s.
             unmodelled: what carries the arm beyond that, N m or N, shape (n,); None: nothing.
+            at_once: whether the mode takes effect without a ramp.
         """
         if not self.commands:
             self._limiter.start(applied, now)
@@ -152,7 +161,7 @@ class CommandSupervisor:
         self._stop.hold.correction = unmodelled  # a stop may come before the first command
         self.carried = self._stop.hold.carrying(gravity)
         self._logged.clear()
-        self._limiter.ramp(now, self.policy.ramp_time)
+        self._limiter.ramp(now, 0.0 if at_once else self.policy.ramp_time)
 
     def leave(self, *, at_once: bool = False) -> None:
         """Brake until the arm rests, and end commands in an effort that holds it; or at once, where others hold it."""

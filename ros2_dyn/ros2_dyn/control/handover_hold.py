@@ -27,12 +27,14 @@ class HandoverHold:
             ramp_time: time in which the springs grow, and vanish after `release`, s.
         """
         self._anchor, self._ramp_time = anchor, ramp_time
-        self._ramp, self._held_share, self._released = Ramp(now, ramp_time), 1.0, False
+        self._ramp, self._held_share = Ramp(now, ramp_time), 1.0
+        self.released = False
+        """Whether the arm is let go: before, another controller may move it."""
         self.probe: ControllerProbe | None = None
 
     def share(self, now: float) -> float:
         """Return the share of the springs that acts at a time, s; 0 to 1."""
-        return self._held_share * (1.0 - self._ramp.share(now)) if self._released else self._ramp.share(now)
+        return self._held_share * (1.0 - self._ramp.share(now)) if self.released else self._ramp.share(now)
 
     def settled(self, now: float) -> bool:
         """Return whether the springs have grown, or vanished."""
@@ -41,7 +43,7 @@ class HandoverHold:
     def release(self, now: float) -> None:
         """Let the arm go, from a time on, s."""
         self._held_share = self.share(now)
-        self._released, self._ramp = True, Ramp(now, self._ramp_time * self._held_share)
+        self.released, self._ramp = True, Ramp(now, self._ramp_time * self._held_share)
 
     def begin_probe(self, arm: ArmState, limit: Array, period: float, now: float) -> None:
         """Begin to probe the controller at a state; efforts are limited by `limit`, N m or N, shape (n,)."""

@@ -31,6 +31,10 @@ class UnmodelledEffort(NamedTuple):
         """Return what is left of it when a ramp begins, and fades over that."""
         return self._replace(effort=(1 - self.end.share(ramp.start)) * self.effort, end=ramp)
 
+    def plus(self, effort: Array) -> UnmodelledEffort:
+        """Return it with what is needed beside it, N m or N, shape (n,)."""
+        return self._replace(effort=self.effort + effort)
+
     def at(self, q: Array, now: float) -> Array:
         """Return what is kept of it at positions, rad or m, shape (n,), and a time, s; nothing a quarter turn away."""
         # What a load or a tilt adds goes like the cosine of a joint's angle; to fade faster would push the joint away.

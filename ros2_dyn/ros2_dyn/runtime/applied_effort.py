@@ -79,6 +79,11 @@ class AppliedEffort:
             return robot.as_commanded(state.gravity, state.gravity) if held is None else held
         return exerted if held is None or any(latest.state.measured.effort or ()) else held
 
+    @property
+    def rests(self) -> bool:
+        """Whether all joints stand still."""
+        return self._motion.at_rest(STILL_DISTANCE, STILL_TIME)
+
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""
         return self._held if self._is_there(q) else None

@@ -179,6 +179,11 @@ class ArmObserver:
         robot, observed = self._known()
         return self._applied.at(robot, observed, state, now)
 
+    @property
+    def rests(self) -> bool:
+        """Whether the arm stands still."""
+        return self._applied.rests
+
     def held(self, state: ArmState) -> Array | None:
         """Return what holds the arm at rest here, as it would be commanded, N m or N, shape (n,); None: not known."""
         return self._applied.held_at(state.q)

@@ -64,6 +64,11 @@ class Entry(NamedTuple):
         return UnmodelledEffort(self.arm.state.q, np.zeros_like(self.gravity) if effort is None else effort)
 
     @property
+    def goes_on(self) -> bool:
+        """Whether what held the arm is what the mode goes on with."""
+        return self.held is not None and not (self.difference is not None and self.difference.in_another_unit)
+
+    @property
     def first(self) -> Array:
         """The effort that the mode begins from, as it would be commanded, N m or N, shape (n,).
 

@@ -109,6 +109,8 @@ class ModeManager:
         gravity = robot.as_commanded(state.gravity, state.gravity)
         if mode is not None and supervisor.is_active:
             law = mode.step(arm)
+            if law.found is not None:
+                self._unmodelled = self._unmodelled.plus(law.found)
             unmodelled = self._unmodelled.at(state.q, now)
             wanted = robot.as_commanded(law.effort, state.gravity) + unmodelled
             effort = supervisor.follow(wanted, gravity, now, unmodelled)
@@ -207,6 +209,7 @@ class ModeManager:
             ModeRefused: a condition does not hold.
         """
         entry = self.check_entry(name, now)
+        held = not self.commands and self._observer.rests and entry.mode.holds_at_first(entry.arm)
         self._begin(entry.first, now, afresh=not self.commands)
         unmodelled, load = entry.unmodelled, entry.robot.payload.ramp
         if load.share(now) < 1:  # the model goes on to learn of it
@@ -218,6 +221,7 @@ class ModeManager:
             age=entry.arm.age,
             now=now,
             unmodelled=unmodelled.effort,
+            at_once=held and entry.goes_on,
         )
         if entry.difference is None:
             text = "no measured effort to compare with the model: wrong payloads and signs are found in motion only"

@@ -55,6 +55,9 @@ class Law(NamedTuple):
     supply: Array | None = None
     """The part of it that is passive or wanted, N m or N, shape (n,), which `PassivityObserver` does not count; None:
     it is not known, and nothing is counted."""
+    found: Array | None = None
+    """What was just found to hold the arm beyond its model, N m or N, shape (n,): the mode goes on with it; None:
+    nothing new."""
 
 
 class ModeReport(NamedTuple):
@@ -106,6 +109,10 @@ class Mode(ABC, Generic[P]):
     @abstractmethod
     def law(self, arm: Arm, parameters: P, dt: float) -> Law:
         """Return the efforts at a state, with the parameters of that time, and the time since the state before, s."""
+
+    def holds_at_first(self, arm: Arm) -> bool:
+        """Return whether it begins by holding an arm, which rests and which nobody commanded, where it is."""
+        return False
 
     def why_not_begin(self, arm: Arm) -> str:
         """Return why it may not begin where it may go on; empty: it may."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ros2_dyn.control.arm import Arm
+from ros2_dyn.control.entry_hold import EntryHold
 from ros2_dyn.control.gravity_compensation import STOP_DAMPING, gravity_compensation
 from ros2_dyn.control.handover_hold import HandoverHold
 from ros2_dyn.control.modes.base import HandoverStep, Law, Mode, Needs
@@ -29,6 +30,13 @@ class Gravity(Mode[GravitySettings]):
     name = "gravity"
     needs = Needs(walls=True, handover=True)
     Parameters = GravitySettings
+    entry: EntryHold | None = None
+    """What holds an arm that rested; None: nothing, or not any more."""
+
+    def holds_at_first(self, arm: Arm) -> bool:
+        """Hold the arm until it is known which effort does; see `Mode`."""
+        self.entry = EntryHold(arm.state.q, arm.now)
+        return True
 
     def hand_over(self, step: HandoverStep, arm: Arm) -> None:
         """Hold the arm where it is, probe its controller, or let it go; see `Mode`."""
@@ -41,8 +49,14 @@ class Gravity(Mode[GravitySettings]):
 
     def law(self, arm: Arm, parameters: GravitySettings, dt: float) -> Law:
         """Return ``g - damping M qd``, with soft walls and what holds the arm in a handover; see `Mode`."""
-        springs, damping = soft_walls(arm), np.zeros_like(arm.state.q)
+        springs, damping, found = soft_walls(arm), np.zeros_like(arm.state.q), None
+        if self.entry is not None and self.entry.is_over(arm.now):
+            found, self.entry = self.entry.found, None
+        if self.entry is not None:
+            held, damping = self.entry.efforts(arm, springs)
+            springs = springs + held
         if self.handover is not None:
+            self.entry = None
             if arm.exerted is not None:
                 self.handover.on_effort(arm.now - arm.age, arm.exerted)
             rate = arm.loop.rate(STOP_DAMPING)
@@ -50,4 +64,6 @@ class Gravity(Mode[GravitySettings]):
             springs = springs + held
         floating = gravity_compensation(arm.state, arm.loop.rate(parameters.damping))
         brake = speed_brake(arm)
-        return Law(floating + springs + damping + brake, supply=arm.state.gravity + springs)
+        unknown = self.entry is not None or not (self.handover is None or self.handover.released)
+        supply = None if unknown else arm.state.gravity + springs
+        return Law(floating + springs + damping + brake, supply, found)

@@ -125,7 +125,7 @@ class Hold:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
-            thrown = (self._spring * qd > 0) & (self._way * qd <= 0) & (np.minimum(speed, np.abs(qd)) > FAST)
+            thrown = (self._stretch * qd < 0) & (self._way * qd <= 0) & (np.minimum(speed, np.abs(qd)) > FAST)
             spent = thrown | (~moves & (np.abs(self._spring) >= most))
             lost = self._spring - position_hold(arm.M, np.where(spent, 0.0, self._stretch), rate, most)
             self.correction = self.carrying(np.where(loose, 0.0, lost))

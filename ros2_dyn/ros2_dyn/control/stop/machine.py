@@ -186,7 +186,11 @@ class Stop:
                 self.hold.rest(arm.q)
             self.take("rests")
             return None
-        turned = self._response.turned_over(arm, REST_SPEED) & ~obeyed & (np.maximum(speed, np.abs(arm.qd)) > FAST)
+        turned = (
+            self._response.turned_over(arm, REST_SPEED, given.rate)
+            & ~obeyed
+            & (np.maximum(speed, np.abs(arm.qd)) > FAST)
+        )
         fails = self._exceeds(speed, arm.qd, turned, since / settling)
         if not fails.any():
             return None

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.model.spatial import Array
 
+FASTEST_FALL = 100.0
+"""Growth of a joint's acceleration with its angle under a wrong model, 1/s^2: a link of 0.2 m, gravity turned over."""
 ROUNDING = 1e-6
 """Difference of two times, s, that is none."""
 
@@ -110,13 +114,20 @@ class EffortResponse:
             self._sums = self._sums * np.exp(-dt / self._memory) + new
         self._qd = arm.qd
 
-    def turned_over(self, arm: ArmState, speed: float) -> Array:
+    def turned_over(self, arm: ArmState, speed: float, rate: float) -> Array:
         """Return which joints do the opposite of what is commanded, shape (n,), bool.
+
+        Under a damping that is turned over, a joint's speed grows at the rate of the damping, less its own friction. A
+        load that grows with the joint's angle makes a joint that obeys look alike, at a lower rate: x with
+        ``x (x + rate) = FASTEST_FALL`` at most.
 
         Args:
             arm: the newest state.
             speed: what the efforts have to have varied by, rad/s or m/s: by so much would they change a speed.
+            rate: of the damping, 1/s.
         """
         time, effort, square, change, product = self._sums
         spread = square * time - effort**2
-        return (product * time - effort * change < -0.5 * spread) & (spread > (np.diag(arm.M) * speed) ** 2)
+        fall = sqrt(rate**2 / 4 + FASTEST_FALL) - rate / 2
+        driven = rate * (product * time - effort * change) < -fall * spread
+        return driven & (spread > (np.diag(arm.M) * speed) ** 2)

@@ -40,7 +40,7 @@ def test_a_bump_stops_the_arm_and_calls_no_brakes(name, seed):
     assert motion.moved_for < 1.0, motion
 
 
-@pytest.mark.parametrize(("name", "weight", "holds"), [("ur10", 800.0, True), ("panda", 400.0, False)])
+@pytest.mark.parametrize(("name", "weight", "holds"), [("ur10", 800.0, True), ("panda", 500.0, False)])
 def test_push_that_goes_on_is_held_where_the_motors_can_and_told_after_a_second_where_not(name, weight, holds):
     played = gravity_with_collisions(name, 1)
     played.add_contact(AppliedForce(played.description.default_tip, (0.0, 0.0, -weight), start=STOP_AT, duration=4.0))

@@ -277,13 +277,18 @@ def test_stop_under_gravity_that_is_turned_over_holds_the_arm_within_half_a_radi
     assert motion.moved_for < REST_TIME, motion
 
 
-@pytest.mark.parametrize("speed", part([0.4, 0.8], 1))
-def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_left_without_effort(speed):
-    """The controller turns over the effort of one joint: damping drives it, and springs do."""
-    played, joint = world("mock_arm", error=0.0), 3
-    sign = np.where(np.arange(played.arm_model.n) == joint, -1.0, 1.0)
+def turn_over(played: World, sign: np.ndarray) -> None:
+    """Let the controller exert commands with other signs from now on, shape (n,)."""
     command = played.controllers.command
     played.controllers.command = lambda efforts: command((sign * np.array(efforts)).tolist())
+
+
+@pytest.mark.parametrize(("since", "speed"), [(0.7, 0.4), (0.9, 0.4), (1.0, 0.8)])
+def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_left_without_effort(since, speed):
+    """Damping drives it, less its friction, and springs do: it went 25 rad/s where it was not recognised."""
+    played, joint = world("mock_arm", error=0.0), 3
+    sign = np.where(np.arange(played.arm_model.n) == joint, -1.0, 1.0)
+    played.at(since, lambda: turn_over(played, sign))
     played.want_mode("gravity")
     played.run(1.044)
     played.arm.qd = speed * (sign < 0)
@@ -292,8 +297,8 @@ def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_le
     motion = watch(played, 2.0)
     assert events(played, "stop_service")[0] - 1.05 < 0.2
     assert len(events(played, "stop_service")) == 2
-    assert motion.max_speed < motion.speed + 0.3, motion
-    assert motion.travel < 0.15, motion
+    assert motion.max_speed < 2.2, motion
+    assert motion.travel < 0.55, motion
     assert motion.end_speed < REST_SPEED, motion
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from arm_world import told
 from ros2_dyn.model import Payload, RobotModel
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn.runtime.settings import Settings
+from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_effort_limits, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
@@ -41,6 +43,8 @@ class Outcome(NamedTuple):
     """Largest, m/s."""
     reason: str
     """Why the mode ended, or was refused."""
+    rests: bool
+    """Whether it rests in the end."""
 
 
 GOOD_GEAR = 0.25
@@ -56,6 +60,8 @@ def leave_alone(
     unit: float = 1.0,
     payload: float = 0.0,
     slip: tuple[int, float] | None = None,
+    measured: Callable[[np.ndarray], np.ndarray] | None = None,
+    hand: float = 0.0,
     **settings,
 ) -> Outcome:
     """Hold an arm until a mode is entered, and let it alone then.
@@ -68,12 +74,15 @@ def leave_alone(
         unit: of the efforts that its driver reports, N m.
         payload: mass that is declared amid the mode, and is not there, kg.
         slip: a joint whose position slips each 0.5 s from 1 s on, and by how much, rad.
+        measured: what the driver tells of the efforts, N m or N, shape (n,); None: what they are.
+        hand: force of a hand that draws the tip sideways for a second from when the mode begins, N.
         settings: parameters.
     """
     settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | settings)
     driver, still = DriverQuality(250.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
     options = WorldOptions(settings, driver, ChannelQuality(), ChannelQuality(), still)
-    world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known)
+    drawn = [AppliedForce(arm.default_tip, (0.0, hand, 0.0), start=ENTERED, duration=1.0)] if hand else []
+    world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known, contacts=drawn)
     world.at(ENTERED, lambda: world.want_mode(mode))
     if payload:
         world.at(1.0, lambda: world.tell_payload(told(Payload(payload, [0.0, 0.0, 0.05]), 0.5)))
@@ -86,12 +95,17 @@ def leave_alone(
             return [each._replace(position=(np.array(each.position) + by).tolist()) for each in samples]
 
         world.driver.faults.append(slipped)
+    if measured is not None:
+        world.driver.faults.append(
+            lambda samples: [each._replace(effort=measured(np.array(each.effort)).tolist()) for each in samples]
+        )
     world.run(END)
     motion = world.finish().motion
     refused = [record[2] for record in world.records if record[1] == "refused"]
     reason = world.node.runtime.reason or (refused[-1] if refused else "")
     travel = float(np.max(np.abs(motion.q - motion.q[0])))
-    return Outcome(world.node.mode, travel, float(np.max(np.abs(motion.qd))), float(np.max(motion.tip_speed)), reason)
+    fastest, rests = float(np.max(np.abs(motion.qd))), bool(np.max(np.abs(world.arm.qd)) < 0.05)
+    return Outcome(world.node.mode, travel, fastest, float(np.max(motion.tip_speed)), reason, rests)
 
 
 def check_at_rest(outcome: Outcome) -> None:
@@ -121,6 +135,29 @@ def test_arm_that_carries_what_nobody_declared_stays_where_it_is(name, seed):
     known = with_friction(nominal_arm(name), GOOD_GEAR)
     mass = 1.5 if np.max(known.effort_limit) > 60 else 0.5
     check_at_rest(leave_alone(known.carrying(Payload(mass, [0.0, 0.0, 0.08])), known, seed=seed))
+
+
+@pytest.mark.parametrize(("name", "wrong"), by_turns(ARMS, ["offset", "coarse", "dead band"]))
+def test_arm_whose_efforts_are_measured_wrongly_stays_about_where_it_is(name, wrong):
+    """What it was held with by these efforts let it take off, at up to 1.1 rad/s, and go 1.5 rad."""
+    arm = with_friction(nominal_arm(name), 0.1)
+    limit, sign = arm.effort_limit, np.resize([1.0, -1.0], arm.n)
+    measured = {
+        "offset": lambda effort: effort + 0.015 * limit * sign,
+        "coarse": np.round,
+        "dead band": lambda effort: np.where(np.abs(effort) < 0.05 * limit, 0.0, effort),
+    }
+    outcome = leave_alone(arm, measured=measured[wrong])
+    assert outcome.mode == "gravity", outcome
+    assert outcome.travel < 0.1, outcome
+    assert outcome.joint_speed < 0.4, outcome
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_hand_that_draws_the_arm_when_the_mode_begins_is_not_taken_for_its_load(name):
+    arm = with_friction(nominal_arm(name), GOOD_GEAR)
+    outcome = leave_alone(arm, hand=40.0)
+    assert outcome.rests, outcome
 
 
 @pytest.mark.parametrize(("name", "mass"), by_turns(ARMS, [0.5, 2.0, 5.0]))
