@@ -41,7 +41,7 @@ class Gravity(Mode[GravitySettings]):
 
     def law(self, arm: Arm, parameters: GravitySettings, dt: float) -> Law:
         """Return ``g - damping M qd``, with soft walls and what holds the arm in a handover; see `Mode`."""
-        springs, damping = soft_walls(arm), np.zeros_like(arm.state.q)
+        springs, damping = soft_walls(arm), np.zeros(len(arm.state.q))
         if self.handover is not None:
             if arm.exerted is not None:
                 self.handover.on_effort(arm.now - arm.age, arm.exerted)
