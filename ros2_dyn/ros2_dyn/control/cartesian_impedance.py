@@ -43,9 +43,9 @@ def displacement(pose: Array, rest: Array) -> Displacement:
         pose: of the tip in the base frame, homogeneous, shape (4, 4).
         rest: pose where the spring is at rest, shape (4, 4).
     """
-    *vector, w = quaternion_from_rotation(pose[:3, :3] @ rest[:3, :3].T)
-    epsilon, rates = np.array(vector), np.eye(6)
-    rates[3:, 3:] = w * np.eye(3) - skew(epsilon)
+    quaternion, rates = quaternion_from_rotation(pose[:3, :3] @ rest[:3, :3].T), np.eye(6)
+    epsilon = quaternion[:3]
+    rates[3:, 3:] = quaternion[3] * np.eye(3) - skew(epsilon)
     return Displacement(np.concatenate([pose[:3, 3] - rest[:3, 3], 2 * epsilon]), rates)
 
 
@@ -73,7 +73,7 @@ def bounded_stiffness(state: ArmState, K: Array, bandwidth: float) -> Array:
         bandwidth: rad/s.
     """
     parts, most = (slice(3), slice(3, 6)), bandwidth**2
-    squares = np.stack([state.mobility[part, part] @ K[part, part] for part in parts])
+    squares = np.array([state.mobility[part, part] @ K[part, part] for part in parts])
     if np.trace(squares.sum(axis=0)) <= most:  # no eigenvalue is negative: each is at most their sum
         return K
     fastest = np.linalg.eigvals(squares).real.max(axis=-1).tolist()

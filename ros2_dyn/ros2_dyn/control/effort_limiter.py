@@ -103,9 +103,9 @@ class EffortLimiter:
         return begin + s * (effort - begin)
 
     def _change(self, kind: str, wanted: Array, given: Array) -> tuple[str, str] | None:
-        changed = ~(np.abs(wanted - given) <= 1e-9)  # N m or N, which rounding changes; also where one is not a number
-        if not changed.any():
+        kept = np.abs(wanted - given) <= 1e-9  # N m or N, which rounding changes; not where one is not a number
+        if kept.all():
             return None
-        i = int(changed.argmax())
+        i = int(kept.argmin())
         joint = self.limits.joint_names[i]
         return kind, f"{kind} of '{joint}': {given[i]:.4g} for {wanted[i]:.4g} N m or N"

@@ -54,11 +54,11 @@ def soft_limits(
     """
     lower, upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     if ((state.q > lower + margin) & (state.q < upper - margin)).all():
-        return np.zeros_like(state.q)  # it mostly is so, and costs little
+        return np.zeros(len(state.q))  # it mostly is so, and costs little
     margins = np.minimum(margin, (upper - lower) / 4)
     below, above = lower + margins - state.q, state.q - upper + margins
     near = np.flatnonzero(((below > 0) | (above > 0)) & (margins > 0))
-    tau = np.zeros_like(state.q)
+    tau = np.zeros(len(state.q))
     if not near.size:
         return tau
     inertia = 1 / np.diag(np.linalg.inv(state.M))

@@ -112,8 +112,8 @@ class StatePlausibility:
         if misfit:
             self._misfits.append(now)
             self._last_misfit = misfit
-        if problem := next(filter(None, self._problems), ""):
-            return Finding(problem)
+        if any(self._problems):
+            return Finding(next(filter(None, self._problems)))
         if now - self._wrong_velocity_at < DISBELIEF_TIME:
             return Finding("", self._wrong_velocity, tuple(self._rates))
         if self._disbelieves(now):

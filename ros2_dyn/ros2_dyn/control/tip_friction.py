@@ -80,7 +80,7 @@ def sticking_rate(state: ArmState, friction: TipFriction) -> float:
 
 def _stiffness(state: ArmState, friction: TipFriction) -> tuple[float, float]:
     """Return the stiffness of the bristle, N/m and N m/rad, limited by the bandwidth in the lightest direction."""
-    parts = np.stack([state.mobility[part, part] for part in (slice(3), slice(3, 6))])
+    parts = np.array([state.mobility[part, part] for part in (slice(3), slice(3, 6))])
     lightest = (1 / np.linalg.eigvalsh(parts)[:, -1]).tolist()
     wanted = friction.force / friction.slip, friction.moment / friction.turn
     linear, angular = (min(k, m * friction.bandwidth**2) for k, m in zip(wanted, lightest))

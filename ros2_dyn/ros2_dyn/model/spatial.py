@@ -44,10 +44,15 @@ def _matrix(*entries: Any) -> Array:
     return np.stack(entries, axis=-1).reshape(*np.shape(entries[0]), 3, 3)
 
 
+def _components(vectors: Array) -> list[Any]:
+    """Return the components of vectors (..., k): k numbers of a single one, which is quicker, or k arrays (...)."""
+    return vectors.tolist() if vectors.ndim == 1 else [vectors[..., i] for i in range(vectors.shape[-1])]
+
+
 def skew(a: Array) -> Array:
     """Return the matrix (..., 3, 3) with ``skew(a) @ b == cross(a, b)``."""
-    zero = 0 * a[..., 0]
-    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    x, y, z = _components(a)
+    zero = 0 * x
     return _matrix(zero, -z, y, z, zero, -x, -y, x, zero)
 
 
@@ -153,7 +158,7 @@ def rotation_from_rpy(rpy: Array) -> Array:
 
 def rotation_from_quaternion(quaternion: Array) -> Array:
     """Return the rotation (..., 3, 3), child to parent coordinates, of a unit quaternion [x, y, z, w] (..., 4)."""
-    x, y, z, w = (quaternion[..., i] for i in range(4))
+    x, y, z, w = _components(quaternion)
     return _matrix(
         *(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
         *(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),

@@ -392,5 +392,5 @@ class ArmRuntime:
         modes = self._modes
         if failsafe is None:
             failsafe = self._requests.take_due_failsafe()
-        failed = any(event.kind == STOP_FAILED for event in happened)
+        failed = STOP_FAILED in [event.kind for event in happened]
         return Update(modes.mode, modes.commands, steps, command, happened, replies, work, failed, failsafe)

@@ -98,19 +98,21 @@ class RobotDynamics:
         Raises:
             MessageError: the numbers are so large that an effort is not finite.
         """
-        qdd, source = self._acceleration(state)
-        terms = self._evaluate(state.measured, state.desired, qdd, now)
+        terms = self._evaluate(state.measured, state.desired, self._acceleration(state), now)
         self.presliding.update(state.measured.q)
-        return self._with_presliding(terms._replace(acceleration_source=source))
+        return self._with_presliding(terms)
 
-    def _evaluate(self, state: MeasuredState, desired: DesiredState | None, qdd: list[float], now: float) -> Terms:
-        q, qd = state.q, state.qd
+    def _evaluate(
+        self, state: MeasuredState, desired: DesiredState | None, acceleration: tuple[list[float], str], now: float
+    ) -> Terms:
+        q, qd, (qdd, source) = state.q, state.qd, acceleration
         try:
-            terms = Terms(*self.kernels.state(q, qd, qdd, self.settings.robot.gravity, self.payload.at(now)))
+            numbers = self.kernels.state(q, qd, qdd, self.settings.robot.gravity, self.payload.at(now))
+            terms = Terms._make((*numbers, source))
             if desired is not None and not (desired.q is None and desired.qd is None):
                 tau = self.effort(desired.q or q, desired.qd or qd, desired.qdd, now)
                 terms = terms._replace(inverse_dynamics=tau)
-            finite = all(isfinite(sum(term)) for term in terms[:4])
+            finite = all(map(isfinite, map(sum, terms[:4])))
         except (OverflowError, ValueError):
             finite = False
         if not finite:
@@ -137,7 +139,7 @@ class RobotDynamics:
         Raises:
             MessageError: as in `compute`.
         """
-        return self._with_presliding(self._evaluate(state, None, self._zero, now))
+        return self._with_presliding(self._evaluate(state, None, (self._zero, "zero"), now))
 
     def _with_presliding(self, terms: Terms) -> Terms:
         """Return the terms with the friction of the last measured state."""

@@ -144,22 +144,22 @@ class StatePipeline:
 
     def _judged(self, state: MeasuredState, now: float, commanded: bool) -> MeasuredState:
         """Return a state with what does not fit in it; it is computed all the same, but no command is based on it."""
-        told, state = state.q, state._replace(q=self._plausibility.unwrapped(state.q))
-        found = self._plausibility.check(state.joints, state.stamp, state.q, state.qd, now)
+        q = self._plausibility.unwrapped(state.q)
+        found = self._plausibility.check(state.joints, state.stamp, q, state.qd, now)
         problem, velocity_problem = found.problem, found.velocity_problem
         believed = None if self.state is None else self.state.believed_q
         if problem:
             text = f"no command is based on joint_states: {problem}"
             self._events.append(Event("implausible", text, topic="joint_states"))
-            return state._replace(problem=problem, believed_q=believed)
+            return state._replace(q=q, problem=problem, believed_q=believed)
         if velocity_problem:
             text = f"velocities of joint_states are wrong: {velocity_problem}"
             self._events.append(Event("velocity implausible", text, topic="joint_states"))
             qd = list(found.rates) if commanded else state.qd
             return state._replace(
-                qd=qd, velocity_problem=velocity_problem, misplaced=found.misplaced, believed_q=believed
+                q=q, qd=qd, velocity_problem=velocity_problem, misplaced=found.misplaced, believed_q=believed
             )
-        return state._replace(believed_q=told)
+        return state._replace(q=q, believed_q=state.q)
 
     def on_desired(self, sample: DesiredSample, now: float, *, contact_intended: bool = False) -> Passed:
         """Take a desired state at a time, s; the rest as for `on_joint_state`."""

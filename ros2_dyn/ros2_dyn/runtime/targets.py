@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import hypot, isfinite, sqrt
 from typing import NamedTuple
 
@@ -78,12 +79,22 @@ class Target:
         self.has_pose, self.has_wrench = not isinstance(sample, WrenchSample), not isinstance(sample, PoseSample)
         self._link = link_frame(model, sample.frame)
         self._first: Array | None = None
-        self._wrench = np.zeros(6) if isinstance(sample, PoseSample) else np.array(sample.wrench, dtype=float)
-        self._pose = np.eye(4)
-        if not isinstance(sample, WrenchSample):
-            quaternion = np.array(sample.pose[3:], dtype=float)
-            self._pose[:3, :3] = rotation_from_quaternion(quaternion / hypot(*quaternion))
-            self._pose[:3, 3] = sample.pose[:3]
+        self._sample = sample
+
+    @cached_property
+    def _wrench(self) -> Array:
+        """Return the wrench in its frame, shape (6,); zeros where there is none."""
+        return np.zeros(6) if isinstance(self._sample, PoseSample) else np.array(self._sample.wrench, dtype=float)
+
+    @cached_property
+    def _pose(self) -> Array:
+        """Return the pose in its frame, shape (4, 4); the frame itself where there is none."""
+        pose = np.eye(4)
+        if not isinstance(self._sample, WrenchSample):
+            quaternion = np.array(self._sample.pose[3:], dtype=float)
+            pose[:3, :3] = rotation_from_quaternion(quaternion / hypot(*quaternion))
+            pose[:3, 3] = self._sample.pose[:3]
+        return pose
 
     @property
     def desired_at(self) -> float:

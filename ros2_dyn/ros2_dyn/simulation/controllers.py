@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -145,7 +146,7 @@ class Controllers:
         self._require(EFFORT)
         if len(efforts) != self.arm.model.n:
             raise InputError("data", f"expected {self.arm.model.n} efforts, got {len(efforts)}")
-        if not np.all(np.isfinite(efforts)):
+        if not all(map(isfinite, efforts)):
             raise InputError("data", f"not finite: {list(efforts)}")
         self._use(self.drive.command(efforts))
 
@@ -177,7 +178,7 @@ class Controllers:
             home = np.clip(q, model.lower, model.upper)
             self.arm.law = ComputedTorque(DemoTrajectory(model, home, self.arm.t))
         elif name == EFFORT:
-            self.arm.law = self.drive.hold(q, self.arm.motion().tau)
+            self.arm.law = self.drive.hold(q, self.arm.motor_effort())
         else:
             self._track([Waypoint(self.arm.t, q, None, np.zeros(len(q)))])
         self.active = name

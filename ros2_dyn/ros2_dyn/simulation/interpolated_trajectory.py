@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.errors import InputError
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 
 
 class Waypoint(NamedTuple):
@@ -52,7 +52,7 @@ class InterpolatedTrajectory:
         """Return positions, velocities and feed-forward efforts at time t (s), each of shape (n,)."""
         last = self._waypoints[-1]
         if t >= last.t:
-            return last.q, np.zeros_like(last.q), last.effort
+            return last.q, np.zeros(len(last.q)), last.effort
         i = max(bisect_right(self._times, t), 1)
         return _between(self._waypoints[i - 1], self._waypoints[i], t)
 
@@ -73,7 +73,7 @@ class FeedForwardTracking:
         """Return the efforts; see `EffortLaw`."""
         q_d, qd_d, effort = self.trajectory.at(t)
         tau = effort + self.p * (q_d - q) + self.damping * (qd_d - qd)
-        return np.minimum(np.maximum(tau, -self.limit), self.limit)
+        return clip(tau, -self.limit, self.limit)
 
 
 def read_waypoints(

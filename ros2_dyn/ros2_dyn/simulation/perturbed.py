@@ -77,7 +77,7 @@ def with_armature(model: RobotModel, armature: Sequence[float] | None = None) ->
 def quantise(values: ArrayLike, resolution: float) -> Array:
     """Return the multiples of the resolution nearest to the values, or the values where the resolution is 0."""
     values = np.asarray(values, dtype=float)
-    return resolution * np.round(values / resolution) if resolution > 0 else values
+    return resolution * np.rint(values / resolution) if resolution > 0 else values
 
 
 def _perturbed_link(branch: LinkSpec, inertia: Array, friction: Array) -> LinkSpec:

@@ -15,7 +15,7 @@ from ros2_dyn.errors import DivergenceError, InputError
 from ros2_dyn.kernels import Kernel, compile_kernel
 from ros2_dyn.kernels.compile_aside import scalar_backend
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.spatial import Array
+from ros2_dyn.model.spatial import Array, clip
 from ros2_dyn.simulation.contact import Contact
 from ros2_dyn.simulation.contact_efforts import ContactEfforts
 from ros2_dyn.simulation.demo_trajectory import DemoTrajectory
@@ -127,6 +127,10 @@ class SimulatedArm:
         M, net, tau, external = self._efforts(self.t, self.q, self.qd)
         return Motion(self.t, self.q.copy(), self.qd.copy(), np.linalg.solve(M, net), tau, external)
 
+    def motor_effort(self) -> Array:
+        """Return the efforts of the motors at this instant, as `motion` does, N m or N, shape (n,)."""
+        return self._efforts(self.t, self.q, self.qd)[2]
+
     def contact_wrench(self) -> Array:
         """Return the wrench of all contacts at this instant; see `ContactEfforts.wrench`."""
         return self._contact_efforts.wrench(self.contacts, self.t, self.q, self.qd)
@@ -230,7 +234,7 @@ class HeldEffort:
 
     def __init__(self, tau: ArrayLike, limit: ArrayLike) -> None:
         """Hold `tau`, saturated at the effort limits, N m or N, both of shape (n,)."""
-        self.tau = np.clip(np.asarray(tau, dtype=float), -np.asarray(limit), limit)
+        self.tau = clip(np.asarray(tau, dtype=float), -np.asarray(limit), limit)
 
     def __call__(self, t: float, q: Array, qd: Array, M: Array, h: Array) -> Array:
         """Return the efforts; see `EffortLaw`."""

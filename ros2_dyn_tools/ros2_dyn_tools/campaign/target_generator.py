@@ -57,16 +57,17 @@ class TargetGenerator:
         """Centre of the desired positions, rad or m, shape (n,)."""
         self._frame, self._pose = tip, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
-    def move_to(self, q: Array, t: float, pose: Array) -> None:
+    def move_to(self, q: Array, t: float, tip_pose: Callable[[], Array]) -> None:
         """Shift the motion so that it begins at a time, s.
 
         Args:
             q: joint positions then, rad or m, shape (n,).
             t: the time.
-            pose: of the tip in the base frame then, shape (4, 4).
+            tip_pose: returns the pose of the tip in the base frame then, shape (4, 4).
         """
         self.centre = q - self._offset(t)
         if self.quality.pose_in_base:
+            pose = tip_pose()
             start = pose[:3, 3] - self.way(t)
             self._frame, self._pose = "", [*start.tolist(), *quaternion_from_rotation(pose[:3, :3]).tolist()]
 

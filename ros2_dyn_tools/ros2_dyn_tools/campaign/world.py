@@ -250,7 +250,7 @@ class World:
     def _measure(self) -> None:
         self.advance()
         law, settings = self.arm.law, self.options.settings
-        effort = law.tau if type(law) is HeldEffort else self.arm.motion().tau
+        effort = law.tau if type(law) is HeldEffort else self.arm.motor_effort()
         if settings.states.measured_effort == "gravity_compensated":
             effort = effort - self._own_gravity(self.arm.q)
         for sample in self.driver.measure(self.arm.q, self.arm.qd, effort, self._stamp()):
@@ -280,7 +280,7 @@ class World:
     def _aim(self, q: Array) -> None:
         """Let the targets begin at joint positions of the arm, rad or m, shape (n,)."""
         at, tip = self.in_description_order(q), self.options.settings.robot.tip_link or None
-        self.targets.move_to(at, self.now, forward_kinematics(self.description, at, tip))
+        self.targets.move_to(at, self.now, lambda: forward_kinematics(self.description, at, tip))
 
     def _send_targets(self, stamp: int) -> None:
         for message in self.targets.messages(self.now, stamp):

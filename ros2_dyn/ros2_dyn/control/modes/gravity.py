@@ -49,7 +49,7 @@ class Gravity(Mode[GravitySettings]):
 
     def law(self, arm: Arm, parameters: GravitySettings, dt: float) -> Law:
         """Return ``g - damping M qd``, with soft walls and what holds the arm in a handover; see `Mode`."""
-        springs, damping, found = soft_walls(arm), np.zeros_like(arm.state.q), None
+        springs, damping, found = soft_walls(arm), np.zeros(len(arm.state.q)), None
         if self.entry is not None and self.entry.is_over(arm.now):
             found, self.entry = self.entry.found, None
         if self.entry is not None:
