@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from arm_world import ARM, HOME, SETTINGS, broken, commanded_seconds, timeline, worst
-from ros2_dyn.control.modes import MODES as ALL_MODES
+from arm_world import ARM, HOME, SETTINGS, broken, timeline, worst
 from ros2_dyn.control.modes import impedance
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model.inertia import SpatialInertia
@@ -62,17 +61,6 @@ def test_timeline_is_that_of_its_seed_in_another_process_with_another_hash_seed_
 
 
 # --- modes and motion -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ALL_MODES)
-def test_arm_is_commanded_in_each_mode_without_a_violation(mode):
-    played = world()
-    played.want_mode(mode)
-    played.run(1.5)
-    assert played.node.mode == mode
-    assert commanded_seconds(played) > 1.0
-    assert not broken(played)
-    assert worst(played, "joint speed") < 1.6
 
 
 def test_controller_holds_the_last_command_after_the_node_has_gone_silent():

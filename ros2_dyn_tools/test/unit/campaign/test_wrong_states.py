@@ -190,15 +190,6 @@ def test_a_mode_ends_where_the_driver_freezes_amid_a_motion(estimated):
     assert "it repeats the same" in reason
 
 
-def test_a_mode_ends_where_stamps_vanish():
-    made = world()
-    begin(made, lambda samples: [s._replace(stamp=0) for s in samples])
-    made.run(2.0)
-    after, reason = ended(made)
-    assert after < 0.1
-    assert "it has no stamp" in reason
-
-
 def test_half_of_a_state_without_stamps_is_not_believed():
     made = world()
     made.driver.faults.append(halves)
