@@ -1,16 +1,18 @@
 # Each target makes its own environment first: see scripts/ros2_env.
 ENV := scripts/ros2_env
 TEST_ENV := $(ENV) --with-tests
+TYPES := python -m mypy --cache-dir .ros2/mypy_cache
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools ros2_dyn_controllers bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-gpu bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-table rooms lint format clean
+.PHONY: demo test docs docs-links bench bench-gpu bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-table rooms lint style format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
 
-test: lint ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
-	@$(TEST_ENV) python -m pytest -n $(or $(WORKERS),2) --dist worksteal
+test: style ## linters, types and the tests; FULL=1: all robots and cases, which takes longer
+	@$(TEST_ENV) bash -c '$(TYPES) >.ros2/types.txt & python -m pytest -n $(or $(WORKERS),2) --dist worksteal; \
+		tests=$$?; wait $$!; types=$$?; cat .ros2/types.txt; exit $$((tests | types))'
 
 docs: ## the documentation as a site in .ros2/docs/html; warnings are errors, links and examples are checked
 	@$(TEST_ENV) python -m pytest -q -n 0 ros2_dyn_tools/test/unit/test_docs.py ros2_dyn_tools/test/system/test_readme.py
@@ -57,10 +59,12 @@ doctor-table: ## what the doctor says of recordings made wrong in each way, of r
 rooms: ## files, lines and imports of each folder of the packages
 	@PYTHONPATH=ros2_dyn_tools/test/support python3 scripts/room_table.py
 
-lint:
+lint: style
+	@$(TEST_ENV) $(TYPES)
+
+style:
 	@$(TEST_ENV) python -m ruff check --no-cache --output-format concise $(SOURCES)
 	@$(TEST_ENV) python -m ruff format --no-cache --check $(SOURCES)
-	@$(TEST_ENV) python -m mypy --cache-dir .ros2/mypy_cache
 
 format:
 	@$(TEST_ENV) python -m ruff check --no-cache --fix --exit-zero --quiet $(SOURCES)

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from numpy.testing import assert_allclose
 
-from robots import MOCK_ARM, joint, link, robot
+from robots import joint, link, robot
 
 pytest.importorskip("rclpy", reason="ROS 2 is not here")
 
@@ -27,13 +27,22 @@ VISCOUS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
 
 def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start):
-    """It may have been published before the node began; the robot before stays until the next is ready."""
+    """It may have been published before the node began; the robot before stays until the next is ready.
+
+    The tape is that of the newest description and the parameters, made as soon as somebody subscribes.
+    """
     driver = Driver(listener)
     driver.describe()
-    driver.process = start("ros2_dyn.ros.dynamics_node")
+    driver.process = start("ros2_dyn.ros.dynamics_node", *words(**{"robot.joints": NAMES, "friction.viscous": VISCOUS}))
+    tapes = listener.listen("dynamics/tape", type=UInt8MultiArray, qos=LATCHED)
     driver.begin()
     driver.step()
     assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    listener.until(lambda: tapes, "there is no tape")
+    tape, qd = Tape.from_bytes(bytes(tapes[-1].data)), np.array([0.1, -0.2, 0.3, -0.4, 0.5, -0.6])
+    assert tape.description == description_hash(URDF)
+    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert_allclose(tape.evaluate(q=HOME, qd=qd)["friction"], np.array(VISCOUS) * qd, rtol=0, atol=1e-10)
     floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
     driver.describe(floating)
     driver.until(lambda: "robot_description rejected" in driver.process.printed, "it is not rejected")
@@ -46,37 +55,23 @@ def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start
     expected = gravity(RobotModel.from_urdf(heavier), HOME)
     driver.until(lambda: abs(driver.answers[-1].effort[1] - expected[1]) < 1e-10, "the old robot stays")
     assert_allclose(driver.answers[-1].effort, expected, rtol=0, atol=1e-10)
-    driver.close()
-
-
-def test_tape_is_that_of_the_newest_description_and_parameters(listener, start):
-    """It is made as soon as somebody subscribes; of a broken description there is none."""
-    driver = Driver(listener)
-    driver.describe()
-    driver.process = start("ros2_dyn.ros.dynamics_node", *words(**{"robot.joints": NAMES, "friction.viscous": VISCOUS}))
-    tapes = listener.listen("dynamics/tape", type=UInt8MultiArray, qos=LATCHED)
-    listener.until(lambda: tapes, "there is no tape")
-    tape, qd = Tape.from_bytes(bytes(tapes[-1].data)), np.array([0.1, -0.2, 0.3, -0.4, 0.5, -0.6])
-    assert tape.description == description_hash(URDF)
-    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(MODEL, HOME), rtol=0, atol=1e-10)
-    assert_allclose(tape.evaluate(q=HOME, qd=qd)["friction"], np.array(VISCOUS) * qd, rtol=0, atol=1e-10)
-    driver.describe("<robot")
-    heavier = URDF.replace('<mass value="3.7"/>', '<mass value="5.7"/>')
-    driver.describe(heavier)
     listener.until(lambda: len(tapes) > 1, "there is no second tape")
     tape = Tape.from_bytes(bytes(tapes[-1].data))
     assert tape.description == description_hash(heavier)
-    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(RobotModel.from_urdf(heavier), HOME), rtol=0, atol=1e-10)
+    assert_allclose(tape.evaluate(q=HOME)["gravity"], expected, rtol=0, atol=1e-10)
     driver.close()
 
 
-def test_description_as_a_parameter(listener, start, tmp_path):
-    """As text, as launch files give it."""
-    file = tmp_path / "parameters.yaml"
-    file.write_text(yaml.safe_dump({"/**/dynamics": {"ros__parameters": {"robot_description": URDF}}}))
+def test_description_as_a_parameter_of_a_part_of_a_robot(listener, start, tmp_path):
+    """As text, as launch files give it. The joints that `robot.joints` leaves out are locked."""
+    file, arm = tmp_path / "parameters.yaml", NAMES[:3]
+    values = {"robot_description": URDF, "robot": {"joints": arm[::-1]}}
+    file.write_text(yaml.safe_dump({"/**/dynamics": {"ros__parameters": values}}))
     start("ros2_dyn.ros.dynamics_node", "--params-file", str(file))
-    answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=STATE)
-    assert_allclose(answer.gravity, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    state = JointState(name=arm, position=HOME[:3])
+    answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=state)
+    assert list(answer.joint_names) == arm
+    assert_allclose(answer.gravity, gravity(MODEL.reduced(arm), HOME[:3]), rtol=0, atol=1e-10)
 
 
 def test_xacro_file_is_expanded(listener, start, tmp_path):
@@ -92,13 +87,3 @@ def test_xacro_file_is_expanded(listener, start, tmp_path):
     assert_allclose(answer.gravity, gravity(MODEL, HOME), rtol=0, atol=1e-10)
     assert "xacro cannot expand it" in broken.ended()
     assert broken.process.returncode == 1
-
-
-def test_part_of_a_robot(listener, start):
-    """The other joints are locked."""
-    arm = NAMES[:3]
-    start("ros2_dyn.ros.dynamics_node", *words(urdf_file=str(MOCK_ARM), **{"robot.joints": arm[::-1]}))
-    state = JointState(name=arm, position=HOME[:3])
-    answer = listener.call(GetDynamics, "dynamics/get_dynamics", state=state)
-    assert list(answer.joint_names) == arm
-    assert_allclose(answer.gravity, gravity(MODEL.reduced(arm), HOME[:3]), rtol=0, atol=1e-10)

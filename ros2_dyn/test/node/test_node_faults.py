@@ -17,8 +17,7 @@ from ros2_dyn_interfaces.srv import SetMode
 from sensor_msgs.msg import JointState
 
 from driven_arms import HOME, MODEL, ObedientArm
-from driver import COMMANDED_NODE, LIMIT, STEP, URDF, Driver, driving, force, resting_at_home
-from robots import joint, link, robot
+from driver import COMMANDED_NODE, LIMIT, STEP, Driver, driving, force, resting_at_home
 from ros2_dyn.control.modes import MODES
 from ros2_dyn.dynamics import gravity, rnea
 
@@ -82,16 +81,6 @@ def rules(driver) -> CommandRules:
     return CommandRules(driver, COMMANDED_NODE["states.timeout"])
 
 
-def set_clock(seconds: float) -> Fault:
-    """Return a step of the simulated time, s: of clock and stamps."""
-
-    def inject(driver: Driver) -> None:
-        driver.time += round(1e9 * seconds)
-        driver.offer(5)
-
-    return inject
-
-
 def set_clock_alone(seconds: float) -> Fault:
     """Return a step of the clock, s; the stamps go on as before."""
 
@@ -140,26 +129,13 @@ def toggled_modes(driver: Driver) -> None:
     driver.listener.until(lambda: all(answer.done() for answer in answers), "no answers")
 
 
-def other_descriptions(driver: Driver) -> None:
-    """Describe robots that are none or do not fit, a heavier one, and the first again."""
-    floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
-    other = robot(link("a"), link("b", 1.0), joint("elbow_joint", "revolute", "a", "b"))
-    heavier = URDF.replace('<mass value="8.393"/>', '<mass value="9.7"/>')
-    for xml in ("", "<robot", floating, heavier, other, URDF):
-        driver.describe(xml)
-        driver.offer(5)
-
-
 FAULTS: dict[str, Fault] = {
     "states stop": lambda driver: driver.tick(60),
     "the driver restarts": restarted_driver,
     "two drivers": two_drivers,
     "a burst of states": burst,
-    "the clock jumps ahead": set_clock(100.0),
-    "the clock jumps back": set_clock(-100.0),
     "the clock leaves the stamps": set_clock_alone(5.0),
     "modes toggled": toggled_modes,
-    "robot descriptions": other_descriptions,
 }
 
 

@@ -21,28 +21,15 @@ from ros_harness import words
 QDD = np.array([1.0, 2.0, -1.0, 0.5, -0.5, 3.0])
 
 
-@pytest.mark.parametrize("reliability", [ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT])
-def test_states_of_reliable_and_best_effort_publishers_are_read(listener, begin, reliability):
-    """Drivers publish either."""
+def test_states_of_any_publisher_are_read_and_a_late_subscriber_gets_outputs(listener, begin):
+    """Drivers publish reliably or with best effort. The node notices a subscriber while it runs."""
     driver = begin()
-    qos = QoSProfile(depth=1, reliability=reliability, durability=DurabilityPolicy.VOLATILE)
-    driver.end_states()
-    driver.begin_states(qos)
-    assert driver.recovers(10.0)
-    driver.close()
-
-
-def test_late_subscriber_gets_outputs(listener, begin):
-    """The node notices it while it runs; before, the topic cost nothing."""
-    driver = begin()
-    driver.play(50)
-    late = listener.listen("dynamics/coriolis")
+    for reliability in (ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT):
+        driver.end_states()
+        driver.begin_states(QoSProfile(depth=1, reliability=reliability, durability=DurabilityPolicy.VOLATILE))
+        assert driver.recovers(10.0)
+    late = listener.listen("dynamics/coriolis")  # before, the topic cost nothing
     driver.until(lambda: late, "nothing for the late subscriber")
-    driver.close()
-
-
-def test_hybrid_targets_are_read_and_wrong_ones_named(listener, begin):
-    driver = begin()
     log, hybrid = listener.listen("/rosout", type=Log), listener.publisher(HybridTarget, "dynamics/desired_hybrid")
     pressed = HybridTarget(force_axes=[False, False, True, False, False, False])
     pressed.wrench.force.z, pressed.pose.orientation.w = -10.0, 1.0
@@ -51,8 +38,9 @@ def test_hybrid_targets_are_read_and_wrong_ones_named(listener, begin):
     pressed.wrench.force.x = 3.0
     hybrid.publish(pressed)
     problem = "wrench.force.x: held axis"
-    listener.until(lambda: any(problem in entry.msg for entry in log), "no word of the wrong one")
+    listener.until(lambda: any(problem in entry.msg for entry in log), "no word of the wrong hybrid target")
     assert sum("desired_hybrid" in entry.msg for entry in log) == 1
+    driver.close()
 
 
 def test_ordinary_executor_gives_the_same_outputs(listener, start):

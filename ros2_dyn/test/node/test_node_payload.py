@@ -54,7 +54,7 @@ def test_payload_is_estimated_published_and_set_if_that_is_asked_for(driver):
     """Only looked at, it is published, and the efforts stay; applied, they become those of the loaded arm."""
     published = driver.listener.received["dynamics/payload"]
     before = gravity_error(driver)
-    found = estimate(driver, duration=3.0)
+    found = estimate(driver, duration=2.0)
     assert found.success, found.message
     assert found.payload.header.frame_id == "tool0"
     assert found.payload.inertia.m == pytest.approx(BOX.mass, abs=0.1)
@@ -65,7 +65,7 @@ def test_payload_is_estimated_published_and_set_if_that_is_asked_for(driver):
     driver.until(lambda: published, "nothing on ~/payload")
     assert published[-1] == found.payload
     assert gravity_error(driver) > before / 2
-    applied = estimate(driver, duration=3.0, apply=True)
+    applied = estimate(driver, duration=2.0, apply=True)
     assert applied.success, applied.message
     driver.play(30)  # the ramp
     assert gravity_error(driver) < 0.1 * before
@@ -80,7 +80,7 @@ def test_payload_is_estimated_published_and_set_if_that_is_asked_for(driver):
 def test_estimate_that_set_payload_refuses_is_given_all_the_same(driver):
     """Here, because another link was given a payload meanwhile."""
     name = "dynamics/estimate_payload"
-    answer = driver.listener.call_async(EstimatePayload, name, duration=3.0, apply=True)
+    answer = driver.listener.call_async(EstimatePayload, name, duration=1.5, apply=True)
     driver.play(10)
     request = {"link": "forearm_link", "inertia": Inertia(m=1.0)}
     assert driver.listener.call(SetPayload, "dynamics/set_payload", **request).success

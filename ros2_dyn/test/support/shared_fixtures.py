@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of all packages share: no traffic beyond this machine, a ROS domain of their own, quick kernels."""
 
+import gc
 import os
 import random
 import socket
@@ -65,6 +66,11 @@ os.environ["ROS2_DYN_CACHE"] = str(cache_folder() / "unoptimised")
 # Each worker of pytest-xdist inherits the environment of the process that started it, and needs a domain of its own.
 if "ROS_DOMAIN_ID" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["ROS_DOMAIN_ID"] = random_domain()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of cycles look no more through what was imported: there is nothing to collect in it."""
+    gc.freeze()
 
 
 OF_PROCESSES = {"node", "system"}

@@ -111,6 +111,14 @@ def opened(browser, url: str, width: int, height: int):
     return page
 
 
+@pytest.fixture(scope="module")
+def wide(shown, browser):
+    """A page on a wide screen, which all tests look at."""
+    page = opened(browser, shown[1], 1440, 900)
+    yield page
+    page.close()
+
+
 def scene(page) -> np.ndarray:
     """Return the middle of the 3D picture, shape (h, w, 3), 0 to 1."""
     box = page.viewport_size
@@ -131,9 +139,35 @@ def until(holds, what: str) -> None:
         time.sleep(0.1)
 
 
-def test_arm_moves_plots_fill_a_collision_turns_it_red_and_reset_ends_it_in_every_browser(shown, browser):
+def coloured(page, *, red: float) -> np.ndarray:
+    """Return where the picture between the panels is blue, with a share of red, as shares of its size, shape (k, 2)."""
+    clip = {"x": 330, "y": 0, "width": page.viewport_size["width"] - 730, "height": page.viewport_size["height"]}
+    r, g, b = np.moveaxis(imread(io.BytesIO(page.screenshot(clip=clip)))[..., :3], -1, 0)
+    found = np.argwhere((b > 0.25) & (b > 1.5 * g) & (r > red * b) & (r < (red + 0.7) * b))
+    return (found / b.shape)[:, ::-1]
+
+
+def test_arm_is_in_the_middle_of_the_picture_and_a_push_is_an_arrow(shown, wide):
+    """The first test, for the camera looks where the arm is when the page is opened."""
+    (arm, _), page = shown, wide
+    until(lambda: len(coloured(page, red=0.0)) > 3000, "the arm is in the picture")
+
+    def in_the_middle() -> bool:
+        at = coloured(page, red=0.0)
+        middle = (at.min(axis=0) + at.max(axis=0)) / 2
+        return bool(np.all((at > 0.05) & (at < 0.95)) and np.all(np.abs(middle - 0.5) < 0.12))
+
+    until(in_the_middle, "the arm is in the middle")
+    arrows = len(coloured(page, red=0.7))
+    arm.push = np.array([0.0, 7.0, 0, 0, 0, 0])
+    until(lambda: len(coloured(page, red=0.7)) > arrows + 100, "the push is drawn")
+    arm.push = None
+    until(lambda: len(coloured(page, red=0.7)) <= arrows, "the push is not drawn any more")
+
+
+def test_arm_moves_plots_fill_a_collision_turns_it_red_and_reset_ends_it_in_every_browser(shown, browser, wide):
     arm, url = shown
-    wide, phone = opened(browser, url, 1440, 900), opened(browser, url, 390, 844)
+    phone = opened(browser, url, 390, 844)
 
     before = scene(wide)
     arm.step(2.0)
@@ -160,12 +194,11 @@ def test_arm_moves_plots_fill_a_collision_turns_it_red_and_reset_ends_it_in_ever
         page.get_by_text("No collision").wait_for()
     until(lambda: red(scene(wide)) < 0.01, "the arm is not red any more")
     assert wide.problems == phone.problems == []
-    for page in (wide, phone):
-        page.close()
+    phone.close()
 
 
-def test_node_mode_stop_and_force_are_read_first_and_what_is_fine_is_one_line_that_opens(shown, browser):
-    page = opened(browser, shown[1], 1440, 900)
+def test_node_mode_stop_and_force_are_read_first_and_what_is_fine_is_one_line_that_opens(wide):
+    page = wide
     page.get_by_text("warm").wait_for()
     order = ("dynamics: runs", "gravity", "too fast", "force at the tip", "No collision", "warm", "Diagnostics: 9 fine")
     places = [page.get_by_text(text, exact=True).first.bounding_box()["y"] for text in order]
@@ -174,31 +207,3 @@ def test_node_mode_stop_and_force_are_read_first_and_what_is_fine_is_one_line_th
     page.get_by_text("Diagnostics: 9 fine").click()
     page.get_by_text("cold").first.wait_for()
     assert page.get_by_text("cold").count() == 9
-    page.close()
-
-
-def coloured(page, *, red: float) -> np.ndarray:
-    """Return where the picture between the panels is blue, with a share of red, as shares of its size, shape (k, 2)."""
-    clip = {"x": 330, "y": 0, "width": page.viewport_size["width"] - 730, "height": page.viewport_size["height"]}
-    r, g, b = np.moveaxis(imread(io.BytesIO(page.screenshot(clip=clip)))[..., :3], -1, 0)
-    found = np.argwhere((b > 0.25) & (b > 1.5 * g) & (r > red * b) & (r < (red + 0.7) * b))
-    return (found / b.shape)[:, ::-1]
-
-
-def test_arm_is_in_the_middle_of_the_picture_and_a_push_is_an_arrow(shown, browser):
-    arm, url = shown
-    page = opened(browser, url, 1440, 900)
-    until(lambda: len(coloured(page, red=0.0)) > 3000, "the arm is in the picture")
-
-    def in_the_middle() -> bool:
-        at = coloured(page, red=0.0)
-        middle = (at.min(axis=0) + at.max(axis=0)) / 2
-        return bool(np.all((at > 0.05) & (at < 0.95)) and np.all(np.abs(middle - 0.5) < 0.12))
-
-    until(in_the_middle, "the arm is in the middle")
-    arrows = len(coloured(page, red=0.7))
-    arm.push = np.array([0.0, 7.0, 0, 0, 0, 0])
-    until(lambda: len(coloured(page, red=0.7)) > arrows + 100, "the push is drawn")
-    arm.push = None
-    until(lambda: len(coloured(page, red=0.7)) <= arrows, "the push is not drawn any more")
-    page.close()

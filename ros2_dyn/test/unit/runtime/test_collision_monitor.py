@@ -175,8 +175,7 @@ def test_a_known_payload_is_no_collision():
 # --- efforts that are missing
 
 
-@pytest.mark.parametrize("ramp_time", [0.0, 0.3])
-@pytest.mark.parametrize("kind", ["raw", "gravity_compensated"])
+@pytest.mark.parametrize(("ramp_time", "kind"), [(0.0, "raw"), (0.3, "gravity_compensated")])
 def test_a_payload_that_changes_amid_a_motion_is_no_external_effort(ramp_time, kind):
     """The momentum by the model steps with its mass, and the arm does not."""
     arm, places = PushedArm(**{"states.measured_effort": kind}), ((0.0, 0.0, 0.05), np.zeros((3, 3)))

@@ -175,15 +175,3 @@ def test_modes_that_press_need_a_delay_that_is_measured_or_declared(mode):
 def test_joints_at_their_limits_are_not_refused():
     fast = replace(STATE, qd=np.full(6, 2.0))
     assert refusal("feed_forward", state=fast, velocity=2.0, applied=50.0, gravity=-50.0) == ""
-
-
-def test_commands_without_subscriber_are_refused():
-    expected = (
-        "there is no subscriber on /arm/commands: remap ~/command to the controller's topic, and start the controller"
-    )
-    assert refusal(link=CommandLink(0, topic="/arm/commands")) == expected
-
-
-def test_a_second_commander_is_refused_by_name():
-    expected = "'other' publishes on /arm/commands, too: two commanders would fight"
-    assert refusal(link=CommandLink(1, ("other",), "/arm/commands")) == expected

@@ -143,12 +143,6 @@ def test_a_robot_without_the_named_joint_or_link_is_refused(values, problem):
         Settings.from_values(values).apply(mock_arm())
 
 
-def test_locked_parameters_stay_while_a_mode_commands():
-    Settings().check_unlocked(Settings.from_values({"gravity.damping": 1.0}), "gravity")
-    with pytest.raises(InputError, match="effort_scale: cannot be changed while mode gravity commands"):
-        Settings().check_unlocked(Settings.from_values({"commands.effort_scale": 0.5}), "gravity")
-
-
 # --- files
 
 

@@ -23,19 +23,21 @@ from ros2_dyn_tools.campaign.arm_pool import (
     singular_home,
     variant,
 )
-from ros2_dyn_tools.campaign.families import FAMILIES, family_of
+from ros2_dyn_tools.campaign.families import FAMILIES
 from ros2_dyn_tools.campaign.faults import FAULTS
 from ros2_dyn_tools.campaign.random_world import AFTERMATH, world_of
 from ros2_dyn_tools.campaign.runner import play_world, run_campaign, world_seeds
+from short_worlds import shorten_worlds
 
-FAULTS_PLAYED = 25
+SEED, FAULTS_PLAYED, FAULTS_PER_WORLD = 2, 9, 3
 RIGHT = "right model"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def one_world_per_task() -> Iterator[None]:
-    """Spread even a few worlds over several tasks."""
+def short_worlds_in_tasks_of_their_own() -> Iterator[None]:
+    """Spread even a few faults over several worlds and tasks."""
     with pytest.MonkeyPatch.context() as patch:
+        shorten_worlds(patch, FAULTS_PER_WORLD)
         patch.setattr(runner, "WORLDS_PER_TASK", 1)
         yield
 
@@ -44,7 +46,7 @@ def one_world_per_task() -> Iterator[None]:
 def result() -> dict:
     """Return the result of a campaign on one thread, without its time."""
     with ThreadPoolExecutor(1) as executor:
-        return without_time(run_campaign(FAULTS_PLAYED, 3, executor).as_dict())
+        return without_time(run_campaign(FAULTS_PLAYED, SEED, executor).as_dict())
 
 
 def without_time(result: dict) -> dict:
@@ -52,7 +54,7 @@ def without_time(result: dict) -> dict:
 
 
 def test_campaign_counts_worlds_and_faults_by_family_and_finds_nothing(result):
-    assert (result["seed"], result["faults"]) == (3, FAULTS_PLAYED)
+    assert (result["seed"], result["faults"]) == (SEED, FAULTS_PLAYED)
     assert list(result["families"]) == list(FAMILIES)
     assert sum(part["worlds"] for part in result["families"].values()) == result["worlds"]
     assert (result["violations"], result["failing_worlds"]) == ({}, [])
@@ -62,7 +64,7 @@ def test_campaign_counts_worlds_and_faults_by_family_and_finds_nothing(result):
 def test_campaign_on_processes_gives_the_result_of_one_thread(result):
     progress = []
     with ProcessPoolExecutor(2) as executor:
-        again = run_campaign(FAULTS_PLAYED, 3, executor, progress.append)
+        again = run_campaign(FAULTS_PLAYED, SEED, executor, progress.append)
     assert without_time(again.as_dict()) == result
     assert sum(progress) == FAULTS_PLAYED
 
@@ -74,11 +76,11 @@ def test_campaign_with_a_broken_limiter_names_the_worlds_that_show_it(monkeypatc
 
     monkeypatch.setattr(EffortLimiter, "limit", limit)
     with ThreadPoolExecutor(1) as executor:
-        result = run_campaign(6, 3, executor, family=RIGHT)
-    (world, _) = world_seeds(3, 6, RIGHT)[0]
+        result = run_campaign(3, 3, executor, family=RIGHT)
+    ((world, faults),) = world_seeds(3, 3, RIGHT)
     assert result.families[RIGHT].violations["slew rate"] == 1
     assert result.failing_worlds == [(world, RIGHT)]
-    assert "slew rate" in [each.promise for each in play_world(world, 6, family=RIGHT).broken]
+    assert "slew rate" in [each.promise for each in play_world(world, faults, family=RIGHT).broken]
 
 
 def test_worlds_of_a_campaign_are_those_of_a_longer_one():
@@ -87,11 +89,11 @@ def test_worlds_of_a_campaign_are_those_of_a_longer_one():
     assert len({seed for seed, _ in long}) == len(long)
     assert world_seeds(6, 20)[0] != long[0]
     assert sum(count for _, count in short) == 60
-    assert [count for _, count in world_seeds(5, 41, RIGHT)] == [20, 20, 1]
+    assert [count for _, count in world_seeds(5, 7, RIGHT)] == [3, 3, 1]
 
 
 def test_world_with_fewer_faults_begins_as_that_with_more():
-    short, long = play_world(11, 3).world, world_of(family_of(11), 11, 6)
+    short, long = play_world(11, 3, family=RIGHT).world, world_of(FAMILIES[RIGHT], 11, 6)
     long.run(short.end - AFTERMATH - 0.01)
     assert long.records == [record for record in short.records if record[0] <= long.queue.now_ns]
 
@@ -99,7 +101,7 @@ def test_world_with_fewer_faults_begins_as_that_with_more():
 def test_worst_motion_of_a_family_comes_with_the_seed_that_shows_it(result):
     shown = [(name, part["worst"]["joint speed"]) for name, part in result["families"].items() if part["worlds"]]
     family, (speed, seed) = max(shown, key=lambda each: each[1][0])
-    record = play_world(seed, dict(world_seeds(3, FAULTS_PLAYED))[seed], family=family).record
+    record = play_world(seed, dict(world_seeds(SEED, FAULTS_PLAYED))[seed], family=family).record
     assert float(np.abs(record.motion.qd).max()) == speed
 
 
@@ -118,7 +120,7 @@ def test_campaign_without_faults_or_with_a_negative_seed_is_rejected(faults, see
 
 def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
     settings, rates, kinds, frames, hybrid = set(), set(), set(), set(), set()
-    for seed in range(40):
+    for seed in range(30):
         world = world_of(FAMILIES["unpremised"], seed, 1)
         settings.add(
             (world.options.settings.commands.stop_behaviour, world.options.settings.mode(FeedForwardSettings).law)
@@ -131,7 +133,7 @@ def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
     assert len(rates) >= 3
     assert kinds == {"raw", "gravity_compensated", "position_offset", "current"}
     assert frames == hybrid == {False, True}
-    seen = {record[2] for record in play_world(1, family="unpremised").world.records if record[1] == "fault begins"}
+    seen = {record[2] for record in play_world(5, 20, family="unpremised").world.records if record[1] == "fault begins"}
     assert 10 < len(seen) <= len(FAULTS)
 
 

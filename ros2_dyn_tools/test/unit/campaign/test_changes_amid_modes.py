@@ -40,15 +40,6 @@ def test_a_parameter_that_the_model_or_the_states_depend_on_is_locked_while_a_mo
         before.check_unlocked(changed, "gravity")
 
 
-def test_gravity_turned_over_amid_a_mode_is_refused_and_the_arm_stays():
-    world = ArmWorld()
-    world.at(1.0, lambda: world.set(**{"robot.gravity": (0.0, 0.0, 9.81)}))
-    world.play("gravity", 2.0)
-    assert world.modes() == ["monitor", "gravity"]
-    assert any("gravity: cannot be changed" in text for (text,) in world.details("refused"))
-    assert world.travel() < 0.01
-
-
 @pytest.mark.parametrize("home", [None, [0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0]], ids=["bent", "upright"])
 def test_a_payload_that_the_limits_cannot_carry_is_refused_amid_a_mode_and_the_arm_stays(home):
     """An arm that stands upright needs no effort for any payload, until it tilts."""

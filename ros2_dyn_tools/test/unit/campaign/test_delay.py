@@ -107,8 +107,7 @@ def test_the_command_delay_that_is_declared_counts_before_efforts_show_it():
     assert "allows no force of 20 N" in outcome.refused
 
 
-@pytest.mark.parametrize("name", part(ARMS, 0, 1))
-@pytest.mark.parametrize("clock", [0.02, 0.03, 0.05])
+@pytest.mark.parametrize(("clock", "name"), by_turns([0.02, 0.03, 0.05], part(ARMS, 0, 1)))
 def test_efforts_show_a_late_loop_through_stamps_of_a_clock_that_is_ahead(name, clock):
     """By them the states are young: 30 ms late, as the commands are."""
     loop = Loop(250.0, states=0.03, commands=0.03, clock=clock)

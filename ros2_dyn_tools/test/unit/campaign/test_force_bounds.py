@@ -93,15 +93,13 @@ def test_a_lost_contact_stops_the_mode_within_centimetres():
     assert world.tip_speed(3.0) < 0.1
 
 
-@pytest.mark.parametrize(
-    "force", part([(0.0, 0.0, 20.0), (20.0, 0.0, 0.0), (0.0, -20.0, 0.0), (14.0, 0.0, -14.0)], 0, 3)
-)
+@pytest.mark.parametrize("force", part([(0.0, 0.0, 20.0), (20.0, 0.0, 0.0), (0.0, -20.0, 0.0), (14.0, 0.0, -14.0)], 3))
 def test_a_force_along_the_axes_of_a_wrong_frame_moves_the_tip_slowly_and_not_far(force):
     """Downwards was meant, where the wall is."""
     check_bounds(pressing(force, distance=0.01), 20.0)
 
 
-@pytest.mark.parametrize("touching", part([(0.15, 0.0, 0.0), (0.0, -0.3, 0.0), (0.0, 0.0, 0.15)], 1, 2))
+@pytest.mark.parametrize("touching", part([(0.15, 0.0, 0.0), (0.0, -0.3, 0.0), (0.0, 0.0, 0.15)], 1))
 def test_a_tool_whose_tip_is_elsewhere_than_described_presses_no_harder(touching):
     """The wall touches a point beside the tip that the description has, m: the arm turns about it."""
     world = pressing((0.0, 0.0, -20.0))

@@ -441,8 +441,7 @@ def test_springs_do_not_make_a_stopped_arm_swing_where_the_slew_rate_is_small(na
     assert motion.travel < 0.05, motion
 
 
-@pytest.mark.parametrize("rested", [0.0, 4.0])
-@pytest.mark.parametrize("name", ARMS if FULL else ("mock_arm", "panda"))
+@pytest.mark.parametrize(("name", "rested"), part(product(ARMS, [4.0, 0.0]), 0, 5))
 def test_push_that_ends_long_after_the_stop_leaves_nothing_that_drives_the_arm(name, rested):
     """Braking sums up what opposes it: a sum that stays then drives a panda 3 rad far, at 1.9 rad/s."""
     played = moving(name, "gravity", seed=1 + 2 * (name == "panda"), error=0.0, speed=0.3)
@@ -470,7 +469,7 @@ def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
     np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
 
 
-@pytest.mark.parametrize("force", [40.0, 60.0])
+@pytest.mark.parametrize("force", part([40.0, 60.0], 1))
 def test_joint_that_a_soft_wall_holds_stays_when_the_mode_is_left(force):
     """The effort that commands end in lacked that of the wall, which a push leans on: 0.5 rad/s, 0.11 rad."""
     p, elbow = world("mock_arm", error=0.0), 2

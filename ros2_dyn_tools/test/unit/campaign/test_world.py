@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from arm_world import ARM, HOME, SETTINGS, broken, commanded_seconds, timeline, worst
-from ros2_dyn.control.modes import MODES as ALL_MODES
+from arm_world import ARM, HOME, SETTINGS, broken, timeline, worst
 from ros2_dyn.control.modes import impedance
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.model.inertia import SpatialInertia
@@ -49,51 +48,19 @@ def kinds(world: World, kind: str) -> list[tuple]:
 # --- determinism ------------------------------------------------------------------------------------------------
 
 
-def busy_world(seed: int) -> World:
-    played = world(
-        seed,
-        states=ChannelQuality(0.05, 0.005, 0.004),
-        commands=ChannelQuality(0.0, 0.002, 0.002),
-        node=NodeQuality(latency=0.001),
-        contacts=[AppliedForce("forearm_link", (0, 0, -20.0), start=0.5, duration=0.2)],
-    )
-    played.want_mode("hand_guiding")
-    played.at(0.6, lambda: start_fault(played, "noise", np.random.default_rng(seed), 0.1))
-    played.at(0.8, played.node.kill)
-    played.run(1.5)
-    return played
-
-
-def test_equal_seeds_give_byte_identical_timelines_and_others_do_not():
-    first = timeline(busy_world(7).finish())
-    assert len(first) > 30_000
-    assert timeline(busy_world(7).finish()) == first
-    assert timeline(busy_world(8).finish()) != first
-
-
-def test_timeline_of_a_random_world_is_the_same_in_another_process_with_another_hash_seed():
+def test_timeline_is_that_of_its_seed_in_another_process_with_another_hash_seed_too():
     code = (
-        "import hashlib; from ros2_dyn_tools.campaign.runner import play_world; "
-        "print(hashlib.sha256(repr(play_world(5, 4).world.records).encode()).hexdigest())"
+        "import hashlib; from arm_world import timeline; from ros2_dyn_tools.campaign.runner import play_world; "
+        "print(hashlib.sha256(timeline(play_world(5, 1).record)).hexdigest())"
     )
-    expected = hashlib.sha256(repr(play_world(5, 4).world.records).encode()).hexdigest()
-    environment = os.environ | {"PYTHONHASHSEED": "1"}
+    first = timeline(play_world(5, 1).record)
+    assert len(first) > 30_000
+    environment = os.environ | {"PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     output = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert output.stdout.strip() == expected
+    assert output.stdout.strip() == hashlib.sha256(first).hexdigest()
 
 
 # --- modes and motion -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ALL_MODES)
-def test_arm_is_commanded_in_each_mode_without_a_violation(mode):
-    played = world()
-    played.want_mode(mode)
-    played.run(1.5)
-    assert played.node.mode == mode
-    assert commanded_seconds(played) > 1.0
-    assert not broken(played)
-    assert worst(played, "joint speed") < 1.6
 
 
 def test_controller_holds_the_last_command_after_the_node_has_gone_silent():
@@ -283,6 +250,8 @@ def test_spring_that_is_not_limited_presses_a_wall_too_hard(breaks, monkeypatch)
 
 MODES = {"targets stop": "force", "wall": "force", "targets break": "force", "targets mislabelled": "force"}
 MODES |= {"enable lost": "hand_guiding", "targets mixed": "impedance"}
+BEGINS = 0.6
+"""When a fault begins, s."""
 SEEDS = {"wall": 0}
 """Seeds with which a fault meets an arm that stands still."""
 EVENTS = {
@@ -304,7 +273,7 @@ def play(mode: str, until: float, kind: str = "") -> tuple[World, list]:
     played.send_state = lambda sample: (sent.append(sample), forward(sample))
     played.want_mode(mode)
     if kind:
-        played.at(0.7, lambda: start_fault(played, kind, np.random.default_rng(SEEDS.get(kind, 4)), 0.25))
+        played.at(BEGINS, lambda: start_fault(played, kind, np.random.default_rng(SEEDS.get(kind, 4)), 0.25))
     played.run(until)
     kept = [record for record in played.records if not record[1].startswith("fault")]
     return played, [kept, played.finish().motion.q.tolist(), sent]
@@ -316,14 +285,14 @@ sound_world = lru_cache(play)
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_fault_of_each_kind_does_something_and_ends(kind):
-    mode, until = MODES.get(kind, "feed_forward"), max(1.3, 0.8 + LASTING_FAULTS.get(kind, 0.0))
+    mode, until = MODES.get(kind, "feed_forward"), BEGINS + max(0.4, 0.1 + LASTING_FAULTS.get(kind, 0.0))
     (sound, expected), (faulty, seen) = sound_world(mode, until), play(mode, until, kind)
     assert sound.node.mode == mode
     assert repr(seen) != repr(expected)
-    ends = 700_000_000 + round(1e9 * LASTING_FAULTS.get(kind, 0.25))
+    begins, lasts = (round(1e9 * each) for each in (BEGINS, LASTING_FAULTS.get(kind, 0.25)))
     assert [record[:3] for record in faulty.records if record[1].startswith("fault")] == [
-        (700_000_000, "fault begins", kind),
-        (ends, "fault ends", kind),
+        (begins, "fault begins", kind),
+        (begins + lasts, "fault ends", kind),
     ]
     if kind in EVENTS:
         assert EVENTS[kind] in [event[0] for event in kinds(faulty, "event")]

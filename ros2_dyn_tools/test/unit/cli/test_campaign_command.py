@@ -17,6 +17,7 @@ from ros2_dyn_tools.campaign.random_world import world_of
 from ros2_dyn_tools.campaign.record import MOTIONS
 from ros2_dyn_tools.campaign.runner import CampaignResult, FamilyResult, play_world
 from ros2_dyn_tools.cli.campaign import describe_violations, show
+from short_worlds import shorten_worlds
 
 JOINTS = RobotModel.from_urdf_file(MOCK_ARM).joint_names
 CHOSEN = {
@@ -27,16 +28,17 @@ CHOSEN = {
 }
 
 
-def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(capsys, tmp_path):
+def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(capsys, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    shorten_worlds(monkeypatch, 1)
     parameters = tmp_path / "arm.yaml"
     parameters.write_text(json.dumps({"dynamics": {"ros__parameters": CHOSEN}}))
     own = ["--arm", str(MOCK_ARM), "--parameters", str(parameters), "--family", "payload"]
     picture = tmp_path / "fast.png"
-    assert main(["campaign", "--faults", "6", "--workers", "2", *own, "--output", str(picture)]) == 0
+    assert main(["campaign", "--faults", "2", "--workers", "2", *own, "--output", str(picture)]) == 0
     captured = capsys.readouterr()
     result = json.loads(captured.out.splitlines()[-1])
-    assert (result["faults"], list(result["families"])) == (6, ["payload"])
+    assert (result["faults"], list(result["families"])) == (2, ["payload"])
     assert result["wall_seconds"] > 0
     fastest = result["fastest_worlds"]
     assert len(fastest) == 2

@@ -18,8 +18,9 @@ from ros2_dyn.runtime import black_box_file
 from ros2_dyn.runtime.input_records import write_record
 from ros2_dyn_tools.recording import black_box_reader
 from ros2_dyn_tools.recording.black_box_reader import read_record
+from short_worlds import shorten_worlds
 
-FAMILY, SEED = "payload", 2
+FAMILY, SEED, FAULTS = "payload", 2, 2
 
 
 class ReplayedWorld(NamedTuple):
@@ -34,7 +35,8 @@ def world(tmp_path_factory) -> ReplayedWorld:
     """A world that is played once; its second box ends with the first command."""
     folder, printed = tmp_path_factory.mktemp("world"), io.StringIO()
     options = ["--family", FAMILY, "--output", str(folder / "world.png"), "--box", str(folder / "box.mcap")]
-    with redirect_stdout(printed):
+    with redirect_stdout(printed), pytest.MonkeyPatch.context() as patch:
+        shorten_worlds(patch, FAULTS)
         assert main(["campaign", "--replay", str(SEED), *options]) == 0
     recording, _ = black_box_reader.read(folder / "box.mcap")
     first = next(i for i, record in enumerate(recording.records) if read_record(record)[1].effort is not None)
@@ -45,7 +47,7 @@ def world(tmp_path_factory) -> ReplayedWorld:
 def test_replay_of_a_world_prints_the_timeline_and_draws_it(world):
     result = json.loads(world.lines[-1])
     assert (result["family"], result["seed"]) == (FAMILY, SEED)
-    assert sum(": " in line and "fault begins" in line for line in world.lines) == 5
+    assert sum(": " in line and "fault begins" in line for line in world.lines) == FAULTS
     assert any(" command: " in line for line in world.lines)
     assert (world.folder / "world.png").read_bytes().startswith(b"\x89PNG")
 

@@ -21,7 +21,7 @@ LOAD = Payload(2.8, (0.02, -0.01, 0.08), np.diag([0.012, 0.012, 0.006]))
 
 def in_amperes(arm, constant, seed=0):
     """Return what a driver tells that measures currents: N m through a constant, with noise of 0.5 N m."""
-    motion = exciting_motion(ARM, 40.0, 100.0)
+    motion = exciting_motion(ARM, 40.0, 50.0)
     noise = np.random.default_rng(seed).normal(size=motion.q.shape)
     return recording(motion, (efforts(arm, motion) + 0.5 * noise) / constant)
 
