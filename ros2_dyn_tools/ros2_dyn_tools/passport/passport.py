@@ -21,7 +21,7 @@ from ros2_dyn_tools.passport.felt_forces import FeltForce, Watch, felt_forces
 from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import unbroken
-from ros2_dyn_tools.report.contact_report import BANDWIDTH, CollisionReport
+from ros2_dyn_tools.report.contact_report import CollisionReport
 from ros2_dyn_tools.report.effort_report import EffortReport, effort_report
 
 CONFIDENT = 0.9
@@ -158,7 +158,7 @@ def _factors(model: RobotModel, report: Report) -> Array:
 def _detection(
     model: RobotModel, found: Identification, recordings: Sequence[Recording], tip: str | None
 ) -> tuple[EffortReport | None, list[FeltForce], str]:
-    """Return how the last recording is explained, what is felt in it, or why that is not told.
+    """Return how the last recording is explained, what is felt in all of it, or why that is not told.
 
     Thresholds are those of what was fitted of it, the rest is judged; of its first half, if none of it was fitted.
     """
@@ -177,9 +177,8 @@ def _detection(
     contact = report.contact
     if contact is None:
         return report, [], report.no_contact
-    watch = Watch(contact.recording, contact.residuals, contact.thresholds, BANDWIDTH, driver)
     try:
-        return report, felt_forces(found.model, watch, tip), ""
+        return report, felt_forces(found.model, Watch.of(contact, driver), tip), ""
     except InputError as error:
         return report, [], str(error)
 
