@@ -110,7 +110,7 @@ def passport(
         if each.code == "mounting":  # masses that are wrong look alike: what predicts better counts
             leaning = identify(model, motions, _standing(options, each), progress)
             found = min(found, leaning, key=lambda one: float(np.sum(np.log(one.held_out))))
-    payload = report.hypothesis.payload if any(each.code == "payload" for each in sure) else ()
+    payload = report.hypothesis.load if any(each.code == "payload" for each in sure) else ()
     gain = None
     if load is not None:
         gain = common_gain(found, motions[0], _times(load.recording, effort_gain), load.mass)
@@ -146,8 +146,8 @@ def _standing(options: Options, mounting: Diagnosis) -> Options:
 
 def _factors(model: RobotModel, report: Report) -> Array:
     """Return what the doctor's signs and gains multiply the efforts with, as far as all that is told of one is sure."""
-    scales, factors = report.hypothesis.scales(model), np.ones(model.n)
-    for code, values in (("sign", np.sign(scales)), ("gain", np.abs(scales))):
+    units, factors = report.hypothesis.units(model), np.ones(model.n)
+    for code, values in (("sign", np.sign(units)), ("gain", np.abs(units))):
         for i, name in enumerate(model.joint_names):
             told = [each.confidence for each in report.findings if each.code == code and each.joint in (None, name)]
             if told and min(told) >= CONFIDENT:
