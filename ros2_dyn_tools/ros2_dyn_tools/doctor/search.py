@@ -114,7 +114,7 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
 
 def explains_less(judge: Judge, hypothesis: Hypothesis, without: Hypothesis) -> bool:
     """Return whether a gain leaves more of the efforts: it is likely only because all else may be wrong then."""
-    if np.array_equal(hypothesis.scales(judge.model), without.scales(judge.model)):
+    if np.array_equal(hypothesis.units(judge.model), without.units(judge.model)):
         return False
     return friction_notes.unexplained(judge, hypothesis) > friction_notes.unexplained(judge, without)
 
