@@ -134,7 +134,7 @@ def that_has_to_be_told(what: Wrong, frictional: frozenset[int]) -> Wrong:
     return replace(
         what,
         gains=gains,
-        gain=1.0 if 0.5 < what.gain < 2.0 else what.gain,
+        gain=1.0 if 0.5 <= what.gain <= 2.0 else what.gain,
         delay=what.delay if abs(what.delay) > 0.055 else 0.0,
         payload=what.payload if what.payload and what.payload[0] >= 2.0 else (),
     )

@@ -40,8 +40,8 @@ REAL = [(arm, done) for arm, n in ARMS.items() for done in (*single_faults(n), *
 OWN_GAIN = "this UR10's efforts fit its description best with a gain of 1.3 and a payload"
 UPRIGHT = "what is wrong with the Panda's masses stays upright where a recording is tilted by the model"
 KNOWN = {
-    ("ur10", "all joints times 1.5"): OWN_GAIN,
     ("ur10", "common gain and payload"): OWN_GAIN,
+    ("ur10", "payload of 3 kg"): OWN_GAIN,
     ("panda", "gain and common gain"): "the description has a hand that this Panda lacks",
     ("panda", "gain and percent"): "gains of two wrists, whose efforts are friction, explain it as well",
     ("panda", "tilted by 45 degrees about x"): UPRIGHT,
