@@ -5,7 +5,7 @@ TYPES := python -m mypy --cache-dir .ros2/mypy_cache
 DOCS_ENV := $(ENV) --with-docs
 SOURCES := ros2_dyn ros2_dyn_tools ros2_dyn_controllers bench examples docs scripts
 
-.PHONY: demo test docs docs-links bench bench-gpu bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-table rooms lint style format clean
+.PHONY: demo test docs docs-links bench bench-gpu bench-collision bench-failsafe bench-node campaign campaign-carried mutations diagrams doctor-calibration doctor-table rooms lint style format clean
 
 demo: ## a simulated arm and the node over ROS 2; MODE=hand_guiding, force, impedance, handover, feed_forward, collision or identify; DURATION, s; PACE; VIEW=1: in the browser, too
 	@$(ENV) python -m ros2_dyn_tools.demos.main $(if $(MODE),--mode $(MODE)) $(if $(DURATION),--duration $(DURATION)) $(if $(PACE),--pace $(PACE)) $(if $(VIEW),--view)
@@ -55,6 +55,9 @@ diagrams: ## the state diagrams of docs/, drawn from their .dot files; needs Gra
 
 doctor-table: ## what the doctor says of recordings made wrong in each way, of real and simulated arms: half an hour
 	@PYTHONPATH=ros2_dyn/test/support:ros2_dyn_tools/test/support $(TEST_ENV) python bench/doctor
+
+doctor-calibration: ## how many of the doctor's findings are right, by confidence, on simulated arms: ten minutes
+	@PYTHONPATH=ros2_dyn/test/support:ros2_dyn_tools/test/support $(TEST_ENV) python bench/doctor/calibration.py
 
 rooms: ## files, lines and imports of each folder of the packages
 	@PYTHONPATH=ros2_dyn_tools/test/support python3 scripts/room_table.py

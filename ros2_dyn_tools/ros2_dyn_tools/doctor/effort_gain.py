@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.doctor.diagnosis import Diagnosis, confidence, numbers
-from ros2_dyn_tools.doctor.hypothesis import Hypothesis
+from ros2_dyn_tools.doctor.diagnosis import Diagnosis, Note, confidence, numbers
+from ros2_dyn_tools.doctor.hypothesis import SCALE_DOUBT, Hypothesis, scale_price
 from ros2_dyn_tools.doctor.judge import FAULT_PRICE, Judge
 from ros2_dyn_tools.doctor.scales import FINE, SCALES, best_of
 
@@ -21,6 +21,8 @@ NEARLY = 2.0
 """Less evidence than that of the best gain that likely ones have."""
 MUCH_FRICTION = 0.5
 """What the model leaves of an effort, RMS, as a share of it, where friction is most of it."""
+HEAVIER = float(np.exp(2 * SCALE_DOUBT))
+"""Factor by which a description may be too heavy, or too light, and a gain so much more or less, at 2 deviations."""
 VAGUE = 2.0
 """Ratio of the greatest and the least likely gain from which the finding is not sure."""
 UNSURE = 0.5
@@ -44,8 +46,20 @@ def moves(judge: Judge, hypothesis: Hypothesis) -> Iterator[Hypothesis]:
     for factor in (-1.0, SCALES[int(np.argmax(scores.sum(axis=0)))]):
         yield replace(hypothesis, common_gain=hypothesis.common_gain * float(factor))
     yield in_percent(hypothesis, not hypothesis.percent)
+    yield as_heavy(judge, hypothesis)
     if hypothesis.free_gains > 1:
         yield in_common(hypothesis)
+
+
+def as_heavy(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
+    """Return the hypothesis with the description as much too heavy as is likeliest."""
+    scales = hypothesis.scales(judge.model)
+
+    def total(factors: Array) -> Array:
+        rows = [judge.gain_scores(hypothesis, j, scales[j] * factors) for j in range(judge.model.n)]
+        return np.asarray(np.sum(rows, axis=0)) - scale_price(hypothesis.heavy * factors)
+
+    return replace(hypothesis, heavy=hypothesis.heavy * best_of(total, FINE)[0])
 
 
 def of_all(judge: Judge, hypothesis: Hypothesis) -> float:
@@ -108,8 +122,8 @@ def too_small(hypothesis: Hypothesis) -> Hypothesis:
 
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:
     """Return what is wrong with signs and gains."""
-    scales = hypothesis.scales(judge.model)
-    lines = f"states.effort_gain: {numbers(scales * judge.effort_gain)}"
+    units = hypothesis.units(judge.model)
+    lines = f"states.effort_gain: {numbers(units * judge.effort_gain)}"
     found = _told(
         None,
         hypothesis.common_gain,
@@ -120,7 +134,7 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
     if hypothesis.percent:
         speaks = evidence[replace(hypothesis, percent=False)]
         told = f"efforts are percent of the effort limits (evidence {speaks:.0f})"
-        gains = [round(float(x), 6) for x in np.abs(scales)]
+        gains = [round(float(x), 6) for x in np.abs(units)]
         found.append(Diagnosis("gain", None, gains, confidence(speaks), told, lines))
     for j, name in enumerate(judge.model.joint_names):
 
@@ -130,6 +144,15 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
 
         found += _told(name, hypothesis.gains[j], without, lines, _likely(judge, hypothesis, [j]))
     return found
+
+
+def heavy_notes(hypothesis: Hypothesis) -> list[Note]:
+    """Return that the description is too heavy or too light, where it seems so: a gain of all joints looks alike."""
+    heavy = hypothesis.heavy
+    if abs(np.log(heavy)) < np.log(HEAVIER):
+        return []
+    told = f"the description seems to be {heavy:.2f} times as heavy as the arm, or a unit of effort {heavy:.2f} N m"
+    return [Note("gain", None, f"{told} or N: record the motion once more with a known load (passport --load)")]
 
 
 class _Likely(NamedTuple):
@@ -147,6 +170,7 @@ def _likely(judge: Judge, hypothesis: Hypothesis, joints: Sequence[int]) -> _Lik
     scales = hypothesis.scales(judge.model)
     scores = np.sum([judge.gain_scores(hypothesis, j, scales[j] * OPEN) for j in joints], axis=0)
     likely = OPEN[scores > np.max(scores) - NEARLY]
+    likely = likely * np.geomspace(1 / HEAVIER, HEAVIER, len(likely))
     effort = (judge.measured(hypothesis)[:, list(hypothesis.efforts)] * scales)[:, list(joints)]
     rest = effort - judge.mean(hypothesis)[:, list(joints)]
     explained = np.sum(rest**2) < MUCH_FRICTION**2 * np.sum(effort**2)

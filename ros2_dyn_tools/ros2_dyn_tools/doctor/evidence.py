@@ -28,10 +28,11 @@ FINE = 0.25
 """Logarithm to the base of 2 of the ratio of two deviations: of m samples, a ratio of 2 would cost up to 0.1 m."""
 FEW = 100
 """Number of samples that do with twice that."""
-OCTAVES = 12
-"""Base 2 logarithm of the ratio of the largest standard deviation of the rest, twice a joint's effort, to the least."""
-MODEL_ERROR = 0.002
-"""Least standard deviation of the rest as a part of the model's effort, RMS: as good robots repeat themselves."""
+OCTAVES = 10
+"""Base 2 logarithm of the ratio of the largest standard deviation of the rest, twice a joint's effort, to the least.
+
+The least is 0.2 % of the effort, RMS: as good robots repeat themselves.
+"""
 FRICTION_DOUBT = np.array([0.05, 0.05, 0.02, 0.01, 0.03, 0.03])
 """Standard deviations of the parameters of friction, as fractions of the effort limit: see `FRICTIONS`."""
 RESTS = 2.0 ** np.arange(-6, 3 + FINE, FINE)
@@ -49,9 +50,9 @@ class PriorScale(NamedTuple):
     description: float = 1.0
 
 
-QUICK = (PriorScale(0.1, 0.5), PriorScale())
+QUICK = (PriorScale(0.1, 0.5), PriorScale(), PriorScale(5.0))
 """Enough to find what is wrong."""
-THOROUGH = tuple(PriorScale(f, d) for f in (0.04, 0.2, 1.0) for d in (0.25, 1.0))
+THOROUGH = tuple(PriorScale(f, d) for f in (0.04, 0.2, 1.0, 5.0) for d in (0.25, 1.0))
 """What is needed to be sure of it."""
 
 
@@ -107,7 +108,7 @@ class JointEvidence:
         from scipy.special import log_ndtr
 
         k = np.asarray(scales, dtype=float)
-        rests, which = self._rests_of(measured, mean, k)
+        rests, which = self._rests_of(measured, k)
         both = self._whiten @ np.stack([measured, mean], axis=1)
         inside = self._basis.T @ both
         rest = both.T @ both - inside.T @ inside
@@ -130,7 +131,7 @@ class JointEvidence:
         values = self._whiten @ np.column_stack([scale * measured - mean, columns])
         inside = self._basis.T @ values
         error = self._axes @ inside[:, 0]
-        rests, which = self._rests_of(measured, mean, np.array([scale]))
+        rests, which = self._rests_of(measured, np.array([scale]))
         variances, noise = rests.variances[:, which[:, 0]], rests.noise[which[:, 0]]
         outside = (values[:, 0] @ values[:, 0] - inside[:, 0] @ inside[:, 0]) / noise
         badness = np.sum(error[:, None] ** 2 / variances, axis=-1) + outside + rests.log_det[:, which[:, 0]]
@@ -140,9 +141,9 @@ class JointEvidence:
         result = flat * values + self._basis @ (axes.T @ less)
         return result[:, 0], result[:, 1:]
 
-    def _rests_of(self, measured: Array, mean: Array, scales: Array) -> tuple[_Rests, Array]:
+    def _rests_of(self, measured: Array, scales: Array) -> tuple[_Rests, Array]:
         """Return rests of all sizes that count for some scales, and which of them count for each, shape (k, s)."""
-        sizes, known = rest_sizes(measured, mean, scales, self._step), self._rests
+        sizes, known = rest_sizes(measured, scales, self._step), self._rests
         low, high = int(np.min(sizes)), int(np.max(sizes))
         if len(known.noise):
             low, high = min(low, known.first), max(high, known.first + len(known.noise) - 1)
@@ -186,22 +187,17 @@ def noise_step(m: int) -> float:
     return FINE if m > FEW else 2 * FINE
 
 
-def rest_sizes(measured: Array, mean: Array, scales: Array, step: float) -> Array:
+def rest_sizes(measured: Array, scales: Array, step: float) -> Array:
     """Return the standard deviations of the rest that count, N m or N, as powers of the ratio 2^step, shape (k, s).
 
     Args:
         measured: efforts of a joint in the driver's unit, shape (m,).
-        mean: the model's efforts, N m or N, shape (m,).
         scales: N m or N per unit of the driver, shape (s,).
         step: see `noise_step`.
     """
-
-    def power(size: Array) -> Array:
-        return np.round(np.log2(size + 1e-300) / step).astype(int)
-
-    largest = power(2 * np.abs(scales) * np.sqrt(np.mean(measured**2)))
-    least = power(MODEL_ERROR * np.sqrt(np.mean(mean**2)))
-    return np.maximum(largest - np.arange(round(OCTAVES / step) + 1)[::-1, None], least)
+    size = 2 * np.abs(scales) * np.sqrt(np.mean(measured**2))
+    largest = np.round(np.log2(size + 1e-300) / step).astype(int)
+    return np.asarray(largest - np.arange(round(OCTAVES / step) + 1)[::-1, None])
 
 
 def log_likelihood_without_model(t: Array, measured: Array, limit: float) -> float:

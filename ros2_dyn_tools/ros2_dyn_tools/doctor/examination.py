@@ -20,6 +20,7 @@ from ros2_dyn_tools.doctor import (
 )
 from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.diagnosis import CODES, Diagnosis, Note
+from ros2_dyn_tools.doctor.effort_gain import heavy_notes
 from ros2_dyn_tools.doctor.evidence import QUICK, THOROUGH
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import Judge
@@ -70,7 +71,8 @@ def diagnose(model: RobotModel, recording: Recording, effort_gain: ArrayLike = 1
         return Report([*found, effort_meaning.external_only(without_model)], notes, Hypothesis.nothing_wrong(model.n))
     found += [each for module in MODULES for each in module.diagnose(judge, hypothesis, evidence)]
     found.sort(key=lambda each: CODES.index(each.code))
-    notes += [*unknown_payload.notes(hypothesis), *friction_notes.notes(judge, hypothesis)]
+    notes += [*heavy_notes(hypothesis), *unknown_payload.notes(hypothesis)]
+    notes += friction_notes.notes(judge, hypothesis)
     return Report(found or [_ok(judge, hypothesis)], notes, hypothesis)
 
 

@@ -35,7 +35,7 @@ def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
 def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
     """Return friction as parameter lines, whose numbers they are, and what remains unexplained, joint by joint."""
     parameters, left = split(judge, hypothesis)
-    parameters = np.round(parameters, 4)
+    parameters = np.round(parameters / hypothesis.heavy, 4)
     dry = parameters[:, 1] + parameters[:, 4:].sum(axis=1)  # when sliding, the springs before sliding are at their ends
     found = [
         Note("joints", None, f"robot.joints: [{', '.join(judge.model.joint_names)}]"),
@@ -43,7 +43,7 @@ def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:
         Note("friction", None, f"friction.coulomb: {numbers(dry)}"),
     ]
     share = explained(judge, hypothesis, left)
-    rms = np.sqrt(np.mean(left**2, axis=0))
+    rms = np.sqrt(np.mean(left**2, axis=0)) / hypothesis.heavy
     names, units = judge.model.joint_names, effort_units(judge.model)
     for j in np.flatnonzero(~judge.silent):
         told = f"{rms[j]:.3g} {units[j]} RMS, {100 * share[j]:.0f} % explained"

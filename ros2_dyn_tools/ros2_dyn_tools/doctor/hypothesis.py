@@ -6,12 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 
 UPRIGHT = (0.0, 0.0, -9.81)
 """Gravity in the base frame of an arm that stands upright, m/s^2."""
+SCALE_DOUBT = 0.125
+"""Standard deviation of the logarithm of `Hypothesis.heavy`: 2 is as unlikely as a gain."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Hypothesis:
     """Mass, kg, and centre of mass in the tip's frame, m, of a body that the model lacks, shape (4,); or nothing."""
     delay: float = 0.0
     """How much later efforts are recorded than positions, s."""
+    heavy: float = 1.0
+    """How many times as heavy as the arm its description is. That is no fault, and gains of all efforts look alike."""
 
     @classmethod
     def nothing_wrong(cls, n: int) -> Hypothesis:
@@ -53,10 +58,20 @@ class Hypothesis:
         cosine = np.dot(self.gravity, UPRIGHT) / np.linalg.norm(self.gravity) / np.linalg.norm(UPRIGHT)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
-    def scales(self, model: RobotModel) -> Array:
+    def units(self, model: RobotModel) -> Array:
         """Return N m or N per unit of each joint's effort, shape (n,)."""
         percent = effort_scale(model) / 100 if self.percent else 1.0
         return self.common_gain * np.array(self.gains) * percent
+
+    def scales(self, model: RobotModel) -> Array:
+        """Return what each joint's effort is multiplied with before it is compared with the model's, shape (n,)."""
+        return self.heavy * self.units(model)
+
+    @property
+    def load(self) -> tuple[float, ...]:
+        """The payload with its mass in kg, where the description has another weight."""
+        mass, *com = self.payload or (0.0,)
+        return (mass / self.heavy, *com) if self.payload else ()
 
     @property
     def faults(self) -> tuple[Hypothesis, ...]:
@@ -111,6 +126,11 @@ class Hypothesis:
 def _simpler(gain: float) -> list[float]:
     """Return the gain with the usual sign, and the gain of size 1, where these are others."""
     return [simpler for simpler, wrong in ((abs(gain), gain < 0), (float(np.sign(gain)), abs(gain) != 1.0)) if wrong]
+
+
+def scale_price(heavy: ArrayLike) -> Array:
+    """Return the logarithm of the odds against a description that is so many times too heavy, of the same shape."""
+    return np.asarray(0.5 * (np.log(heavy) / SCALE_DOUBT) ** 2)
 
 
 def effort_scale(model: RobotModel) -> Array:

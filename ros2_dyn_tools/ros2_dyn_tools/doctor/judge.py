@@ -13,7 +13,7 @@ from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.doctor.effort_columns import Columns, doubt
 from ros2_dyn_tools.doctor.evidence import DISSIPATIVE, JointEvidence, PriorScale, log_likelihood_without_model
-from ros2_dyn_tools.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale
+from ros2_dyn_tools.doctor.hypothesis import UPRIGHT, Hypothesis, effort_scale, scale_price
 from ros2_dyn_tools.doctor.recorded_samples import Samples
 
 FAULT_PRICE = 10.0
@@ -56,7 +56,7 @@ class Judge:
     def score(self, hypothesis: Hypothesis) -> float:
         """Return the logarithm of a hypothesis' probability, up to a constant."""
         price = FAULT_PRICE * len(hypothesis.faults) + GAIN_PRICE * hypothesis.free_gains
-        return float(np.sum(self.joint_scores(hypothesis))) - price
+        return float(np.sum(self.joint_scores(hypothesis))) - price - float(scale_price(hypothesis.heavy))
 
     def joint_scores(self, hypothesis: Hypothesis) -> Array:
         """Return the evidence of each joint, shape (n,)."""

@@ -22,10 +22,10 @@ from ros2_dyn_tools.doctor.judge import FAULT_PRICE, Judge
 
 WIDTH = 3
 """Hypotheses that are followed at a time: two faults may hide each other."""
-DEPTH = 6
+DEPTH = 7
 """Faults that are found at most."""
 FACTORS, ROUNDS = (0.8, 0.93, 1.07, 1.25), 6
-"""Factors by which the gain of all joints is changed together with a payload, and how many times at most."""
+"""Factors by which a gain, or the description's weight, is changed with a payload, and how many times at most."""
 MORE = (1.0, 1.3, 1.6)
 """Factors by which a gain of all joints is more than the one that fits without a payload."""
 QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
@@ -114,7 +114,7 @@ def _certain(judge: Judge, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[Hyp
 
 def explains_less(judge: Judge, hypothesis: Hypothesis, without: Hypothesis) -> bool:
     """Return whether a gain leaves more of the efforts: it is likely only because all else may be wrong then."""
-    if np.array_equal(hypothesis.scales(judge.model), without.scales(judge.model)):
+    if np.array_equal(hypothesis.units(judge.model), without.units(judge.model)):
         return False
     return friction_notes.unexplained(judge, hypothesis) > friction_notes.unexplained(judge, without)
 
@@ -127,7 +127,7 @@ def _needed(hypothesis: Hypothesis, without: Hypothesis) -> float:
 def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
     """Return the hypothesis with its numbers at their best."""
     for _ in range(2):
-        hypothesis = effort_gain.refined(judge, hypothesis)
+        hypothesis = effort_gain.as_heavy(judge, effort_gain.refined(judge, hypothesis))
         if hypothesis.gravity != Hypothesis.nothing_wrong(judge.model.n).gravity:
             hypothesis = mounting.refined(judge, hypothesis)
         hypothesis = unknown_payload.refined(judge, hypothesis)
@@ -136,14 +136,15 @@ def refined(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
 
 
 def _gain_with_payload(judge: Judge, hypothesis: Hypothesis) -> Hypothesis:
-    """Return the hypothesis with the gain of all joints and the payload, if it has both, fitted together.
+    """Return the hypothesis with its payload, if it has one, and the gain of all joints or `heavy` fitted together.
 
     They look alike, so that one after the other comes to an end far from the best of both.
     """
-    if not hypothesis.payload or abs(hypothesis.common_gain) == 1.0:
+    if not hypothesis.payload:
         return hypothesis
+    name = "heavy" if abs(hypothesis.common_gain) == 1.0 else "common_gain"
     for _ in range(ROUNDS):
-        others = [replace(hypothesis, common_gain=hypothesis.common_gain * factor) for factor in FACTORS]
+        others = [replace(hypothesis, **{name: getattr(hypothesis, name) * factor}) for factor in FACTORS]
         best = max([hypothesis, *(unknown_payload.refined(judge, each) for each in others)], key=judge.score)
         if best == hypothesis:
             break

@@ -19,10 +19,8 @@ NOTHING = 0.1
 """Mass that counts as none, kg."""
 CERTAIN = 4.0
 """Mass of a payload that is told, as a multiple of its standard deviation."""
-LEAST_EVIDENCE = 40.0
-"""Evidence that is needed for a payload: wrong masses in a description look alike."""
-LEAST_EVIDENCE_BESIDE_GAIN = 100.0
-"""The same where the gain of all joints is free: then masses that are all too small look like a gain and a payload."""
+LEAST_EVIDENCE = 100.0
+"""Evidence that is needed for a payload: masses of a description that are wrong, above all alike, look like one."""
 COM_DOUBT = 0.15
 """Standard deviation of a payload's centre from the tip, m."""
 
@@ -80,9 +78,7 @@ def _solved(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, float]:
 
 def evidence_needed(hypothesis: Hypothesis) -> float:
     """Return the evidence without which a payload is left out; a lack of one, which is not told, needs the usual."""
-    if hypothesis.payload[0] < 0:
-        return FAULT_PRICE
-    return LEAST_EVIDENCE if abs(hypothesis.common_gain) == 1.0 else LEAST_EVIDENCE_BESIDE_GAIN
+    return FAULT_PRICE if hypothesis.payload[0] < 0 else LEAST_EVIDENCE
 
 
 def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, float]) -> list[Diagnosis]:
@@ -91,9 +87,9 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
         return []
     _, deviation = _solved(judge, hypothesis)
     speaks = evidence[replace(hypothesis, payload=())]
-    if hypothesis.payload[0] < max(LEAST_MASS, CERTAIN * deviation):
+    (mass, *com), deviation = hypothesis.load, deviation / hypothesis.heavy
+    if mass < max(LEAST_MASS, CERTAIN * deviation):
         return []
-    mass, *com = hypothesis.payload
     told = f"{mass:.2f} kg (standard deviation {deviation:.2f} kg) with the centre of mass at {numbers(com)} m in"
     tip = judge.model.default_tip
     where = ", ".join(f"{axis}: {x:.3g}" for axis, x in zip("xyz", com))
@@ -105,6 +101,6 @@ def diagnose(judge: Judge, hypothesis: Hypothesis, evidence: dict[Hypothesis, fl
 
 def notes(hypothesis: Hypothesis) -> list[Note]:
     """Return that the arm lacks a tool which the description has, where it seems so."""
-    if not hypothesis.payload or hypothesis.payload[0] > -LEAST_MASS:
+    if not hypothesis.payload or hypothesis.load[0] > -LEAST_MASS:
         return []
-    return [Note("payload", None, f"the description seems to have {-hypothesis.payload[0]:.2f} kg too much at the tip")]
+    return [Note("payload", None, f"the description seems to have {-hypothesis.load[0]:.2f} kg too much at the tip")]

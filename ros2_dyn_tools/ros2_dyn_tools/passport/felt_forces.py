@@ -20,6 +20,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn_tools.recording.detection import smallest_steps, step_response
 from ros2_dyn_tools.recording.effort_filter import NO_FILTER, EffortFilter
 from ros2_dyn_tools.recording.recording import Recording
+from ros2_dyn_tools.report.contact_report import BANDWIDTH, CollisionReport
 
 FELT = 0.9
 """Share of the pushes that are felt."""
@@ -61,6 +62,11 @@ class Watch(NamedTuple):
     """Of the observer, 1/s."""
     effort_filter: EffortFilter = NO_FILTER
     """Filter of the driver."""
+
+    @classmethod
+    def of(cls, contact: CollisionReport, effort_filter: EffortFilter = NO_FILTER) -> Watch:
+        """Return what is seen of all of a recording: forces depend on the posture, and its parts have others."""
+        return cls(contact.whole, contact.observed, contact.thresholds, BANDWIDTH, effort_filter)
 
 
 def felt_forces(model: RobotModel, watch: Watch, tip: str | None = None) -> list[FeltForce]:

@@ -21,7 +21,7 @@ from ros2_dyn_tools.passport.felt_forces import FeltForce, Watch, felt_forces
 from ros2_dyn_tools.recording.effort_filter import Conditions
 from ros2_dyn_tools.recording.recording import Recording
 from ros2_dyn_tools.recording.signals import unbroken
-from ros2_dyn_tools.report.contact_report import BANDWIDTH, CollisionReport
+from ros2_dyn_tools.report.contact_report import CollisionReport
 from ros2_dyn_tools.report.effort_report import EffortReport, effort_report
 
 CONFIDENT = 0.9
@@ -110,7 +110,7 @@ def passport(
         if each.code == "mounting":  # masses that are wrong look alike: what predicts better counts
             leaning = identify(model, motions, _standing(options, each), progress)
             found = min(found, leaning, key=lambda one: float(np.sum(np.log(one.held_out))))
-    payload = report.hypothesis.payload if any(each.code == "payload" for each in sure) else ()
+    payload = report.hypothesis.load if any(each.code == "payload" for each in sure) else ()
     gain = None
     if load is not None:
         gain = common_gain(found, motions[0], _times(load.recording, effort_gain), load.mass)
@@ -146,8 +146,8 @@ def _standing(options: Options, mounting: Diagnosis) -> Options:
 
 def _factors(model: RobotModel, report: Report) -> Array:
     """Return what the doctor's signs and gains multiply the efforts with, as far as all that is told of one is sure."""
-    scales, factors = report.hypothesis.scales(model), np.ones(model.n)
-    for code, values in (("sign", np.sign(scales)), ("gain", np.abs(scales))):
+    units, factors = report.hypothesis.units(model), np.ones(model.n)
+    for code, values in (("sign", np.sign(units)), ("gain", np.abs(units))):
         for i, name in enumerate(model.joint_names):
             told = [each.confidence for each in report.findings if each.code == code and each.joint in (None, name)]
             if told and min(told) >= CONFIDENT:
@@ -158,7 +158,7 @@ def _factors(model: RobotModel, report: Report) -> Array:
 def _detection(
     model: RobotModel, found: Identification, recordings: Sequence[Recording], tip: str | None
 ) -> tuple[EffortReport | None, list[FeltForce], str]:
-    """Return how the last recording is explained, what is felt in it, or why that is not told.
+    """Return how the last recording is explained, what is felt in all of it, or why that is not told.
 
     Thresholds are those of what was fitted of it, the rest is judged; of its first half, if none of it was fitted.
     """
@@ -177,9 +177,8 @@ def _detection(
     contact = report.contact
     if contact is None:
         return report, [], report.no_contact
-    watch = Watch(contact.recording, contact.residuals, contact.thresholds, BANDWIDTH, driver)
     try:
-        return report, felt_forces(found.model, watch, tip), ""
+        return report, felt_forces(found.model, Watch.of(contact, driver), tip), ""
     except InputError as error:
         return report, [], str(error)
 

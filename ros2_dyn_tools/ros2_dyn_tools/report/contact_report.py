@@ -22,18 +22,30 @@ TRIM = 0.5
 
 @dataclass(frozen=True)
 class CollisionReport:
-    """What the detector makes of the part of a recording that its thresholds were not calibrated on."""
+    """What the detector makes of a recording whose first part its thresholds were calibrated on."""
 
-    recording: Recording
-    """That part."""
-    residuals: Array
-    """External efforts, N m or N, shape (m, n)."""
+    whole: Recording
+    """The recording without its ends."""
+    observed: Array
+    """External efforts at each of its states, N m or N, shape (m, n)."""
+    judged: Array
+    """Which of its states come after that first part, shape (m,)."""
     thresholds: tuple[float, ...]
     """Of each joint, N m or N."""
     alarms: tuple[float, ...]
-    """When a collision was detected, s."""
+    """When a collision was detected in the part that is judged, s."""
     smallest: tuple[float, ...]
-    """Smallest step of each joint, N m or N, that is detected whenever it sets in."""
+    """Smallest step of each joint, N m or N, that is detected whenever it sets in there."""
+
+    @property
+    def recording(self) -> Recording:
+        """The part that is judged."""
+        return Recording(*(values[self.judged] for values in self.whole))
+
+    @property
+    def residuals(self) -> Array:
+        """External efforts there, N m or N, shape (k, n)."""
+        return self.observed[self.judged]
 
 
 def collision_report(
@@ -61,7 +73,7 @@ def collision_report(
     alarms = tuple(float(rest.t[i]) for i in detect(residuals, thresholds))
     _, needed = smallest_steps(rest, residuals, thresholds, bandwidth=BANDWIDTH, effort_filter=conditions.effort_filter)
     smallest = tuple(np.max(needed, axis=(0, 2)).tolist())
-    return CollisionReport(rest, residuals, thresholds, alarms, smallest)
+    return CollisionReport(recording, observed, ~early, thresholds, alarms, smallest)
 
 
 def _without_ends(recording: Recording, observed: Array) -> tuple[Recording, Array]:

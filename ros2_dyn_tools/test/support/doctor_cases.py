@@ -74,14 +74,19 @@ def pairs_of_faults(n: int, seed: int = 1) -> dict[str, Wrong]:
         if {first, second} in ({"common gain", "percent"}, {"order", "order of efforts"}):
             continue
         i, j, k = rng.permutation(n)[:3].tolist()
-        both = [_random(first, i, (k, (k + 1) % n), rng), _random(second, j, (k, (k + 1) % n), rng)]
-        fields = {name: value for each in both for name, value in vars(each).items() if value != getattr(Wrong(), name)}
-        cases[f"{first} and {second}"] = Wrong(**fields)
+        both = (random_fault(kind, joint, (k, (k + 1) % n), rng) for kind, joint in ((first, i), (second, j)))
+        cases[f"{first} and {second}"] = together(*both)
     cases["noise alone and degrees"] = Wrong(external=1.0, degrees=True)
     return cases
 
 
-def _random(kind: str, joint: int, two: tuple[int, int], rng: np.random.Generator) -> Wrong:
+def together(*faults: Wrong) -> Wrong:
+    """Return several faults at once."""
+    return Wrong(**{k: value for each in faults for k, value in vars(each).items() if value != getattr(Wrong(), k)})
+
+
+def random_fault(kind: str, joint: int, two: tuple[int, int], rng: np.random.Generator) -> Wrong:
+    """Return a fault of one of the `PAIRED` kinds, or "external", of a joint or of two."""
     size = float(rng.choice([0.1, 0.3, 3.0, 10.0]))
     kinds = {
         "sign": Wrong(signs=(joint,)),
@@ -95,6 +100,7 @@ def _random(kind: str, joint: int, two: tuple[int, int], rng: np.random.Generato
         "mounting": Wrong(gravity=tilted(float(rng.choice([45.0, 90.0, -90.0, 180.0])), int(rng.integers(2)))),
         "payload": Wrong(payload=(float(rng.uniform(2.0, 5.0)), *rng.uniform(-0.1, 0.1, 2), 0.1)),
         "delay": Wrong(delay=float(rng.choice([-0.1, 0.08, 0.12]))),
+        "external": Wrong(external=float(rng.choice([0.1, 1.0]))),
     }
     return kinds[kind]
 
@@ -128,7 +134,7 @@ def that_has_to_be_told(what: Wrong, frictional: frozenset[int]) -> Wrong:
     return replace(
         what,
         gains=gains,
-        gain=1.0 if 0.5 < what.gain < 2.0 else what.gain,
+        gain=1.0 if 0.5 <= what.gain <= 2.0 else what.gain,
         delay=what.delay if abs(what.delay) > 0.055 else 0.0,
         payload=what.payload if what.payload and what.payload[0] >= 2.0 else (),
     )

@@ -30,18 +30,16 @@ def evidence(power=(0.0, 0.0), doubts=ONE) -> JointEvidence:
     return JointEvidence(T, BODIES, FRICTION, power=np.array(power), limit=LIMIT, doubts=doubts)
 
 
-def noises(y, mean, scale=1.0):
+def noises(y, scale=1.0):
     """Return the standard deviations of the rest that are averaged over, N m."""
     step = noise_step(len(y))
-    return 2.0 ** (step * rest_sizes(y, mean, np.array([scale]), step)[:, 0])
+    return 2.0 ** (step * rest_sizes(y, np.array([scale]), step)[:, 0])
 
 
 def log_density(y, mean, doubt=ONE[0]) -> float:
     """Average over the noises of the normal density, times (2 pi)^(m/2)."""
     known = np.hstack([doubt.description * BODIES, doubt.friction * FRICTION * FRICTION_DOUBT * LIMIT])
-    parts = [
-        stats.multivariate_normal(mean, known @ known.T + x**2 * rest_correlation(T)).logpdf(y) for x in noises(y, mean)
-    ]
+    parts = [stats.multivariate_normal(mean, known @ known.T + x**2 * rest_correlation(T)).logpdf(y) for x in noises(y)]
     return float(np.logaddexp.reduce(parts) - np.log(len(parts)) + 0.5 * M * np.log(2 * np.pi))
 
 
@@ -52,18 +50,12 @@ def test_likelihood_of_a_scaled_effort_is_the_density_in_the_drivers_unit(scale)
     assert_allclose(found, log_density(scale * y, mean) + M * np.log(abs(scale)), rtol=1e-9)
 
 
-def test_sizes_of_the_rest_go_from_a_two_thousandth_of_the_effort_to_twice_it():
+def test_sizes_of_the_rest_go_from_a_five_hundredth_of_the_effort_to_twice_it():
     y = RNG.normal(size=M)
     for scale in (1.0, 1e-3, -40.0):
         assert_allclose(
-            noises(y, np.zeros(M), scale)[[0, -1]],
-            np.sqrt(np.mean((scale * y) ** 2)) * 2.0 ** np.array([-11, 1]),
-            rtol=0.2,
+            noises(y, scale)[[0, -1]], np.sqrt(np.mean((scale * y) ** 2)) * 2.0 ** np.array([-9, 1]), rtol=0.2
         )
-
-
-def test_a_rest_is_never_far_smaller_than_what_the_model_says():
-    assert_allclose(noises(1e-6 * np.ones(M), 8.0 * np.ones(M)), 0.016, rtol=0.2)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 0.37, 50.0])

@@ -26,6 +26,7 @@ EXCHANGED = replace(RIGHT, states=(0, 1, 2, 3, 5, 4), efforts=(0, 1, 2, 3, 5, 4)
         (1.0, SMALL, RIGHT, True),  # as if all that is measured were nothing, beside the model
         (50.0, SMALL, RIGHT, False),  # true
         (1.0, EXCHANGED, RIGHT, False),  # no gain
+        (1.0, replace(EXCHANGED, heavy=1.1), RIGHT, False),  # nor is this
         (1.0, replace(SMALL, states=EXCHANGED.states), replace(RIGHT, states=EXCHANGED.states), True),
     ],
 )
