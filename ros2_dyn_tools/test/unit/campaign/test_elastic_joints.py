@@ -88,6 +88,6 @@ def test_arm_whose_springs_and_dampers_make_it_swing_becomes_soft_until_it_does_
     """It swung with up to 16 rad/s, and went on to swing while the stop braked it."""
     played = pushed(name, resonance)
     motion = played.finish().motion
-    assert np.max(np.abs(motion.qd)) < 1.6
+    assert np.max(np.abs(motion.qd)) < 2.5  # beyond 1.25 the mode is stopped
     assert np.max(np.abs(motion.qd[motion.t > 3.5])) < 0.25
     assert played.node.runtime.loop.swing.delay > 0.02
