@@ -19,7 +19,7 @@ from ros2_dyn.model.spatial import Array
 LONGEST_PERIOD = 0.25
 """Period of the slowest motion to and fro that counts as a swing, s: nobody leads an arm as quickly. A loop that counts
 as so late bears a damping of 2.4/s."""
-MEMORY = 10.0
+MEMORY = 3.0
 """Time in which a swing is forgotten, s."""
 
 
@@ -31,7 +31,11 @@ class Swing:
         """How late the loop counts as, s: half a period, twice what explains it; twice that if a joint swings on."""
         self._signs: Array = np.zeros(0)
         self._turns: Array = np.zeros((4, 0))
-        self._at = 0.0
+        self._at, self._swung_at = 0.0, -np.inf
+
+    def goes_on(self, now: float) -> bool:
+        """Return whether a joint has swung lately at a time, s."""
+        return now - self._swung_at < LONGEST_PERIOD
 
     def on_state(self, qd: ArrayLike, now: float) -> None:
         """Take the velocities of the joints, rad/s or m/s, shape (n,), at a time, s."""
@@ -48,5 +52,6 @@ class Swing:
         period = (now - self._turns[0]) / 1.5
         swings = turned & (period > 4 * since) & (period < LONGEST_PERIOD)  # what is faster are errors of velocities
         if swings.any():
+            self._swung_at = now
             self.delay = min(max(2 * self.delay, float(np.max(period[swings])) / 2), LONGEST_PERIOD)
             self._turns = np.where(swings, -np.inf, self._turns)

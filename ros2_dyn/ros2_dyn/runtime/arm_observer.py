@@ -196,8 +196,8 @@ class ArmObserver:
         return ~self._monitor.opposed(observed) if known else np.zeros(len(arm.state.q), dtype=bool)
 
     def is_pushed(self, arm: Arm) -> bool:
-        """Return whether an effort that the model does not explain drives a joint of a commanded arm."""
-        return self._monitor.is_driven(arm.state.qd)
+        """Return whether an effort that the model does not explain drives a joint of a commanded arm, and no swing."""
+        return self._monitor.is_driven(arm.state.qd) and not self.loop.delay.swing.goes_on(arm.now)
 
     def model_difference(self, now: float, *, contact_expected: bool) -> ModelDifference | None:
         """Return what the arm exerts beyond its model at a time, s, or None without a state with a measured effort."""

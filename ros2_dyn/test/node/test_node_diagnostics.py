@@ -2,6 +2,7 @@
 """The node's diagnostics: one status for each concern, once a second, in each condition of the node."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from driven_arms import HOME, MODEL
 from driver import Driver, driving
-from ros2_dyn.ros.diagnostics import Window, states_status
+from ros2_dyn.control.command_history import CommandHistory
+from ros2_dyn.control.loop_delay import LoopDelay
+from ros2_dyn.ros.diagnostics import Window, loop_status, states_status
 
 
 class Reports:
@@ -112,3 +115,13 @@ def test_second_publisher_of_states_is_reported():
     window.last_state_at = 0.0
     found = states_status(window, 0.1, 2, {})
     assert (found.level, found.message) == (DiagnosticStatus.WARN, "2 publishers on one topic")
+
+
+def test_arm_that_has_swung_is_told():
+    loop = LoopDelay(CommandHistory(1.0))
+    runtime: Any = SimpleNamespace(loop=loop)
+    assert loop_status(runtime).level == DiagnosticStatus.OK
+    for k in range(100):
+        loop.swing.on_state(np.sin([0.25 * k]), 0.004 * k)
+    assert loop_status(runtime).level == DiagnosticStatus.WARN
+    assert "commands.delay" in loop_status(runtime).message

@@ -79,5 +79,7 @@ def test_swing_is_forgotten():
     swing = seen(np.sin(2 * np.pi * 10.0 * PERIOD * np.arange(100))[:, None])
     found = swing.delay
     assert found > 0.05
+    assert swing.goes_on(100 * PERIOD)
     swing.on_state([0.0], 100 * PERIOD + MEMORY)
     assert swing.delay == pytest.approx(found * np.exp(-1.0), rel=0.01)
+    assert not swing.goes_on(100 * PERIOD + MEMORY)
