@@ -54,7 +54,7 @@ class LoopDelay:
     @property
     def longest(self) -> float:
         """The longest delay of the last time, s."""
-        return max(self._states + self.command_delay, self.swing.delay)
+        return self._states + self.command_delay
 
     @property
     def command_delay(self) -> float:

@@ -188,7 +188,7 @@ def loop_status(runtime: ArmRuntime) -> DiagnosticStatus:
     values = {"delay (ms)": 1e3 * loop.longest, "of it, way of the commands (ms)": 1e3 * loop.command_delay}
     if problem := loop.clock_problem:
         return status("loop", WARN, f"{problem}, which hides how old states are", values)
-    if 0 < loop.swing.delay >= loop.longest:
+    if loop.swing.delay > loop.longest:
         text = "the arm has swung, gains are reduced: are its joints elastic, or does commands.delay lack a delay?"
         return status("loop", WARN, text, values)
     return status("loop", OK, "fine", values)

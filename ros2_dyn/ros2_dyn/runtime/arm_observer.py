@@ -124,7 +124,8 @@ class ArmObserver:
         """Return the arm at a time, s, for a mode that is to begin; the energy that others fed does not count."""
         robot, observed = self._known()
         state = robot.arm_state(observed.state.measured, observed.terms, now)
-        return self._snapshot(mode, state, self.loop.sampled._replace(gain=1.0, fed_energy=0.0), now)
+        loop = self.loop.sampled(touches=mode is not None and mode.needs.contact)
+        return self._snapshot(mode, state, loop._replace(gain=1.0, fed_energy=0.0), now)
 
     def at_tick(self, mode: AnyMode | None, *, stopped: bool) -> Arm:
         """Return the arm at the newest state, while it is commanded.
@@ -147,7 +148,7 @@ class ArmObserver:
         return self._snapshot(
             mode,
             state,
-            self.loop.sampled,
+            self.loop.sampled(touches=contact),
             now,
             walls=None if measured.problem else self._place_walls(state.q, now, act=acts, stopped=stopped),
             exerted=exerted,

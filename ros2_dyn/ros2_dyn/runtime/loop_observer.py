@@ -34,10 +34,14 @@ class LoopObserver:
         self._state: Observed | None = None
         self._before: MeasuredState | None = None
 
-    @property
-    def sampled(self) -> SampledLoop:
-        """What the loop bears at the newest state."""
-        delay = max(self.delay.longest - self.period, 0.0)
+    def sampled(self, *, touches: bool = False) -> SampledLoop:
+        """Return what the loop bears at the newest state.
+
+        Args:
+            touches: whether a mode touches things: an arm that bounces on them does not swing, and needs its dampers.
+        """
+        longest = self.delay.longest if touches else max(self.delay.longest, self.delay.swing.delay)
+        delay = max(longest - self.period, 0.0)
         return SampledLoop(self.period, delay, self._passivity.gain(), self._passivity.energy)
 
     @property

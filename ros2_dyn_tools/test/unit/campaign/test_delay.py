@@ -13,7 +13,6 @@ import pytest
 
 from light_arms import Loop, Outcome, light_arm, play
 from ros2_dyn.control.passivity_observer import PassivityObserver
-from ros2_dyn.control.swing import Swing
 from tiers import by_turns, part
 
 TIP_SPEED_LIMIT = 0.25
@@ -159,11 +158,7 @@ def test_late_gravity_compensation_does_not_drive_an_upright_arm():
 
 
 def test_an_arm_that_late_damping_bounces_on_a_wall_is_damped_less_and_calms_down(monkeypatch):
-    """Ten newton are allowed at this delay; an observer that sees nothing shows what happens without it.
-
-    What else sees the arm bounce is switched off: it would take it for a swing, and end the mode.
-    """
-    monkeypatch.setattr(Swing, "on_state", lambda *_: None)
+    """Ten newton are allowed at this delay; an observer that sees nothing shows what happens without it."""
 
     def pressed() -> Outcome:
         return play(*light_arm("mock_arm"), "force", Loop(250.0, states=0.02), force=12.0)

@@ -84,7 +84,7 @@ def pushed(name: str, resonance: float) -> World:
 
 
 @pytest.mark.parametrize(("name", "resonance"), [("panda", 12.0), ("ur5", 8.0), ("panda", 20.0)])
-def test_arm_whose_springs_and_dampers_make_it_swing_becomes_soft_until_it_does_not(name, resonance):
+def test_arm_whose_springs_and_dampers_make_it_swing_is_stopped_softly_until_it_does_not(name, resonance):
     """It swung with up to 16 rad/s, and went on to swing while the stop braked it."""
     played = pushed(name, resonance)
     motion = played.finish().motion
