@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from ros2_dyn.control.model_doubt import (
     lost_payload,
     mean_difference,
 )
+from ros2_dyn.control.stop.machine import WINDOW
 from ros2_dyn.errors import MessageError
 from ros2_dyn.estimation.momentum_observer import MomentumObserver
 from ros2_dyn.model.spatial import Array
@@ -101,6 +102,7 @@ class ModelMonitor:
         self._commands = commands
         self._robot: RobotDynamics | None = None
         self._states: deque[Observed] = deque()
+        self._exerted_at = -inf
         self.forget()
         self.begin(0)
 
@@ -217,10 +219,16 @@ class ModelMonitor:
         return self._commands.since(observed.state.measured.measured_at - 0.12)  # s, by which it is late at most
 
     def is_inert(self, observed: Observed) -> bool:
-        """Return whether the joints exert nothing at a state although efforts are commanded; False where unmeasured.
+        """Return whether the joints exert nothing although efforts are commanded; False where unmeasured.
 
-        Nothing is less than 1 % of the effort limits, while more than 3 % was commanded to one of the joints.
+        They have to exert nothing for as long as speeds are measured: for a single state, noise may look so.
         """
+        if not self._exerts_nothing(observed):
+            self._exerted_at = observed.now
+        return observed.now - self._exerted_at > WINDOW
+
+    def _exerts_nothing(self, observed: Observed) -> bool:
+        """Return whether all exert less than 1 % of their limits, while more than 3 % was commanded to one of them."""
         exerted, limit = self._exerted(observed), self._motor_effort
         if exerted is None or np.any(np.abs(exerted) > 0.01 * limit):
             return False

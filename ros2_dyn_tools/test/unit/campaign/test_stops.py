@@ -238,6 +238,22 @@ def test_state_that_is_lost_does_not_move_an_arm_that_leans_on_a_soft_wall(name,
     assert motion.max_speed < 0.01, motion
 
 
+def test_single_state_that_tells_no_efforts_does_not_let_the_springs_go():
+    """Their efforts are small beside noise, where an arm is light for its motors: it fell by 0.3 rad/s."""
+    played = world("mock_arm", error=0.0)
+    believe_payload(played, 5.0)
+    play_until_stopped(played)
+    played.run(played.now + 0.5)
+    tell = played.now + 0.004
+    played.driver.faults.append(
+        lambda samples: [
+            each._replace(effort=[1e-3] * 6) if abs(played.now - tell) < 0.003 else each for each in samples
+        ]
+    )
+    motion = watch(played, 0.5, step=0.002)
+    assert motion.max_speed < REST_SPEED, motion
+
+
 @pytest.mark.parametrize("mass", part([4.0, 8.0], 1))
 def test_arm_that_a_stop_holds_is_carried_when_its_model_becomes_wrong(mass):
     """Springs alone let it creep until a joint is 0.3 rad away, and brakes are called."""
