@@ -8,10 +8,10 @@ by T swings with a period of 4 T.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ros2_dyn.control.stop.law import FAST
 from ros2_dyn.model.spatial import Array
@@ -37,13 +37,15 @@ class Swing:
         """Return whether a joint has swung lately at a time, s."""
         return now - self._swung_at < LONGEST_PERIOD
 
-    def on_state(self, qd: ArrayLike, now: float) -> None:
+    def on_state(self, qd: Sequence[float] | Array, now: float) -> None:
         """Take the velocities of the joints, rad/s or m/s, shape (n,), at a time, s."""
+        since, self._at = now - self._at, now
+        self.delay *= exp(-max(since, 0.0) / MEMORY)
+        if max(map(abs, qd)) <= FAST:  # it mostly is so, and costs little
+            return
         qd = np.asarray(qd, dtype=float)
         if self._signs.shape != qd.shape:
             self._signs, self._turns = np.zeros_like(qd), np.full((4, len(qd)), -np.inf)
-        since, self._at = now - self._at, now
-        self.delay *= exp(-max(since, 0.0) / MEMORY)
         turned = (np.abs(qd) > FAST) & (self._signs * qd <= 0)
         if not turned.any():
             return

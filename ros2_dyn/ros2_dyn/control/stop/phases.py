@@ -31,7 +31,7 @@ PHASES: dict[Phase, About] = {
     "silent": About(MONITOR, "nothing", ""),
     "active": About(None, "the law of the mode", "a slew to gravity compensation, until the phase ends"),
     "braking": About(STOPPED, "gravity compensation, damping, springs, and the sum of their efforts", REPEATED),
-    "holding": About(STOPPED, "the same; springs let a joint go that is pushed", REPEATED),
+    "holding": About(STOPPED, "what `braking` commands", REPEATED),
     "failed": About(STOPPED, "what `braking` commands; `commands.stop_service` is called", REPEATED),
     "released": About(STOPPED, "the same, without these joints; `commands.stop_service` again", REPEATED),
     "zeroing": About(STOPPED, "a slew to zero, and zero for 0.3 s", "a slew to zero, repeated"),
