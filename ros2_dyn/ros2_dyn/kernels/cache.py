@@ -34,10 +34,7 @@ def import_c(source: str) -> Any:
         InputError: the compiler refuses it, or the cache cannot be used.
     """
     try:
-        path = _compiled(source)
-        check_owner(path.parent)
-        check_owner(path)
-        return _load(path)
+        return _load(_compiled(source))
     except (OSError, ImportError) as error:  # as where nobody may write, or nothing there may be executed
         advice = "set ROS2_DYN_CACHE to a folder of your own, whose files may be executed"
         raise InputError(
@@ -57,16 +54,18 @@ def check_owner(path: Path) -> None:
 
 
 def _compiled(source: str) -> Path:
-    """Return the file of an extension module; compile it where it is not at hand."""
+    """Return the file of an extension module, which is trusted; compile it where it is not at hand."""
     key = hashlib.sha256(f"{conditions(source.count(chr(10)))}\n{source}".encode()).hexdigest()[:32]
     path = cache_folder() / f"kernel_{key}{EXTENSION_SUFFIXES[0]}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    check_owner(path.parent)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.stem}.") as folder:
             file, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
             file.write_text(source, encoding="utf-8")
             compile_c(file, library)
             os.replace(library, path)
+    check_owner(path)
     return path
 
 

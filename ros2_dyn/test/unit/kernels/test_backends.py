@@ -210,6 +210,15 @@ def test_cache_that_others_may_have_written_is_not_loaded(monkeypatch, tmp_path,
 
 
 @pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
+def test_cache_that_others_may_write_is_not_written(monkeypatch, tmp_path):
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("ROS2_DYN_CACHE", str(tmp_path))
+    with pytest.raises(InputError, match="or all may write it"):
+        compile_kernel(mock_arm(), ("gravity",), "c")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(bool(why_no_c()), reason=why_no_c() or "-")
 def test_four_processes_on_an_empty_cache_agree_and_a_fifth_compiles_nothing(tmp_path):
     """The four start at once; the cache does not change when the fifth runs."""
     code = (
