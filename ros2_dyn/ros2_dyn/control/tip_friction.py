@@ -40,8 +40,8 @@ class TipFriction(NamedTuple):
     """Speed above which the damping of a sticking tip fades out, m/s."""
 
 
-def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) -> tuple[Array, Anchor]:
-    """Return the efforts that hold the tip at its anchor, and the next anchor.
+def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) -> tuple[Array, float, Anchor]:
+    """Return the efforts that hold the tip at its anchor, how it damps the arm, and the next anchor.
 
     A sliding tip meets a constant force. A sticking tip hangs on a spring and a damper: the bristle of LuGre friction
     (Canudas de Wit et al. 1995) in space.
@@ -52,7 +52,7 @@ def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) 
         friction: parameters.
 
     Returns:
-        N m or N, shape (n,); and the anchor.
+        N m or N, shape (n,); the rate at which the arm is to come to rest, 1/s; and the anchor.
     """
     R, p = state.pose[:3, :3], state.pose[:3, 3]
     if anchor is None:
@@ -67,12 +67,11 @@ def tip_friction(state: ArmState, anchor: Anchor | None, friction: TipFriction) 
     root = rotation_from_quaternion(back / hypot(*back)) @ R
     stiffness = _stiffness(state, friction)
     tau = -np.concatenate([stiffness[0] * bend, stiffness[1] * turn]) @ state.J
-    if not (slides or turns):
-        tau -= sticking_rate(state, friction) * state.momentum
-    return tau, Anchor(p - bend, root)
+    rate = 0.0 if slides or turns else _sticking_rate(state, friction)
+    return tau, rate, Anchor(p - bend, root)
 
 
-def sticking_rate(state: ArmState, friction: TipFriction) -> float:
+def _sticking_rate(state: ArmState, friction: TipFriction) -> float:
     """Return the rate at which a sticking tip brakes the arm, 1/s; it fades with speed, lest it jerk a moving arm."""
     speed = hypot(*state.tip_velocity[:3]) / friction.creep
     return friction.sticking * exp(-speed * speed)

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import dist, hypot
+from math import hypot
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_dyn.control.arm import Arm
-from ros2_dyn.control.gravity_compensation import gravity_compensation
 from ros2_dyn.control.modes.base import Law, Mode, Needs
 from ros2_dyn.control.parameter import Group, parameter
 from ros2_dyn.control.soft_limits import soft_walls
-from ros2_dyn.control.tip_friction import Anchor, TipFriction, sticking_rate, tip_friction
+from ros2_dyn.control.tip_friction import Anchor, TipFriction, tip_friction
 from ros2_dyn.control.tip_speed import speed_brake
 from ros2_dyn.model.spatial import Array, clip
 
@@ -50,26 +49,21 @@ class HandGuiding(Mode[HandGuidingSettings]):
     def law(self, arm: Arm, parameters: HandGuidingSettings, dt: float) -> Law:
         """Return the efforts; see `Mode`."""
         state, loop = arm.state, arm.loop
-        damping = loop.rate(parameters.damping)
         friction = TipFriction()
         friction = friction._replace(
             bandwidth=loop.bandwidth(friction.bandwidth), sticking=loop.rate(friction.sticking)
         )
-        held, anchor = tip_friction(state, self._anchor, friction)
-        tau = gravity_compensation(state, damping) + held + soft_walls(arm)
-        tau += speed_brake(arm)
+        held, sticking, self._anchor = tip_friction(state, self._anchor, friction)
+        supply = state.gravity + held + soft_walls(arm)
         if arm.commands.convention == "raw":  # one that adds gravity may compensate friction, too: twice is too much
             # nothing is left of it for a fast joint: friction that is told too large would drive it faster and faster
             fading = clip(2 - 2 * np.abs(state.qd) / arm.max_led_speed, 0.0, 1.0)
-            tau += parameters.friction * fading * state.friction
+            supply += parameters.friction * fading * state.friction
         if arm.external_wrench and parameters.assist_gain > 0:
             hand = (np.reshape(arm.external_wrench, (2, 3)) @ state.pose[:3, :3].T).ravel()  # in base axes
-            tau += assistance(hand, parameters.assist_gain, 5.0) @ state.J  # N: as large as the model's errors
-        before, self._anchor = self._anchor, anchor
-        sticks = before is not None and dist(anchor.position, before.position) < 1e-9
-        damping += sticking_rate(state, friction) if sticks else 0.0
-        # the damping is no part of the supply: it feeds energy where it is late
-        return Law(tau, supply=tau + damping * state.momentum)
+            supply += assistance(hand, parameters.assist_gain, 5.0) @ state.J  # N: as large as the model's errors
+        rate = loop.rate(parameters.damping) + sticking
+        return Law(supply - rate * state.momentum + speed_brake(arm), supply)
 
 
 def assistance(hand: ArrayLike, gain: float, deadband: float) -> Array:

@@ -6,9 +6,13 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ros2_dyn.control.modes.hand_guiding import assistance
+from control_states import SEVEN, arm_at
+from ros2_dyn.control.arm_state import arm_state
+from ros2_dyn.control.command_settings import CommandSettings
+from ros2_dyn.control.modes.hand_guiding import HandGuiding, HandGuidingSettings, assistance
 
 
 def test_assistance_is_proportional_beyond_its_deadband():
@@ -20,3 +24,22 @@ def test_assistance_is_proportional_beyond_its_deadband():
     for gain, deadband in ((1.0, 0.0), (2.0, 3.0), (0.5, 4.0)):
         assert_allclose(assistance(hand, gain, deadband), gain * (5.0 - deadband) / 5.0 * hand, rtol=1e-12)
     assert_array_equal(assistance([0, 0, 0, 1, 2, 3], 2.0, 0.0), 0)
+
+
+@pytest.mark.parametrize("way", [0.0, 1e-5, 0.1], ids=["caught in motion", "sticking", "sliding and turning"])
+@pytest.mark.parametrize("speed", [1e-3, 2.0], ids=["slow", "faster than the tip may be"])
+def test_supply_contains_no_damper(way, speed):
+    """Of the observer of passivity: what a damper feeds in a late loop would be hidden. It is the same at any speed."""
+    q = np.linspace(-0.5, 0.6, 7)
+    qd = speed * np.array([0.3, -0.5, 0.1, 0.8, -0.2, 0.4, 0.6])
+    laws = []
+    for velocity in (qd, 0 * qd):
+        mode = HandGuiding(HandGuidingSettings(friction=0.0), 0.0)
+        if way:
+            mode.step(arm_at(arm_state(SEVEN, q, 0 * qd), 0.0))
+        arm = arm_at(arm_state(SEVEN, q + way, velocity), 0.01, commands=CommandSettings(max_tip_speed=0.25))
+        laws.append(mode.step(arm))
+    moving, resting = laws
+    assert_allclose(moving.supply, resting.supply, rtol=1e-12)
+    assert_array_equal(resting.effort, resting.supply)
+    assert float((moving.effort - moving.supply) @ qd) < 0
