@@ -125,7 +125,7 @@ class Arm:
     problem: str = ""
     """Why no command may be based on the state; empty where it fits the states before."""
     velocity_problem: str = ""
-    """Why the driver's velocities were replaced; empty where they fit the positions."""
+    """Why positions and velocities do not fit each other, as where an encoder slips; empty where they do."""
     exerted: Array | None = None
     """The measured effort, as it would be commanded, N m or N, shape (n,); None: it is not measured."""
     inert: bool = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service that the node calls when something happens: `collision_service`, `stop_service`."""
+"""A service that the node calls when something happens: `collision.service`, `commands.stop_service`."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class FailsafeRuntime:
         return update
 
     def release(self, now: float) -> None:
-        """End commands: ramp to the effort that carries the arm; at a time, s."""
+        """End commands at a time, s: brake, and end in an effort that has proved to hold the arm."""
         if self.taken_over and self._runtime.mode != MONITOR:
             self._runtime.step(ModeRequest(MONITOR), now)
 

@@ -120,7 +120,8 @@ class JointStateAssembler:
             velocity = velocities[k] if velocities else nan
             if self.options.estimate_velocity:
                 rate = self._differences[i].update(1e-9 * stamp, (sample.position[k],))
-                velocity = rate[0] if isnan(velocity) and rate is not None else velocity
+                if not isfinite(velocity):
+                    velocity = nan if rate is None else rate[0]
             self._q[i], self._qd[i], self._stamps[i] = sample.position[k], velocity, sample.stamp
             self._seen_at[i], self._measured_at[i], self._ahead[i] = now, at, ahead
 

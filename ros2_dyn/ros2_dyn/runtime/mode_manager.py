@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stages "decide" and "limit": what is commanded at each state, and how modes are entered and left."""
+"""The stage "decide": what is commanded at each state, and how modes are entered and left."""
 
 from __future__ import annotations
 

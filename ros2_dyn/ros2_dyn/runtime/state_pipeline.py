@@ -153,7 +153,7 @@ class StatePipeline:
             self._events.append(Event("implausible", text, topic="joint_states"))
             return state._replace(q=q, problem=problem, believed_q=believed)
         if velocity_problem:
-            text = f"velocities of joint_states are wrong: {velocity_problem}"
+            text = f"positions and velocities of joint_states do not fit: {velocity_problem}"
             self._events.append(Event("velocity implausible", text, topic="joint_states"))
             qd = list(found.rates) if commanded else state.qd
             return state._replace(

@@ -26,7 +26,9 @@ class MeasuredState(NamedTuple):
     problem: str = ""
     """Why no command may be based on it; empty where it fits the states before."""
     velocity_problem: str = ""
-    """Why its velocities do not fit, so that a mode has to stop; while one commands, they are rates of positions."""
+    """Why its positions and velocities do not fit, so that a mode has to stop.
+
+    Where only velocities are wrong and the arm is commanded, they are rates of positions."""
     misplaced: bool = False
     """Whether its positions are in doubt, too, so that nothing is held or carried there."""
     believed_q: list[float] | None = None

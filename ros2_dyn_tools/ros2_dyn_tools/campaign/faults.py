@@ -325,7 +325,7 @@ def joint_sign(world: World, rng: np.random.Generator) -> Fault:
 
 
 def joints_swapped(world: World, rng: np.random.Generator) -> Fault:
-    """Let two joints get each other's commands, as with a wrong order of `command_joints`."""
+    """Let two joints get each other's commands, as with a wrong order of `robot.joints`."""
     a, b = rng.choice(world.arm_model.n, 2, replace=False).tolist()
     other = {a: b, b: a}
     return _listed(world.wirings, [(other.get(i, i), 1.0) for i in range(world.arm_model.n)])

@@ -201,7 +201,7 @@ def test_velocities_are_estimated_where_they_are_missing_and_that_is_allowed():
     rejected(taker, message(velocity=(), stamp=1.0), "velocity: not known yet")
     for i in range(1, 200):
         t = 1 + 0.004 * i
-        state = process(taker, message(position=(0.5 * t, -t, 0.0), velocity=(9.0, np.nan, np.nan), stamp=t))
+        state = process(taker, message(position=(0.5 * t, -t, 0.0), velocity=(9.0, np.nan, np.inf), stamp=t))
     assert state.qd[0] == 9.0  # what is measured is used
     assert_allclose(state.qd[1:], [-1.0, 0.0], rtol=0, atol=1e-6)
 
