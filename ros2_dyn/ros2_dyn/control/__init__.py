@@ -15,8 +15,7 @@ from ros2_dyn.control.modes import MODES as MODES
 from ros2_dyn.control.modes import Law as Law
 from ros2_dyn.control.modes import Mode as Mode
 from ros2_dyn.control.modes import Needs as Needs
-from ros2_dyn.control.sampled_stability import limit_bandwidth_to_sampling as limit_bandwidth_to_sampling
-from ros2_dyn.control.sampled_stability import limit_rate_to_sampling as limit_rate_to_sampling
+from ros2_dyn.control.sampled_stability import SampledLoop as SampledLoop
 from ros2_dyn.control.soft_limits import soft_limits as soft_limits
 from ros2_dyn.control.tip_friction import Anchor as Anchor
 from ros2_dyn.control.tip_friction import TipFriction as TipFriction

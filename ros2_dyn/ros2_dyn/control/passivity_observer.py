@@ -7,7 +7,7 @@ motion, times what was commanded when it was measured, less the supply at the me
 budget, the law drives the arm: as late damping does at a stiff wall, where it meets an oscillation at the wrong phase.
 
 No bound of gains excludes this, because the frequency of a contact is not known. A bound suffices in free space, see
-`limit_rate_to_sampling`; therefore there are both (Hannaford and Ryu 2002).
+`SampledLoop.rate`; therefore there are both (Hannaford and Ryu 2002).
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def soft_limits(
         upper: upper joint limits, rad or m, shape (n,); inf where there is none.
         command_limit: largest efforts of commands, N m or N, shape (n,).
         margin: distance before the limits at which the walls begin, rad or m.
-        bandwidth: maximum bandwidth, rad/s; see `limit_rate_to_sampling`.
+        bandwidth: maximum bandwidth, rad/s; see `SampledLoop`.
 
     Returns:
         N m or N, shape (n,), zero where no joint is near a limit.

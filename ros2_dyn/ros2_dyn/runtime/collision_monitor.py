@@ -141,7 +141,7 @@ class CollisionMonitor:
         if self._last is not None and self._last[1] != payload:
             self._change_payload(observer, self._last[0], robot, now)
         self._last = state, payload
-        return observer.observe(t, tau, _observer_terms(terms))
+        return observer.observe(t, tau, terms.observed)
 
     def _change_payload(
         self, observer: MomentumObserver, last: MeasuredState, robot: RobotDynamics, now: float
@@ -149,9 +149,4 @@ class CollisionMonitor:
         """Take the newest state that was observed for one with the payload of now."""
         terms = robot.terms_at(last, now)
         tau = total_effort(self._measured, last.effort or [], terms.inverse_dynamics, terms.gravity)
-        observer.change_model(tau, _observer_terms(terms))
-
-
-def _observer_terms(terms: Terms) -> tuple[Sequence[float], ...]:
-    """Return the terms that the momentum observer takes."""
-    return terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
+        observer.change_model(tau, terms.observed)

@@ -283,8 +283,7 @@ class ModelMonitor:
             if i is not None:
                 return self._not_followed(robot, i, exerted[i], low[i], high[i])
         tau = applied if own is None else [a + g for a, g in zip(applied, own)]
-        terms_of_motion = terms.momentum, terms.coriolis_transpose_qd, terms.gravity, terms.friction
-        if not self._observer.observe(t, tau, terms_of_motion):
+        if not self._observer.observe(t, tau, terms.observed):
             return None
         external = self._observer.value
         lost = False

@@ -45,6 +45,11 @@ class Terms(NamedTuple):
     acceleration_source: str = "zero"
     """Where the acceleration of the inverse dynamics is from: desired, estimated or zero."""
 
+    @property
+    def observed(self) -> tuple[tuple[float, ...], ...]:
+        """What a momentum observer takes, see `MomentumObserver`."""
+        return self.momentum, self.coriolis_transpose_qd, self.gravity, self.friction
+
 
 class RobotDynamics:
     """One robot with its kernels and its payload."""

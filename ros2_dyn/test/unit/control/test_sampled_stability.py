@@ -12,8 +12,6 @@ from ros2_dyn.control.sampled_stability import (
     MAX_BANDWIDTH_TIMES_DELAY,
     MAX_RATE_TIMES_DELAY,
     SampledLoop,
-    limit_bandwidth_to_sampling,
-    limit_rate_to_sampling,
 )
 
 STEP = 1e-3
@@ -21,19 +19,19 @@ STEP = 1e-3
 
 
 def test_rate_times_the_longest_delay_is_limited():
-    assert limit_rate_to_sampling(100.0, 0.002) == 100.0
-    assert limit_rate_to_sampling(100.0, 0.004) == MAX_RATE_TIMES_DELAY / 0.008
-    assert limit_rate_to_sampling(100.0, 0.004, 0.003) == MAX_RATE_TIMES_DELAY / 0.008
-    assert limit_rate_to_sampling(100.0, 0.002, 0.038) == MAX_RATE_TIMES_DELAY / 0.040
-    assert limit_rate_to_sampling(100.0, 0.0) == 100.0
-    assert limit_rate_to_sampling(0.0, 0.1) == 0.0
+    assert SampledLoop(0.002, 0.0).rate(100.0) == 100.0
+    assert SampledLoop(0.004, 0.0).rate(100.0) == MAX_RATE_TIMES_DELAY / 0.008
+    assert SampledLoop(0.004, 0.003).rate(100.0) == MAX_RATE_TIMES_DELAY / 0.008
+    assert SampledLoop(0.002, 0.038).rate(100.0) == MAX_RATE_TIMES_DELAY / 0.040
+    assert SampledLoop(0.0, 0.0).rate(100.0) == 100.0
+    assert SampledLoop(0.1, 0.0).rate(0.0) == 0.0
 
 
 def test_bandwidth_times_delay_is_limited():
-    assert limit_bandwidth_to_sampling(20.0, 0.008) == 20.0
-    assert limit_bandwidth_to_sampling(66.0, 0.008, 0.003) == MAX_BANDWIDTH_TIMES_DELAY / 0.008
-    assert limit_bandwidth_to_sampling(66.0, 0.002, 0.030) == MAX_BANDWIDTH_TIMES_DELAY / 0.030
-    assert limit_bandwidth_to_sampling(66.0, 0.0) == 66.0
+    assert SampledLoop(0.008, 0.0).bandwidth(20.0) == 20.0
+    assert SampledLoop(0.008, 0.003).bandwidth(66.0) == MAX_BANDWIDTH_TIMES_DELAY / 0.008
+    assert SampledLoop(0.002, 0.030).bandwidth(66.0) == MAX_BANDWIDTH_TIMES_DELAY / 0.030
+    assert SampledLoop(0.0, 0.0).bandwidth(66.0) == 66.0
 
 
 def damped_speed(
@@ -53,7 +51,7 @@ def damped_speed(
 @pytest.mark.parametrize("jitters", [False, True])
 def test_limited_damping_decays_with_little_overshoot_whatever_the_course_of_the_delay(period, delay, jitters):
     rng = np.random.default_rng(0)
-    rate = limit_rate_to_sampling(500.0, period, delay)
+    rate = SampledLoop(period, delay).rate(500.0)
 
     def age() -> float:
         return float(rng.uniform(0, delay)) if jitters else delay
