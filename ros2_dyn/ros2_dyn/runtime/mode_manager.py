@@ -333,6 +333,8 @@ class ModeManager:
             self.stop("failsafe lost", ": the process that would take over has ended")
         if self.commands and link.other_publishers:
             self._yield(now)
+        if self._supervisor.last is None:  # something else holds the arm, and not by the newest command
+            self._observer.history.clear()
 
     def _yield(self, now: float) -> None:
         """Give way to another commander, at a time, s: brake first, for it may be silent, and end commands then.

@@ -549,6 +549,19 @@ def test_commands_end_without_a_subscriber():
     assert made.step().command is None
 
 
+def test_mode_after_the_controller_was_gone_begins_from_what_the_joints_exert_and_not_from_the_newest_command():
+    """Something else has held the arm meanwhile, and the newest command may be anything."""
+    made = rig(**{"commands.max_force": 1000.0, "commands.slew_rate": 1.0})
+    enter(made, "force", lambda: give_wrench(made, (0.0, 0.0, -30.0), "wrist_3_link"))
+    assert np.abs(made.commands[-1].effort - G).max() > 5.0
+    made.use_link(subscribers=0)
+    made.held = G
+    made.step(20)
+    made.use_link(subscribers=1)
+    assert made.set_mode("gravity").error is None
+    assert_allclose(made.step().command.effort, G, rtol=0, atol=0.1)
+
+
 def test_a_clock_that_jumps_stops_a_mode_and_nothing_else():
     made = rig()
     made.take(made.runtime.step(ClockJump("back by 3 s"), made.now))
