@@ -193,7 +193,7 @@ def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Brakes are called {CALL_TIME:g} s after a stop has added {SPEEDING:g} rad/s to {TIP_FACTOR:g} times the speed."""
     motion, (calm, since) = record.motion, _calm(record, Disturbances())
     speed = np.abs(motion.qd).max(axis=1)
-    unbraked = calm & (motion.commander != "brakes")
+    unbraked = calm & np.isin(motion.commander, ("node", "failsafe"))  # who commands calls them
     yield from lasting(motion, unbraked, speed, TIP_FACTOR * speed[since] + SPEEDING, CALL_TIME)
 
 

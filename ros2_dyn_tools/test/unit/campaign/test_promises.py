@@ -162,6 +162,15 @@ def test_brakes_are_called_soon_where_a_stop_speeds_the_arm_up(called_after, bro
     assert len(list(promises.speeding.check(record, Disturbances(("joint sign",))))) == broken
 
 
+@pytest.mark.parametrize(("commander", "broken"), [("node", 1), ("failsafe", 1), ("", 0)])
+def test_nobody_calls_brakes_of_an_arm_that_is_commanded_no_more(commander, broken):
+    """The load that its last effort carried is lost after it was left at rest."""
+    t = 0.01 * np.arange(300)
+    mode = np.where(t < 1.0, "gravity", "monitor")
+    record = moving(np.where(t > 1.5, 2.0, 0.0), mode, np.where(t < 1.3, "node", commander))
+    assert len(list(promises.speeding.check(record, NOTHING))) == broken
+
+
 @pytest.mark.parametrize(("rests_from", "broken"), [(1.5, 0), (1.8, 1)])
 @pytest.mark.parametrize("commander", ["node", "failsafe"])
 def test_commands_end_where_the_arm_has_rested(rests_from, broken, commander):
