@@ -24,12 +24,13 @@ MEMORY = 3.0
 
 
 class Swing:
-    """Watches how often the velocities of the joints turn."""
+    """Watches how often the velocities of the joints turn, about rest or about a motion."""
 
     def __init__(self) -> None:
         self.delay = 0.0
         """How late the loop counts as, s: half a period, twice what explains it; twice that if a joint swings on."""
-        self._signs: Array = np.zeros(0)
+        self._rises: Array = np.zeros(0, dtype=bool)
+        self._extreme: Array = np.zeros(0)
         self._turns: Array = np.zeros((4, 0))
         self._at, self._swung_at = 0.0, -np.inf
 
@@ -38,22 +39,27 @@ class Swing:
         return now - self._swung_at < LONGEST_PERIOD
 
     def on_state(self, qd: Sequence[float] | Array, now: float) -> None:
-        """Take the velocities of the joints, rad/s or m/s, shape (n,), at a time, s."""
+        """Take the velocities of the joints, rad/s or m/s, shape (n,), at a time, s.
+
+        A velocity turns where it comes back from an extreme by twice `FAST`.
+        """
         since, self._at = now - self._at, now
         self.delay *= exp(-max(since, 0.0) / MEMORY)
         if max(map(abs, qd)) <= FAST:  # it mostly is so, and costs little
             return
         qd = np.asarray(qd, dtype=float)
-        if self._signs.shape != qd.shape:
-            self._signs, self._turns = np.zeros_like(qd), np.full((4, len(qd)), -np.inf)
-        turned = (np.abs(qd) > FAST) & (self._signs * qd <= 0)
+        if self._extreme.shape != qd.shape:
+            self._rises, self._extreme = np.zeros(qd.shape, dtype=bool), np.zeros_like(qd)
+            self._turns = np.full((4, len(qd)), -np.inf)
+        farthest = np.where(self._rises, np.maximum(self._extreme, qd), np.minimum(self._extreme, qd))
+        turned = np.abs(qd - farthest) > 2 * FAST
+        self._rises, self._extreme = self._rises ^ turned, np.where(turned, qd, farthest)
         if not turned.any():
             return
-        self._signs = np.where(turned, np.sign(qd), self._signs)
         self._turns = np.where(turned, [*self._turns[1:], np.full_like(qd, now)], self._turns)
         period = (now - self._turns[0]) / 1.5
         swings = turned & (period > 4 * since) & (period < LONGEST_PERIOD)  # what is faster are errors of velocities
         if swings.any():
             self._swung_at = now
             self.delay = min(max(2 * self.delay, float(np.max(period[swings])) / 2), LONGEST_PERIOD)
-            self._turns = np.where(swings, -np.inf, self._turns)
+            self._turns[:3, swings] = -np.inf

@@ -60,6 +60,13 @@ def test_damper_that_is_late_counts_as_later_than_it_is(delay):
     assert delay < seen(np.sin(2 * np.pi * t / (4 * delay))[:, None]).delay <= LONGEST_PERIOD
 
 
+def test_damper_that_makes_a_joint_swing_about_a_motion_counts_as_late():
+    """As one that is stronger than the joint bears, because a payload is told that is not there."""
+    t = PERIOD * np.arange(100)
+    assert seen((-1.0 + 0.4 * np.sin(2 * np.pi * 15.0 * t))[:, None]).delay > 0.03
+    assert seen((-1.0 + 0.1 * np.sin(2 * np.pi * 15.0 * t))[:, None]).delay == 0.0
+
+
 def test_motion_to_and_fro_that_a_hand_can_lead_is_no_swing():
     t = PERIOD * np.arange(1000)
     assert seen(np.column_stack([3.0 * np.sin(2 * np.pi * f * t) for f in (0.5, 2.0, 3.5)])).delay == 0.0
