@@ -91,7 +91,8 @@ async def _switch_back(problem: str, arm: CommandedArm, controllers: Controllers
         await controllers.switch(_names(others), (arm.effort_controller,))
     except Refused as refused:
         return Outcome(False, f"{problem}; switching back failed, too: {refused}: brake the arm", "")
-    await _stay(controllers, others, view)
+    if (moved := await _let_hold(arm, controllers, others, view)) > MAX_MOTION:
+        return Outcome(False, f"{problem}; switched back, and the arm moved by {moved:.3f} rad or m: brake the arm", "")
     arm.step("leave")
     return Outcome(False, f"{problem}; switched back", _text(_names(others)))
 
@@ -123,10 +124,7 @@ async def give_back(arm: CommandedArm, controllers: Controllers, receivers: Sequ
         either = _text((*_names(others), NODE), " or ")
         holding = either if failed.known is None else _holding(failed.known, arm)
         return Outcome(False, f"{failed}; mode gravity goes on", holding)
-    before = view.q
-    await _stay(controllers, others, view)
-    view = await _watch(arm, before, 0.5)  # s, for which the others have to hold the arm before this node lets it go
-    if (moved := _motion(view, before)) > MAX_MOTION:
+    if (moved := await _let_hold(arm, controllers, others, view)) > MAX_MOTION:
         return await _take_back(f"the arm moved by {moved:.3f} rad or m", arm, controllers, others)
     arm.step("leave")
     return Outcome(True, f"{_text(_names(others))} holds the arm", _text(_names(others)))
@@ -219,16 +217,17 @@ def _receivers(known: Sequence[Controller], names: Sequence[str], joints: Sequen
     return receivers
 
 
-async def _stay(controllers: Controllers, receivers: Iterable[Controller], view: ArmView) -> None:
-    """Let trajectory controllers stay where the arm is, with the efforts that hold it there.
-
-    Whether they do is found from the arm's motion.
-    """
+async def _let_hold(
+    arm: CommandedArm, controllers: Controllers, receivers: Iterable[Controller], view: ArmView
+) -> float:
+    """Let controllers stay where the arm is, with the efforts that hold it there; return how far it moved, rad or m."""
     for each in receivers:
         if each.takes_trajectories:
             efforts = view.command if each.takes_efforts else None
             with suppress(Refused):
                 await controllers.stay(each, _of(each, view, view.told_q), _of(each, view, efforts))
+    # s, for which they have to hold the arm before this node lets it go
+    return _motion(await _watch(arm, view.q, 0.5), view.q)
 
 
 def _of(controller: Controller, view: ArmView, values: Array | None) -> dict[str, float]:

@@ -15,6 +15,8 @@ from ros2_dyn.runtime.inputs import ClockJump, Description
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn.simulation.controllers import EFFORT, TRAJECTORY
 from ros2_dyn.simulation.interpolated_trajectory import Waypoint
+from ros2_dyn_tools.campaign.promise import Disturbances, broken_promises
+from ros2_dyn_tools.campaign.promises import left_at_rest
 from ros2_dyn_tools.campaign.simulated_manager import SimulatedManager
 from tiers import FULL
 
@@ -131,6 +133,24 @@ def test_arm_that_cannot_be_taken_over_stays_with_its_controller(fault, says):
         assert outcome.held_by == TRAJECTORY
     _held(world, TRAJECTORY)
     assert world.node.mode == "monitor"
+
+
+def test_node_that_switches_back_commands_until_the_arm_rests_under_its_controller():
+    world = HandoverWorld()
+    setattr(world.manager, *DEAD_EFFORT)
+    world.manager.latency = 0.02  # s, for which the trajectory controller holds the arm without its weight
+    assert world.take_over().held_by == TRAJECTORY
+    assert not broken_promises((left_at_rest,), world.finish(), Disturbances())
+
+
+def test_arm_that_falls_when_it_is_switched_back_is_said_to_be_held_by_nobody():
+    world = HandoverWorld()
+    world.manager.effort_works = world.manager.trajectory_works = False
+    outcome = world.take_over()
+    assert "switched back, and the arm moved by 0.02" in outcome.message
+    assert (outcome.success, outcome.held_by) == (False, "")
+    assert of_kind(world, "stop_service")
+    assert world.moved() < HELD
 
 
 def test_arm_that_moves_is_not_taken_over():
