@@ -103,7 +103,7 @@ class CommandDelay:
         self.delay, self._obeyed = self._believed, False
 
     def _restart(self) -> None:
-        self._at = -inf
+        self._at = self._begun = -inf
         self._mean: Array | None = None
         self._mismatch = np.zeros(len(self._delays))
         self._variance = 0.0
@@ -126,7 +126,7 @@ class CommandDelay:
         rows = np.minimum(np.maximum(rows, -2.0), 2.0)  # an outlier counts as twice the limit
         if self._mean is None or since > MEAN_TIME:
             self._restart()
-            self._mean = rows
+            self._mean, self._begun = rows, measured_at
         self._at = measured_at
         since = min(since, MEAN_TIME)
         self._mean += (1 - exp(-since / MEAN_TIME)) * (rows - self._mean)
@@ -135,6 +135,8 @@ class CommandDelay:
         errors = ((change[1:] - change[0]) ** 2).sum(axis=1)
         self._mismatch = keep * self._mismatch + (1 - keep) * errors
         self._variance = keep * self._variance + (1 - keep) * float(change[0] @ change[0])
+        if measured_at - self._begun < MAX_COMMAND_DELAY:  # the noise of a few states looks like any delay
+            return
         if self._variance < 1e-4**2:  # of the limits; less may be rounding
             return
         least = float(self._mismatch.min())
