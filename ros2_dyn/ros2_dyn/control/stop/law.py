@@ -123,6 +123,7 @@ class Hold:
             return np.zeros_like(q)
         if self.anchor is None:
             self.anchor, self._way = q, np.where(moves, clip(qd, -speed, speed), 0.0) / rate
+            dt = 0.0  # the way begins here
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
             thrown = (self._stretch * qd < 0) & (self._way * qd <= 0) & (np.minimum(speed, np.abs(qd)) > FAST)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from control_states import made_up
 from ros2_dyn.control import CommandLimits, CommandSupervisor, SupervisorPolicy
@@ -222,6 +223,15 @@ def test_what_held_a_joint_at_rest_counts_once_where_it_is_seen_no_more_right_af
     assert np.all(held > 1.0)
     hold.forget()
     np.testing.assert_array_equal(hold.carrying(np.zeros(2)), held)
+
+
+def test_way_of_a_spring_begins_where_the_joint_is_seen_first_at_a_stop():
+    """The anchor was 0.06 s ahead of a joint that was stopped for the first time, and drew it on."""
+    joints = Joints(speed=1.0)
+    joints.run(0.2)
+    joints.stop()
+    joints.run(joints.period)
+    assert_allclose(joints.supervisor.found.anchor, joints.q)
 
 
 def test_velocity_that_no_position_shows_sends_no_spring_away():
