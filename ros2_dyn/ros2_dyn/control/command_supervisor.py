@@ -99,6 +99,11 @@ class CommandSupervisor:
         return self._stop.may_enter
 
     @property
+    def held(self) -> Array | None:
+        """What holds an arm that rests after a stop, N m or N, shape (n,); None: none does."""
+        return self.carried if self.phase == "holding" else None
+
+    @property
     def ramps(self) -> bool:
         """Whether a ramp is in progress."""
         return self._limiter.ramps
@@ -250,7 +255,7 @@ class CommandSupervisor:
         assert self.carried is not None
         assert last is not None
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
-        stop.hold.take_up(given.softened)
+        stop.hold.take_up(stop.hold.at_rest(given.softened) + given.unloaded)
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful

@@ -130,6 +130,7 @@ class ModeManager:
                 soft_walls(arm),
                 obeyed,
                 softened=0.0 if self._braked is None else softened(arm, self._braked),
+                unloaded=robot.unloaded(state.q, arm.now if self._braked is None else self._braked.now, arm.now),
                 pushed=observer.is_pushed(arm),
                 misplaced=observed.state.measured.misplaced,
                 doubtful=bool(arm.velocity_problem),
@@ -185,7 +186,9 @@ class ModeManager:
         kind = MODES[name]
         mode = kind(robot.settings.mode(kind.Parameters), now)
         arm = observer.before(mode, now)
-        alone = not (self.intends_contact or mode.needs.contact)
+        alone, held = not (self.intends_contact or mode.needs.contact), self._supervisor.held
+        if held is None:
+            held = observer.held(arm.state)
         entry = Entry(
             mode=mode,
             arm=arm,
@@ -196,7 +199,7 @@ class ModeManager:
             gravity=robot.as_commanded(arm.state.gravity, arm.state.gravity),
             brakes=not self._supervisor.may_enter,
             difference=observer.model_difference(now, contact_expected=self.intends_contact),
-            held=observer.held(arm.state) if alone else None,
+            held=held if alone else None,
         )
         if problem := entry_problem(entry):
             raise ModeRefused(name, problem)

@@ -189,6 +189,22 @@ class RobotDynamics:
         """
         return effort if self.settings.commands.convention == "raw" else effort - gravity
 
+    def unloaded(self, q: Array, since: float, now: float) -> Array:
+        """Return what gravity compensation has lost since a time, because another payload is declared.
+
+        Args:
+            q: joint positions, rad or m, shape (n,).
+            since: the time, s.
+            now: time, s.
+
+        Returns:
+            As it would be commanded, N m or N, shape (n,).
+        """
+        if self.payload.at(since) == self.payload.at(now):
+            return np.zeros(self.model.n)
+        before, after = (np.array(self.effort(q.tolist(), self._zero, self._zero, t)) for t in (since, now))
+        return self.as_commanded(before, before) - self.as_commanded(after, after)
+
     def exerted(self, state: MeasuredState, terms: Terms, gravity: Array) -> Array | None:
         """Return the measured effort, as it would be commanded, N m or N, shape (n,); None where it is not reported.
 

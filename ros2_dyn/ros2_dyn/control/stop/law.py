@@ -59,7 +59,7 @@ class Hold:
     def forget(self) -> None:
         """Hold the joints where they are when they are seen next; those at rest with what has held them until now."""
         if self._spring is not None:
-            self.take_up(self._spring)
+            self.take_up(self.at_rest(self._spring))
         self.anchor = self._spring = None
 
     def rest(self, q: Array) -> None:
@@ -70,9 +70,9 @@ class Hold:
         self.forget()
         self.anchor, self._way = q, 0.0
 
-    def take_up(self, lost: Array | float) -> None:
-        """Hold joints at rest with what something else has held them with until now, N m or N, shape (n,)."""
-        self.correction = self.carrying(self.at_rest(lost))
+    def take_up(self, lost: Array) -> None:
+        """Carry the joints on with what something else has carried them with until now, N m or N, shape (n,)."""
+        self.correction = self.carrying(lost)
 
     def at_rest(self, effort: Array | float) -> Array:
         """Return what of an effort holds joints at rest, N m or N, shape (n,): one that moves would be thrown by it."""

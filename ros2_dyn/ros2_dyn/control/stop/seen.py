@@ -48,6 +48,8 @@ class BrakeInput(NamedTuple):
     """Which joints are known to exert what is commanded, shape (n,), bool: what moves them is outside."""
     softened: Array | float = 0.0
     """What walls have just lost because the loop became later, N m or N, shape (n,)."""
+    unloaded: Array | float = 0.0
+    """What gravity compensation has just lost because another payload is declared, N m or N, shape (n,)."""
     pushed: bool = False
     """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
     misplaced: bool = False

@@ -8,6 +8,7 @@ from arm_world import ARM, SETTINGS, ArmWorld, told
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import Payload
 from ros2_dyn.runtime import PayloadRequest, Settings
+from ros2_dyn.runtime.inputs import ClockJump
 from ros2_dyn.simulation.perturbed import with_friction
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
@@ -94,6 +95,20 @@ def test_a_mode_that_begins_amid_the_ramp_of_a_payload_carries_it_once(first, se
     world.run(6.0)
     assert world.node.mode == second, world.details("refused")
     assert world.travel() < 0.02
+
+
+@pytest.mark.parametrize(("declared", "wanted"), [(1.8, "stopped"), (3.0, "stopped"), (3.0, "gravity")])
+def test_a_payload_that_is_declared_to_a_stopped_arm_changes_nothing_that_holds_it(declared, wanted):
+    """It was carried twice until springs gave way, by 0.04 rad; where a mode began with it, not at all: by 0.84 rad."""
+    known, load = with_friction(ARM, *([1.0] * 6, [0.5] * 6)), Payload(1.5, [0.0, 0.0, 0.08])
+    world = ArmWorld(arm=known.carrying(load), known=known, targets=TargetQuality(amplitude=0.0, force=0.0), rate=250.0)
+    world.at(0.3, lambda: world.want_mode("gravity"))
+    world.at(declared, lambda: world.tell_payload(told(load, 3.0)))
+    world.at(2.0, lambda: world.node.input(ClockJump("by a test")))
+    world.at(3.0, lambda: world.want_mode(wanted))
+    world.run(7.0)
+    assert world.modes() == ["monitor", "gravity", "stopped", *({wanted} - {"stopped"})], world.details("refused")
+    assert world.travel() < 0.01
 
 
 def test_a_mode_is_refused_where_a_payload_on_its_way_will_be_too_heavy():
