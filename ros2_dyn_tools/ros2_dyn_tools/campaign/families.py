@@ -98,6 +98,9 @@ class Family:
     """Smallest and largest amplitude of the desired force along each axis, N."""
     clock: float = 0.0
     """Largest difference of the driver's clock, s; half of the drivers measure no efforts then."""
+    one_convention: bool = False
+    """Whether robots tell efforts as they take them, with gravity or without. They go by a model of their own, which is
+    better than one that users are wrong in: nobody could convert one into the other."""
     mistaken: bool = False
     """Whether users are wrong about the arm as far as a mode may begin: mount, load, friction, unit of efforts."""
     free: bool = False
@@ -148,6 +151,7 @@ FAMILIES: dict[str, Family] = {
             modes=("gravity",),
             variants=(1, 3),
             faults_per_world=5,
+            one_convention=True,
         ),
         Family(
             "wrong model",
@@ -166,6 +170,7 @@ FAMILIES: dict[str, Family] = {
             modes=("gravity", "gravity", "hand_guiding"),
             gaps=(0.5, 1.5),
             faults_per_world=6,
+            one_convention=True,
             mistaken=True,
         ),
         Family(

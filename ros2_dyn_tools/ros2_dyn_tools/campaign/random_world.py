@@ -157,6 +157,9 @@ def _options(
     settings = _settings(family, rng, real, home=home, period=1.0 / rate, effort_unit=unit)
     if user is not None:
         settings = _with(settings, _chosen(user, settings.robot.joints))
+    if family.one_convention:
+        told = "raw" if settings.commands.convention == "raw" else "gravity_compensated"
+        settings = _with(settings, {"states.measured_effort": told})
     if family.mistaken:
         settings = _mistaken(settings, rng)
     if family.clock and rng.random() < 0.5:
@@ -232,9 +235,8 @@ def _chosen(user: UserArm, joints: Sequence[str]) -> dict[str, Any]:
 def _mistaken(settings: Settings, rng: np.random.Generator) -> Settings:
     """Return parameters of a user who is wrong about the mount and the unit of efforts.
 
-    The robot tells efforts as it takes them, with gravity or without: by its own model, which is better than the
-    user's, so that nobody could convert one into the other. Without gravity nothing at rest shows their unit: it is
-    right then. No arm is of servos, which go where an encoder slips to.
+    Where efforts are told without gravity, nothing at rest shows their unit: it is right then. No arm is of servos,
+    which go where an encoder slips to.
     """
     tilt, heading = rng.uniform(0.0, 0.15), rng.uniform(0.0, 2 * np.pi)
     unit, sideways = float(rng.choice([1.0, 1.0, 0.2, 0.1])), 9.81 * np.sin(tilt)
@@ -245,7 +247,6 @@ def _mistaken(settings: Settings, rng: np.random.Generator) -> Settings:
         settings,
         {
             "robot.gravity": down,
-            "states.measured_effort": "raw" if raw else "gravity_compensated",
             "states.effort_gain": tuple(gain * each for each in settings.states.effort_gain),
             "commands.command_effort": "raw" if command == "position_offset" else command,
         },

@@ -137,6 +137,13 @@ def test_random_worlds_have_many_kinds_of_faults_rates_and_settings():
     assert 10 < len(seen) <= len(FAULTS)
 
 
+@pytest.mark.parametrize("family", ["payload", "untouched"])
+def test_robots_tell_efforts_as_they_take_them_where_users_are_wrong_about_the_weight(family):
+    settings = [world_of(FAMILIES[family], seed, 1).options.settings for seed in range(30)]
+    told = {(each.commands.convention, each.states.measured_effort) for each in settings}
+    assert told == {("raw", "raw"), ("gravity_compensated", "gravity_compensated")}
+
+
 def test_pool_has_ten_arms_of_example_robot_data_where_it_is_installed():
     assert example_robots() is None or len(set(arm_names()) - {OWN_ARM}) >= 10
 
