@@ -332,6 +332,7 @@ class CommandSupervisor:
         zero = self.policy.stop_behaviour == "zero_effort"
         if self._end is None:
             self.carried = self._end = np.zeros_like(holding) if zero else holding
+            self._constant_since = None  # what was repeated without states was another effort
             if zero:
                 self._limiter.ramp(now, self.policy.ramp_time)
         if zero:

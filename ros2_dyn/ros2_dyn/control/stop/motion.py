@@ -81,16 +81,16 @@ class ArmMotion(History):
         seen = self._lately(time)
         if seen is None:
             return None
-        span = self.times[-1] - self.times[-len(seen)]
-        return (seen.max(axis=0) - seen.min(axis=0)) / span if span > 0 else None
+        return (seen.max(axis=0) - seen.min(axis=0)) / (self.times[-1] - self.times[-len(seen)])
 
     def _lately(self, time: float) -> Array | None:
-        """Return the positions of the last time, s, shape (k, n): two at least; None where it is not remembered."""
+        """Return the positions of the last time, s, shape (k, n): two at least; None where it is not remembered.
+
+        The first are those of the newest state before: joints that were not seen for a while may have moved.
+        """
         times = self.times
-        if len(times) < 2 or times[0] > times[-1] - time + ROUNDING:
-            return None
-        first = int(times.searchsorted(times[-1] - time - ROUNDING))
-        return self.rows[min(first, len(times) - 2) :]
+        first = int(times.searchsorted(times[-1] - time + ROUNDING)) - 1 if len(times) else -1
+        return self.rows[first:] if first >= 0 else None
 
 
 class EffortResponse:

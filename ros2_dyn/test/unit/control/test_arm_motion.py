@@ -28,6 +28,17 @@ def test_arm_that_has_stopped_is_at_rest_after_the_time_that_is_asked(period):
     assert observed(moves, 1.15, period).at_rest(1e-6, 0.1)
 
 
+def test_arm_that_was_not_seen_for_a_while_is_not_at_rest_from_before_it_was_seen_again():
+    """It went 0.1 rad meanwhile."""
+    motion = observed(lambda t: 0.0, 0.5)
+    for k in range(75):
+        motion.add(0.7 + 0.004 * k, [0.1, 0.5])
+        assert not motion.at_rest(0.003, 0.3)
+        assert (motion.speed(0.06)[0] > 0) == (k < 15)
+    motion.add(1.0, [0.1, 0.5])
+    assert motion.at_rest(0.003, 0.3)
+
+
 def test_arm_that_swings_is_not_at_rest_where_it_passes_its_middle():
     swings = lambda t: 0.01 * np.sin(2 * np.pi * t / 0.06)  # noqa: E731
     for k in range(16):

@@ -272,6 +272,18 @@ def test_a_mode_whose_states_stop_for_a_while_as_it_is_left_is_left_all_the_same
     assert loop.supervisor.last is None
 
 
+def test_effort_that_was_repeated_without_states_is_proved_anew_where_the_arm_is_seen():
+    loop = SupervisorLoop(ramp_time=0.0)
+    loop.enter()
+    loop.step(PROOF_STEPS)
+    loop.supervisor.leave()
+    assert_array_equal(loop.silences(0.35)[-1], HOLD)
+    sent = len(loop.sent)
+    loop.step(4 * PROOF_STEPS)
+    assert not loop.supervisor.commands
+    assert len(loop.sent) - sent >= PROOF_STEPS
+
+
 def test_no_mode_goes_on_where_it_was_entered_again_on_the_state_that_was_lost():
     loop = SupervisorLoop(ramp_time=0.0)
     loop.enter(applied=[-9.0, 3.9])
