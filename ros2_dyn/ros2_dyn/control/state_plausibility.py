@@ -57,9 +57,10 @@ class StatePlausibility:
     ignored, so that the next one is compared with the last that did: a single outlier costs one state. A stream with
     several of them is not believed at all, as with two drivers that publish the same joints.
 
-    Positions that change smoothly, and not as the velocities say, are believed: their rates replace the velocities, so
-    that an arm whose driver tells wrong velocities can be braked. Steps within the tolerance add up. An encoder that
-    slips again and again tells right velocities, which brake the arm, and positions that are to hold nothing.
+    Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
+    velocities, so that an arm whose driver tells wrong velocities can be braked. Steps within the tolerance add up. An
+    encoder that slips again and again tells right velocities, which brake the arm, and positions that are to hold
+    nothing.
     """
 
     def __init__(self, limits: PlausibilityLimits) -> None:
@@ -80,6 +81,7 @@ class StatePlausibility:
         self._stamps: list[int | None] = [None] * n
         self._error = [0.0] * n
         self._slipped = [0.0] * n
+        self._rough = [0.0] * n
         self._repeated_qd = [0.0] * n
         self._problems = [""] * n
         self._misfits: deque[float] = deque(maxlen=DISBELIEF_COUNT)
@@ -143,7 +145,8 @@ class StatePlausibility:
         tolerance, bend = limits.tolerance, 0.5 * 20.0 * dt * dt  # by an acceleration between two states
         bent = 0.5 * dt * abs(qd - qd_before) + bend
         fits = abs(error) <= tolerance + bent
-        smooth = abs(moved - rate * dt) <= 0.2 * tolerance + bend
+        rough = min(max(abs(moved - rate * dt) - bend, self._rough[i] * 0.1 / (0.1 + dt)), tolerance)
+        self._rough[i], smooth = rough, rough <= 0.2 * tolerance  # a single step of noise is, by chance
         if not fits or (smooth and abs(error) > tolerance + bend):  # a velocity jumps, and the position goes on
             name = limits.joint_names[i]
             text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"

@@ -150,7 +150,7 @@ class ArmObserver:
             state,
             self.loop.sampled(touches=contact),
             now,
-            walls=None if measured.problem else self._place_walls(state.q, now, act=acts, stopped=stopped),
+            walls=self._walls_of(observed, state.q, act=acts, stopped=stopped),
             exerted=exerted,
             inert=stopped and self._monitor.is_inert(observed),
             doubt=doubt,
@@ -165,10 +165,10 @@ class ArmObserver:
             arm: at the newest state.
             pushing: the newest command without what carries the arm, N m or N, shape (n,).
         """
-        if self._stopped:
+        robot, observed = self._known()
+        if self._stopped or observed.state.measured.misplaced:
             return arm
-        self._stopped = True
-        robot, wall = self._known()[0], soft_walls(arm)
+        self._stopped, wall = True, soft_walls(arm)
         kept = clip(pushing / np.where(wall == 0, np.inf, wall), 0.0, 1.0)
         walls = self._walls.place(
             arm.state.q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=0.0, stopped=True, kept=kept
@@ -276,17 +276,24 @@ class ArmObserver:
             doubt=doubt,
         )
 
-    def _place_walls(self, q: Array, now: float, *, act: bool, stopped: bool) -> tuple[Array, Array]:
+    def _walls_of(self, observed: Observed, q: Array, *, act: bool, stopped: bool) -> tuple[Array, Array] | None:
         """Return the limits that the soft walls of an arm that is commanded belong to; see `WallPlacement`.
 
+        Where positions are in doubt, no wall pushes. Each begins anew where its joint is when they are believed again.
+
         Args:
+            observed: the newest state.
             q: joint positions, rad or m, shape (n,).
-            now: time, s.
             act: whether the walls act.
             stopped: whether the arm is to stay where it is.
         """
+        (robot, _), measured, now = self._known(), observed.state.measured, observed.now
+        if measured.misplaced:
+            self._walls_at = None
+            return np.full_like(q, -inf), np.full_like(q, inf)
+        if measured.problem:
+            return None
         dt, self._walls_at = (None if self._walls_at is None else now - self._walls_at), now
-        robot, _ = self._known()
         return self._walls.place(
             q, robot.lower, robot.upper, margin=WALL_WIDTH, dt=dt if act else None, stopped=stopped
         )

@@ -62,6 +62,14 @@ def test_positions_that_move_smoothly_are_believed_and_their_rates_replace_wrong
     assert np.allclose(stream.found.rates, [1.0, 0.0], atol=0.02)
 
 
+def test_noisy_positions_replace_no_velocity():
+    """By chance two steps are equal, and looked like a smooth motion."""
+    stream, rng = Stream(), np.random.default_rng(1)
+    for _ in range(2000):
+        stream.send(rng.normal(0.0, 0.04, 2), period=0.01)
+        assert not stream.found.rates or stream.found.misplaced
+
+
 def test_velocities_are_believed_again_a_second_after_they_were_wrong():
     stream, q = Stream(), 0.0
     found = []

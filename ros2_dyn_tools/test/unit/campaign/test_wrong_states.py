@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, commanded_seconds, worst
-from ros2_dyn.runtime.inputs import JointSample
+from ros2_dyn.runtime.inputs import ClockJump, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
 from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
@@ -128,6 +128,29 @@ def test_a_mode_ends_where_the_positions_jump():
     after, reason = ended(made)
     assert after < 0.1
     assert "moved by 0.0999" in reason
+
+
+def test_position_that_jumps_behind_a_wall_throws_no_joint_of_a_stopped_arm():
+    """The wall pushed it although no position was believed: a wrist went 0.35 rad, at 2.8 rad/s."""
+    made, jump = world(), np.zeros(6)
+    jump[2] = ARM.upper[2] + 0.1 - HOME[2]
+    made.run(0.5)
+    made.wanted_mode = "stopped"
+    made.node.input(ClockJump("test"))
+    begin(made, lying(lambda q, qd: (q + jump, qd)))
+    made.run(BEGINS + 1.0)
+    assert made.node.mode == "stopped"
+    assert worst(made, "joint speed") < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_of_positions_throws_no_arm(seed):
+    """Rates of noisy positions braked the arm in the place of its velocities, and threw it at up to 1 rad/s."""
+    made, rng = world(), np.random.default_rng(seed)
+    begin(made, lying(lambda q, qd: (q + rng.normal(0.0, 0.04, 6), qd)))
+    made.run(BEGINS + 0.5)
+    assert made.node.mode == "stopped"
+    assert worst(made, "joint speed") < 0.05
 
 
 def test_one_wrong_position_costs_one_state_and_no_mode():
