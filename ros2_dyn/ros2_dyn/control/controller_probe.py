@@ -84,13 +84,25 @@ class ControllerProbe:
         sent, _ = self._amplitudes(self._commanded)
         echo, error = self._amplitudes(self._measured)
         own = np.maximum(np.diag(sent), np.finfo(float).tiny)
-        share, own_error = np.diag(echo) / own, np.diag(error) / own
+        share, own_error = np.diag(echo) / own, (np.diag(error) + self._resolution() / np.sqrt(12)) / own
         unknown = tuple(i for i in everyone if own_error[i] > 0.2)  # too noisy or too coarse
         disobeying = tuple(i for i in everyone if i not in unknown and share[i] < OBEYED)
         others = echo / own - 3 * error / own
         np.fill_diagonal(others, 0.0)
         answered = {i: int(np.argmax(others[:, i])) for i in disobeying if np.max(others[:, i]) > OBEYED}
         return ProbeFinding(unknown, disobeying, answered)
+
+    def _resolution(self) -> Array:
+        """Return the step in which each joint's effort is measured, N m or N, shape (n,).
+
+        An oscillation within a step is not seen, and leaves no error of a fit. An effort that does not change at all
+        may be as coarse as any other.
+        """
+        measured = np.array([effort for _, effort in self._measured])
+        steps = np.diff(np.sort(measured, axis=0), axis=0)
+        smallest = np.where(steps > 1e-6 * self.amplitude, steps, np.inf).min(axis=0)  # more than rounding
+        seen = smallest < np.inf
+        return np.where(seen, smallest, smallest[seen].max(initial=0.0))
 
     def _amplitudes(self, efforts: list[tuple[float, Array]]) -> tuple[Array, Array]:
         """Fit the oscillations of all joints to the efforts of each.

@@ -50,6 +50,13 @@ def test_noisy_efforts_leave_small_joints_unknown():
     assert 3 not in found.disobeying
 
 
+@pytest.mark.parametrize(("step", "unknown"), [(0.3, (3,)), (0.6, (2, 3)), (1.0, (0, 1, 2, 3))])
+def test_coarse_efforts_leave_small_joints_unknown(step, unknown):
+    """An effort that oscillates within a step is measured as a constant."""
+    found = played(lambda tau: step * np.round(tau / step))
+    assert (found.unknown, found.disobeying) == (unknown, ())
+
+
 def test_slow_states_make_the_probe_longer():
     assert ControllerProbe(MOBILITY, LIMIT, 0.04, 0.0).duration > ControllerProbe(MOBILITY, LIMIT, 0.008, 0.0).duration
     assert played(lambda tau: tau, period=0.04, delay=0.04) == ((), (), {})
