@@ -19,8 +19,8 @@ SLEW_TIME = 0.02
 """A command changes by no more than the slew rate allows in this time, s."""
 REST_SPEED = 0.05
 """Speed below which a joint rests, rad/s or m/s."""
-LEFT_TIME = 0.3
-"""Time for which an arm has rested when its commands end, s."""
+LEFT_TIME, LEFT_WAY = 0.3, 0.003
+"""Time for which an arm has rested when its commands end, s, and how far a joint may move in it, rad or m."""
 LET_GO_TIME = 2.0
 """Time for which rest is promised after a node that lives has ended its commands, s."""
 SPEEDING, CALL_TIME = 0.5, 0.2
@@ -199,13 +199,14 @@ def speeding(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 
 @promise
 def left_at_rest(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """Commands of a living process end after joints were slower than {REST_SPEED:g} rad/s for {LEFT_TIME:g} s."""
+    """Commands of a living process end at below {REST_SPEED:g} rad/s, after {LEFT_TIME:g} s within {LEFT_WAY:g} rad."""
     motion, commander = record.motion, record.motion.commander
     left = (commander[1:] == "") & (commander[:-1] != "") & (commander[:-1] != "brakes")
     for i in np.flatnonzero(left) + 1:
         if motion.mode[i] or commander[i - 1] == "failsafe":
-            before = (motion.t >= motion.t[i] - LEFT_TIME) & (motion.t < motion.t[i])
-            yield from worst(record, motion.t[i : i + 1], np.abs(motion.qd[before]).max(axis=0)[None], REST_SPEED)
+            before, end = (motion.t >= motion.t[i] - LEFT_TIME) & (motion.t <= motion.t[i]), motion.t[i : i + 1]
+            yield from worst(record, end, np.ptp(motion.q[before], axis=0)[None], LEFT_WAY)
+            yield from worst(record, end, np.abs(motion.qd[i - 1 : i + 1]).max(axis=0)[None], REST_SPEED)
 
 
 @promise

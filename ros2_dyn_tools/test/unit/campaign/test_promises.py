@@ -171,13 +171,17 @@ def test_nobody_calls_brakes_of_an_arm_that_is_commanded_no_more(commander, brok
     assert len(list(promises.speeding.check(record, NOTHING))) == broken
 
 
-@pytest.mark.parametrize(("rests_from", "broken"), [(1.5, 0), (1.8, 1)])
+@pytest.mark.parametrize(
+    ("begin", "end", "speed", "broken"),
+    [(0.0, 1.5, 0.1, 0), (0.0, 1.8, 0.1, 1), (0.0, 3.0, 0.02, 1), (1.7, 1.72, 0.1, 0), (1.98, 3.0, 0.1, 1)],
+    ids=["rests", "moves", "creeps", "is bumped, and rests", "moves at the end"],
+)
 @pytest.mark.parametrize("commander", ["node", "failsafe"])
-def test_commands_end_where_the_arm_has_rested(rests_from, broken, commander):
+def test_commands_end_where_the_arm_has_rested(begin, end, speed, broken, commander):
     t = 0.01 * np.arange(300)
     mode = np.where(t < 2.0, "stopped", "monitor") if commander == "node" else np.full(300, "")
-    record = moving(np.where(t < rests_from, 0.1, 0.0), mode, np.where(t < 2.0, commander, ""))
-    assert len(list(promises.left_at_rest.check(record, NOTHING))) == broken
+    record = moving(np.where((t >= begin) & (t < end), speed, 0.0), mode, np.where(t < 2.0, commander, ""))
+    assert bool(list(promises.left_at_rest.check(record, NOTHING))) == broken
 
 
 @pytest.mark.parametrize("mode", ["gravity", "stopped"])
