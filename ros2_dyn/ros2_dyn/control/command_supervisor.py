@@ -256,6 +256,8 @@ class CommandSupervisor:
         assert last is not None
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
         stop.hold.take_up(stop.hold.at_rest(given.softened) + given.unloaded)
+        if given.contested:  # or what was wound up against the other would throw the arm when that ends
+            stop.hold.forget()
         speed = self._motion.speed(WINDOW)
         speed = np.abs(seen.qd) if speed is None else speed
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful

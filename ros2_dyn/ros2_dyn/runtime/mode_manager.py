@@ -121,19 +121,20 @@ class ModeManager:
             arm = observer.at_stop(arm, pushing=supervisor.last - supervisor.carried)
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate), state.gravity)
-            obeyed = observer.obeying(arm) | bool(self.link.other_publishers)
+            rivals = bool(self.link.other_publishers)
             given = BrakeInput(
                 state,
                 rate,
                 gravity,
                 damped,
                 soft_walls(arm),
-                obeyed,
+                observer.obeying(arm) | rivals,
                 softened=0.0 if self._braked is None else softened(arm, self._braked),
                 unloaded=robot.unloaded(state.q, arm.now if self._braked is None else self._braked.now, arm.now),
                 pushed=observer.is_pushed(arm),
                 misplaced=observed.state.measured.misplaced,
                 doubtful=bool(arm.velocity_problem),
+                contested=rivals and arm.doubt is not None,
             )
             effort = supervisor.brake(seen, given)
         self._braked = arm if supervisor.stops else None

@@ -21,6 +21,7 @@ from ros2_dyn.simulation.perturbed import perturbed
 from ros2_dyn.simulation.simulated_arm import HeldEffort
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm, random_home, with_friction
 from ros2_dyn_tools.campaign.driver import DriverQuality
+from ros2_dyn_tools.campaign.faults import start_fault
 from ros2_dyn_tools.campaign.target_generator import TargetQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions, loaded
@@ -483,6 +484,21 @@ def test_push_of_a_stopped_arm_withdraws_no_effort_where_efforts_are_measured():
     assert played.node.stop_calls == 1
     assert motion.end_speed < REST_SPEED, motion
     np.testing.assert_allclose(played.arm.law.tau, gravity(played.description, played.arm.q), rtol=0, atol=30.0)
+
+
+def test_arm_that_another_node_commands_besides_is_not_thrown_when_that_ends():
+    """Springs wind up against zeros between the commands, and then throw the tip up by 0.08 m at 1.5 m/s."""
+    played = world("mock_arm", error=0.0, rate=100.0, delay=0.008, **{"commands.model_tolerance": 0.1})
+    played.want_mode("gravity")
+    played.run(1.003)
+    played.wanted_mode = "stopped"
+    start_fault(played, "second commander", np.random.default_rng(0), 0.6)
+    played.run(played.now + 0.6)
+    assert played.node.mode == "stopped"
+    height = played.arm.tip_position()[2]
+    motion = watch(played)
+    assert motion.end_speed < REST_SPEED, motion
+    assert played.arm.tip_position()[2] < height + 0.01
 
 
 @pytest.mark.parametrize("force", part([40.0, 60.0], 1))
