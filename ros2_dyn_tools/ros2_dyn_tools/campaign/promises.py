@@ -19,8 +19,9 @@ SLEW_TIME = 0.02
 """A command changes by no more than the slew rate allows in this time, s."""
 REST_SPEED = 0.05
 """Speed below which a joint rests, rad/s or m/s."""
-LEFT_TIME, LEFT_WAY = 0.3, 0.003
-"""Time for which an arm has rested when its commands end, s, and how far a joint may move in it, rad or m."""
+LEFT_TIME, LEFT_WAY = 0.3, 0.005
+"""Time for which an arm has rested when its commands end, s, and how far a joint may move in it, rad or m: what a node
+sees as rest, and what encoders hide."""
 LET_GO_TIME = 2.0
 """Time for which rest is promised after a node that lives has ended its commands, s."""
 SPEEDING, CALL_TIME = 0.5, 0.2
