@@ -27,7 +27,7 @@ class AppliedEffort:
         self._motion = ArmMotion(STILL_TIME)
         self._q: Array | None = None
         self._held: Array | None = None
-        self._since = self._at = 0.0
+        self._since = self._at = self._seen_at = 0.0
 
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
@@ -46,7 +46,10 @@ class AppliedEffort:
         """
         measured = observed.state.measured
         q = np.array(measured.q)
+        if observed.now - self._seen_at > STILL_TIME:
+            self._motion.clear()  # where it was before nobody looked says nothing of how it moves now
         self._motion.add(observed.now, q)
+        self._seen_at = observed.now
         if self._held is not None and not self._is_there(q):
             self._held = None  # whatever moved it exerts something else from then on
         if robot.payload.ramp.share(observed.now) < 1:
@@ -80,9 +83,10 @@ class AppliedEffort:
         return exerted if held is None or any(latest.state.measured.effort or ()) else held
 
     @property
-    def rests(self) -> bool:
-        """Whether all joints stand still."""
-        return self._motion.at_rest(STILL_DISTANCE, STILL_TIME)
+    def moves(self) -> bool:
+        """Whether a joint is known to move."""
+        known = self._motion.speed(STILL_TIME) is not None
+        return known and not self._motion.at_rest(STILL_DISTANCE, STILL_TIME)
 
     def held_at(self, q: Array) -> Array | None:
         """Return the effort that holds the arm at positions, rad or m, (n,); None where it has not rested there."""

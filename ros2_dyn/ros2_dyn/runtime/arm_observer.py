@@ -181,9 +181,9 @@ class ArmObserver:
         return self._applied.at(robot, observed, state, now)
 
     @property
-    def rests(self) -> bool:
-        """Whether the arm stands still."""
-        return self._applied.rests
+    def moves(self) -> bool:
+        """Whether the arm is known to move."""
+        return self._applied.moves
 
     def held(self, state: ArmState) -> Array | None:
         """Return what holds the arm at rest here, as it would be commanded, N m or N, shape (n,); None: not known."""

@@ -213,7 +213,7 @@ class ModeManager:
             ModeRefused: a condition does not hold.
         """
         entry = self.check_entry(name, now)
-        held = not self.commands and self._observer.rests and entry.mode.holds_at_first(entry.arm)
+        held = not self.commands and not self._observer.moves and entry.mode.holds_at_first(entry.arm)
         self._begin(entry.first, now, afresh=not self.commands)
         unmodelled, load = entry.unmodelled, entry.robot.payload.ramp
         if load.share(now) < 1:  # the model goes on to learn of it

@@ -165,10 +165,10 @@ class Stop:
         if self._since is None:
             self._since = self._judged_from = self._slow_at = seen.now
             self._reference, self._turned = None, False
-        since, speed = at - self._since, motion.speed(WINDOW)
+        since, told = at - self._since, np.abs(arm.qd)
         if since < 0:
             return None
-        told = np.abs(arm.qd)
+        speed = told if given.misplaced else motion.speed(WINDOW)  # an encoder that slips moves no arm
         fastest = float(np.max(told if speed is None else np.maximum(speed, told)))
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)

@@ -44,6 +44,10 @@ class Joints:
         self.wanted = np.zeros(2)
         """What the mode commands, N m."""
         self.velocity_error = 0.0
+        self.slip = np.zeros(2)
+        """By how much the encoders are off, rad."""
+        self.misplaced = False
+        """Whether the supervisor is told that they are."""
         self.wall = 0.0
         """Stiffness of a soft wall of the first joint at 0, N m/rad."""
         self.noise, self.rng = 0.0, np.random.default_rng(1)
@@ -65,7 +69,7 @@ class Joints:
     def see(self, age: float = 0.001) -> None:
         """Let the supervisor see the joints as they are, at an age, s."""
         supervisor, qd = self.supervisor, self.qd + self.velocity_error
-        q = self.q + self.noise * self.rng.standard_normal(2)
+        q = self.q + self.slip + self.noise * self.rng.standard_normal(2)
         seen, command = SeenState(self.now, age, q, qd, inert=self.inert), None
         if supervisor.accept(seen):
             if supervisor.is_active:
@@ -74,7 +78,9 @@ class Joints:
                 damped = -self.damping * qd
                 walls = np.array([-self.wall * max(q[0], 0.0), 0.0])
                 given = BrakeInput(
-                    made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed, pushed=self.pushed
+                    *(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed),
+                    pushed=self.pushed,
+                    misplaced=self.misplaced,
                 )
                 command = supervisor.brake(seen, given)
         self.command = self.command if command is None else command
@@ -232,6 +238,21 @@ def test_way_of_a_spring_begins_where_the_joint_is_seen_first_at_a_stop():
     joints.stop()
     joints.run(joints.period)
     assert_allclose(joints.supervisor.found.anchor, joints.q)
+
+
+@pytest.mark.parametrize(("speed", "fails"), [(0.0, False), (0.8, True)], ids=["rests", "is fast"])
+def test_stop_is_judged_by_velocities_while_an_encoder_slips(speed, fails):
+    """By positions a joint that slips by 0.045 rad was as fast as 0.7 rad/s, and the brakes were called."""
+    joints = Joints()
+    joints.run(0.2)
+    joints.stop()
+    joints.misplaced = True
+    for _ in range(2):
+        joints.slip[0] += 0.045
+        joints.run(0.25)
+    joints.qd[0] = speed
+    joints.run(0.1)
+    assert bool(joints.failures) == fails
 
 
 def test_velocity_that_no_position_shows_sends_no_spring_away():

@@ -50,6 +50,18 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
     np.testing.assert_allclose(applied.held_at(at), HELD)
 
 
+def test_an_arm_that_is_seen_again_is_not_known_to_move():
+    """It may have been elsewhere when it was seen last; a mode that began then let it go."""
+    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    assert not applied.moves
+    for k in range(20):
+        pass_by(applied, REST + 0.1, 5.0 + 0.01 * k)
+        assert not applied.moves
+    for k in range(20):
+        pass_by(applied, REST + 0.1 + 0.001 * k, 5.2 + 0.01 * k)
+    assert applied.moves
+
+
 def test_what_holds_the_arm_amid_the_ramp_of_a_payload_is_not_averaged():
     """The average of what held less would let the arm sink when the ramp is over."""
     applied = stand(AppliedEffort(CommandHistory(0.24)))
