@@ -27,7 +27,7 @@ class AppliedEffort:
         self._motion = ArmMotion(STILL_TIME)
         self._q: Array | None = None
         self._held: Array | None = None
-        self._since = self._at = self._seen_at = 0.0
+        self._since = self._at = 0.0
 
     def on_payload_changed(self) -> None:
         """Take notice that the robot carries something else from now on."""
@@ -44,12 +44,11 @@ class AppliedEffort:
             command: what is commanded, N m or N, shape (n,); None: nothing.
             proves: whether an arm that rests proves that the effort holds it: nobody else carries a part of it.
         """
-        measured = observed.state.measured
+        measured, seen = observed.state.measured, self._motion.times
         q = np.array(measured.q)
-        if observed.now - self._seen_at > STILL_TIME:
+        if len(seen) and observed.now - seen[-1] > STILL_TIME:
             self._motion.clear()  # where it was before nobody looked says nothing of how it moves now
         self._motion.add(observed.now, q)
-        self._seen_at = observed.now
         if self._held is not None and not self._is_there(q):
             self._held = None  # whatever moved it exerts something else from then on
         if robot.payload.ramp.share(observed.now) < 1:
