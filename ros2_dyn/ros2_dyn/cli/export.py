@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--outputs", nargs="+", help=what)
     inputs = f"what it depends on (those of q qd qdd tau that are needed; of a tape: {' '.join(INPUTS)})"
     parser.add_argument("--inputs", nargs="+", help=inputs)
-    parser.add_argument("--link", help="link of poses, Jacobians, payload and wrench (the default tip)")
+    parser.add_argument(
+        "--link", help="link of poses, Jacobians, payload and wrench (that of the parameters, or the farthest)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -33,13 +35,15 @@ def run(arguments: argparse.Namespace) -> None:
         ModelError: the description is no robot.
         InputError: an output, an input or the link is unknown, or the parameter file is wrong.
     """
-    model = read_arm(arguments.urdf, arguments.parameters).model
-    outputs, inputs, link = arguments.outputs, arguments.inputs, arguments.link
+    model, settings = read_arm(arguments.urdf, arguments.parameters)
+    outputs, inputs, gravity = arguments.outputs, arguments.inputs, settings.robot.gravity
+    link = arguments.link or settings.robot.tip_link or None
     if arguments.tape:
         made_from = description_hash(arguments.urdf.read_text(encoding="utf-8"))
-        tape = make_tape(model, outputs or TAPE_OUTPUTS, inputs or INPUTS, link, made_from)
+        chosen = outputs or TAPE_OUTPUTS, inputs or INPUTS, link
+        tape = make_tape(model, *chosen, gravity=gravity, description=made_from)
         arguments.output.write_bytes(tape.to_bytes())
         print(arguments.output)
         return
-    for path in export_c(model, arguments.output, outputs or ("tau", "gravity"), inputs, link):
+    for path in export_c(model, arguments.output, outputs or ("tau", "gravity"), inputs, link, gravity=gravity):
         print(path)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.kernels.emit_c import c_body, emit_program
 from ros2_dyn.kernels.symbol import FUNCTIONS
 from ros2_dyn.kernels.trace import Program, trace
@@ -102,6 +103,8 @@ def export_c(
     outputs: Sequence[str] = ("tau", "gravity"),
     inputs: Sequence[str] | None = None,
     link: str | None = None,
+    *,
+    gravity: Sequence[float] = STANDARD_GRAVITY,
 ) -> list[Path]:
     """Write ``NAME_dynamics.h`` and ``.c``, ``CMakeLists.txt`` and ``example.cpp`` into a folder; return their paths.
 
@@ -111,13 +114,14 @@ def export_c(
         outputs: as for `compile_kernel`.
         inputs: the same; None: those of `CALLER_INPUTS` that the outputs need.
         link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,), where it is no input.
 
     Raises:
         InputError: an output, an input or the link is unknown.
     """
     if inputs is None:
         inputs = tuple(c_body(trace(model, outputs, CALLER_INPUTS, link)).inputs)
-    program = trace(model, outputs, inputs, link)
+    program = trace(model, outputs, inputs, link, gravity)
     name = f"{identifier(model.name)}_dynamics"
     body = c_body(program)
     code = emit_program(program, body, "program")

@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels.symbol import Operand, Symbol
 from ros2_dyn.kernels.tape import MAX_CELLS, OPERATIONS, Tape
@@ -29,6 +30,8 @@ def make_tape(
     outputs: Sequence[str] = OUTPUTS,
     inputs: Sequence[str] = INPUTS,
     link: str | None = None,
+    *,
+    gravity: Sequence[float] = STANDARD_GRAVITY,
     description: int = 0,
 ) -> Tape:
     """Return the program of the named outputs as a tape.
@@ -38,12 +41,13 @@ def make_tape(
         outputs: as for `compile_kernel`.
         inputs: the same.
         link: link of the payload, the wrench, the pose and the Jacobians; `model.default_tip` for None.
+        gravity: acceleration of free fall in the base frame, m/s^2, shape (3,), as long as that input is not set.
         description: `description_hash` of what the model was made from; 0: the tape goes with any.
 
     Raises:
         InputError: an output, an input or the link is unknown; the program is too long; a name has a line break.
     """
-    program = trace(model, outputs, inputs, link)
+    program = trace(model, outputs, inputs, link, gravity)
     tip = model.default_tip if link is None else link
     if broken := [name for name in (model.name, tip, *model.joint_names) if "\n" in name]:
         raise InputError("model", f"a tape has no place for the line break in the name {broken[0]!r}")

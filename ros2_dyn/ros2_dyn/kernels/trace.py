@@ -120,10 +120,16 @@ class Program:
         return [needed[index] for index in sorted(needed)]
 
 
-def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link: str | None = None) -> Program:
+def trace(
+    model: RobotModel,
+    outputs: Sequence[str],
+    inputs: Sequence[str],
+    link: str | None = None,
+    gravity: Sequence[float] = STANDARD_GRAVITY,
+) -> Program:
     """Trace the named outputs into one program, so that they share common subexpressions.
 
-    Inputs that are not named become constants of the program: standard gravity, neutral q, and zero for the others.
+    Inputs that are not named become constants of the program: `gravity`, neutral q, and zero for the others.
     Where only efforts and what follows from them is wanted, the robot is traced with its fewest inertial parameters.
 
     Raises:
@@ -133,7 +139,7 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     _check("inputs", inputs, Inputs._fields)
     record = Record()
     zero = np.zeros(model.n)
-    constants = Inputs(model.neutral, zero, zero, zero, np.array(STANDARD_GRAVITY), np.zeros(10), np.zeros(6))
+    constants = Inputs(model.neutral, zero, zero, zero, np.array(gravity), np.zeros(10), np.zeros(6))
     defaults = {name: value for name, value in constants._asdict().items() if name in inputs}
     symbols = {
         name: np.array([record.symbol("input", f"{name}{i}") for i in range(len(value))], dtype=object)
@@ -142,7 +148,7 @@ def trace(model: RobotModel, outputs: Sequence[str], inputs: Sequence[str], link
     x = constants._replace(**symbols)
     link = model.default_tip if link is None else link
     if not BEYOND_EFFORTS.intersection(outputs):
-        model = dynamics.regroup_inertia(model, None if "gravity" in inputs else STANDARD_GRAVITY)
+        model = dynamics.regroup_inertia(model, None if "gravity" in inputs else gravity)
     carrying = model.with_body(link, SpatialInertia.from_parameters(x.payload))
     context = TraceContext(carrying, link, x)
     traced = {name: np.asarray(OUTPUTS[name](context), dtype=object) for name in outputs}

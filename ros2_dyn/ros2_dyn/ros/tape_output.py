@@ -40,7 +40,8 @@ class TapeOutput:
         """Make and publish the tape, in any thread; see `is_due`."""
         try:
             model = settings.apply(RobotModel.from_urdf(description))
-            tape = make_tape(model, link=settings.robot.tip_link or None, description=description_hash(description))
+            robot, made_from = settings.robot, description_hash(description)
+            tape = make_tape(model, link=robot.tip_link or None, gravity=robot.gravity, description=made_from)
         except Ros2DynError as error:
             self._node.get_logger().error(f"~/tape: {error}")
         else:

@@ -24,6 +24,7 @@ from ros_harness import words
 
 STATE = JointState(name=NAMES, position=HOME)
 VISCOUS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+LEANING = [2.0, 0.0, -9.6]
 
 
 def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start):
@@ -33,28 +34,29 @@ def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start
     """
     driver = Driver(listener)
     driver.describe()
-    driver.process = start("ros2_dyn.ros.dynamics_node", *words(**{"robot.joints": NAMES, "friction.viscous": VISCOUS}))
+    mount = {"robot.gravity": LEANING, "robot.tip_link": "wrist_3_link"}
+    parameters = words(**{"robot.joints": NAMES, "friction.viscous": VISCOUS} | mount)
+    driver.process = start("ros2_dyn.ros.dynamics_node", *parameters)
     tapes = listener.listen("dynamics/tape", type=UInt8MultiArray, qos=LATCHED)
     driver.begin()
     driver.step()
-    assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME, LEANING), rtol=0, atol=1e-10)
     listener.until(lambda: tapes, "there is no tape")
     tape, qd = Tape.from_bytes(bytes(tapes[-1].data)), np.array([0.1, -0.2, 0.3, -0.4, 0.5, -0.6])
-    assert tape.description == description_hash(URDF)
-    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert (tape.description, tape.link) == (description_hash(URDF), "wrist_3_link")
+    assert_allclose(tape.evaluate(q=HOME)["gravity"], gravity(MODEL, HOME, LEANING), rtol=0, atol=1e-10)
     assert_allclose(tape.evaluate(q=HOME, qd=qd)["friction"], np.array(VISCOUS) * qd, rtol=0, atol=1e-10)
     floating = robot(link("a"), link("b", 1.0), joint("free", "floating", "a", "b"))
     driver.describe(floating)
     driver.until(lambda: "robot_description rejected" in driver.process.printed, "it is not rejected")
     driver.step()
-    assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME), rtol=0, atol=1e-10)
+    assert_allclose(driver.answers[-1].effort, gravity(MODEL, HOME, LEANING), rtol=0, atol=1e-10)
     assert "'mock_arm' is kept" in driver.process.printed
     heavier = URDF.replace('<mass value="3.7"/>', '<mass value="5.7"/>')
     assert heavier != URDF
     driver.describe(heavier)
-    expected = gravity(RobotModel.from_urdf(heavier), HOME)
-    driver.until(lambda: abs(driver.answers[-1].effort[1] - expected[1]) < 1e-10, "the old robot stays")
-    assert_allclose(driver.answers[-1].effort, expected, rtol=0, atol=1e-10)
+    expected = gravity(RobotModel.from_urdf(heavier), HOME, LEANING)
+    driver.until(lambda: np.allclose(driver.answers[-1].effort, expected, rtol=0, atol=1e-10), "the old robot stays")
     listener.until(lambda: len(tapes) > 1, "there is no second tape")
     tape = Tape.from_bytes(bytes(tapes[-1].data))
     assert tape.description == description_hash(heavier)

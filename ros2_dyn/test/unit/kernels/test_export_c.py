@@ -8,10 +8,11 @@ import subprocess
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots import MOCK_ARM, mock_arm, random_state
 from ros2_dyn.cli.main import main
+from ros2_dyn.dynamics import gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.compile_c import compiler
@@ -56,6 +57,16 @@ def test_example_is_built_without_warnings_and_prints_the_effort_at_rest(tmp_pat
     printed = subprocess.run([tmp_path / "example"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     (expected,) = compile_kernel(mock_arm(), ("gravity",), "python", ("q",))([0.0] * 6)
     assert [float(line) for line in printed.split()] == list(expected)
+
+
+def test_mount_is_that_of_the_parameters(tmp_path):
+    parameters, on_the_wall = tmp_path / "arm.yaml", [9.81, 0.0, 0.0]
+    parameters.write_text(f"dynamics: {{ros__parameters: {{robot.gravity: {on_the_wall}}}}}")
+    command = ["export", str(MOCK_ARM), "--parameters", str(parameters), "-o", str(tmp_path), "--outputs", "gravity"]
+    assert main(command) == 0
+    q, found = random_state(mock_arm(), 1)[0], np.full(6, np.nan)
+    library(tmp_path, "mock_arm_dynamics").mock_arm_dynamics(*(x.ctypes.data_as(ctypes.c_void_p) for x in (q, found)))
+    assert_allclose(found, gravity(mock_arm(), q, on_the_wall), rtol=0, atol=1e-12)
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="nm, which lists a compiled file's symbols, is not here")

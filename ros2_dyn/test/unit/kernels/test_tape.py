@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+import yaml
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots import MOCK_ARM, mock_arm, random_state
 from ros2_dyn.cli.main import main
+from ros2_dyn.dynamics import forward_kinematics, gravity
 from ros2_dyn.errors import InputError
 from ros2_dyn.kernels import compile_kernel
 from ros2_dyn.kernels.make_tape import INPUTS, OUTPUTS, make_tape
@@ -19,6 +21,7 @@ from ros2_dyn.model import JointDynamics
 
 ARM = mock_arm()
 SMALL = make_tape(ARM, ("gravity",), ("q",))
+NAMED = {"joints": list(ARM.joint_names), "tip_link": "forearm_link"}
 
 
 def with_all_operations():
@@ -155,3 +158,18 @@ def test_command_writes_a_tape(tmp_path):
     tape = Tape.from_bytes(path.read_bytes())
     assert tuple(tape.outputs) == OUTPUTS
     assert tape.description == description_hash(MOCK_ARM.read_text())
+
+
+@pytest.mark.parametrize("inputs", [(), ("--inputs", "q", "payload")], ids=["input", "constant"])
+def test_tape_is_of_the_mount_and_the_tip_that_the_parameters_name(tmp_path, inputs):
+    """An arm on the ceiling that is carried as one on the floor is thrown down with twice its weight."""
+    path, parameters, ceiling = tmp_path / "arm.tape", tmp_path / "arm.yaml", [0.5, 0.0, 9.8]
+    parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"robot": NAMED | {"gravity": ceiling}}}}))
+    outputs = ("--outputs", "gravity", "pose")
+    command = ["export", str(MOCK_ARM), "--parameters", str(parameters), "--tape", *outputs, *inputs, "-o", str(path)]
+    assert main(command) == 0
+    tape, (q, _, _) = Tape.from_bytes(path.read_bytes()), random_state(ARM, 1)
+    found = tape.evaluate(q=q)
+    assert_allclose(found["gravity"], gravity(ARM, q, ceiling), rtol=0, atol=1e-12)
+    assert tape.link == NAMED["tip_link"]
+    assert_allclose(found["pose"], forward_kinematics(ARM, q, NAMED["tip_link"]), rtol=0, atol=1e-12)
