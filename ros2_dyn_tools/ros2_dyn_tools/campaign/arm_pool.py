@@ -23,9 +23,11 @@ from ros2_dyn.errors import InputError
 from ros2_dyn.model import BASE, JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.model.link_spec import LinkSpec
+from ros2_dyn.model.mount import upright
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.mode_entry_checks import missing_limit
 from ros2_dyn.runtime.parameter_files import Arm, read_arm
+from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.perturbed import perturbed
 
 OWN_ARM = "mock_arm"
@@ -95,7 +97,7 @@ def arm_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def read_user_arm(user: UserArm) -> Arm:
-    """Return a user's own arm, with typical friction and rotors where its files have none.
+    """Return a user's own arm, upright as all are, with typical friction and rotors where its files have none.
 
     Raises:
         ModelError: the URDF is wrong.
@@ -106,6 +108,8 @@ def read_user_arm(user: UserArm) -> Arm:
         needed = "needs an effort limit and a velocity limit: add <limit> in the URDF"
         raise InputError("arm", f"joint '{missing.joint}' {needed}")
     known = any(joint.dynamics != JointDynamics() for joint in model.joints)
+    model = upright(model, settings.robot.gravity)
+    settings = settings.with_values({"robot": {"gravity": Settings().robot.gravity}})
     return Arm(model if known else _with_typical_drives(model), settings)
 
 

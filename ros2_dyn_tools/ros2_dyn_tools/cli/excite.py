@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import RobotModel
+from ros2_dyn.model.mount import upright
 from ros2_dyn.runtime.parameter_files import read_arm
 from ros2_dyn_tools.cli.recording_arguments import add_parameters_argument
 from ros2_dyn_tools.identification.excitation_collision import SelfCollision
@@ -52,7 +53,8 @@ def run(arguments: argparse.Namespace) -> None:
         OSError: a file cannot be written.
     """
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    model = read_arm(arguments.urdf, arguments.parameters).model
+    model, settings = read_arm(arguments.urdf, arguments.parameters)
+    model = upright(model, settings.robot.gravity)
     if arguments.joints:
         model = model.reduced(arguments.joints)
     options = _options(arguments)

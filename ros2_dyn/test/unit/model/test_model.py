@@ -10,6 +10,7 @@ from ros2_dyn import dynamics
 from ros2_dyn.dynamics import forward_kinematics, gravity, jacobian, mass_matrix, static_torque
 from ros2_dyn.errors import InputError, ModelError
 from ros2_dyn.model import Payload, RobotModel
+from ros2_dyn.model.mount import upright
 
 
 def two_arms() -> RobotModel:
@@ -114,3 +115,30 @@ def test_payload_at_the_tip_adds_the_static_torque_of_its_weight():
 def test_wrong_payload_raises_error_that_names_the_field(payload, problem):
     with pytest.raises(InputError, match=problem):
         mock_arm().carrying(payload)
+
+
+MOUNTS = {
+    "upright": (0, 0, -9.81),
+    "on the ceiling": (0, 0, 9.81),
+    "on the wall": (9.81, 0, 0),
+    "leaning": (2.0, -1.0, -9.55),
+}
+
+
+@pytest.mark.parametrize("down", MOUNTS.values(), ids=MOUNTS)
+def test_robot_that_is_turned_upright_needs_the_efforts_of_its_mount(down):
+    """Its links are where they were, seen from the turned base."""
+    model, whole = RobotModel.from_urdf(random_tree(3)), np.array(down) * 9.81 / np.linalg.norm(down)
+    turned, (q, qd, qdd) = upright(model, down), random_state(model, 3)
+    assert_allclose(dynamics.rnea(turned, q, qd, qdd), dynamics.rnea(model, q, qd, qdd, whole), atol=1e-9)
+    assert_allclose(dynamics.potential_energy(turned, q), dynamics.potential_energy(model, q, whole), atol=1e-9)
+    before, after = (forward_kinematics(each, q) for each in (model, turned))
+    R = after[:3, :3] @ before[:3, :3].T
+    assert_allclose(R @ whole, [0, 0, -9.81], atol=1e-9)
+    assert_allclose(R @ before[:3, 3], after[:3, 3], atol=1e-12)
+
+
+@pytest.mark.parametrize("down", [(0, 0, 0), (0, 0, -1.62), (0, 0, np.nan)])
+def test_gravity_that_is_not_of_the_earth_turns_nothing(down):
+    with pytest.raises(InputError, match=r"robot\.gravity"):
+        upright(mock_arm(), down)

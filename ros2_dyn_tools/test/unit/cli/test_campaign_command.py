@@ -4,11 +4,14 @@
 import json
 import re
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from rich.console import Console
 
 from robots import MOCK_ARM
 from ros2_dyn.cli.main import main
+from ros2_dyn.dynamics import gravity
 from ros2_dyn.model import RobotModel
 from ros2_dyn_tools.campaign.arm_pool import UserArm
 from ros2_dyn_tools.campaign.broken import Broken
@@ -20,8 +23,10 @@ from ros2_dyn_tools.cli.campaign import describe_violations, show
 from short_worlds import shorten_worlds
 
 JOINTS = RobotModel.from_urdf_file(MOCK_ARM).joint_names
+CEILING = [0.0, 0.0, 9.81]
 CHOSEN = {
     "robot.joints": list(JOINTS[::-1]),
+    "robot.gravity": CEILING,
     "commands.max_tip_speed": 0.11,
     "states.effort_gain": [9.0] * 6,
     "collision.threshold": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
@@ -52,6 +57,10 @@ def test_own_arm_is_played_with_its_parameters_and_its_fastest_worlds_are_drawn(
     assert settings.commands.max_tip_speed == 0.11
     assert settings.states.effort_gain[0] == world.options.driver.effort_unit
     assert dict(zip(settings.robot.joints, settings.collision.threshold)) == dict(zip(JOINTS[::-1], range(1, 7)))
+    assert settings.robot.gravity == (0.0, 0.0, -9.81)
+    q = np.linspace(-1.0, 1.0, 6)
+    expected = gravity(RobotModel.from_urdf_file(MOCK_ARM), q, CEILING)
+    assert_allclose(gravity(world.description, q), expected, rtol=0, atol=1e-12)
 
 
 def test_table_of_worst_motions_fits_a_terminal(capsys):

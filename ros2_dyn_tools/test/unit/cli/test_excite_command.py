@@ -10,8 +10,10 @@ from numpy.testing import assert_allclose
 
 from robots import MOCK_ARM, mock_arm
 from ros2_dyn.cli.main import main
+from ros2_dyn.dynamics import rnea
 
 QUICK = ["--duration", "5", "--starts", "1", "--iterations", "3", "--rate", "50"]
+ON_THE_WALL = [9.81, 0.0, 0.0]
 POSTURE = ["--posture", "0", "-1.2", "1.4", "-1.8", "-1.57", "0.3"]
 
 
@@ -70,6 +72,19 @@ def test_some_joints_and_what_is_printed(tmp_path, capsys):
     assert "condition number" in printed
     assert "white noise of 0.5, 0.5 N m or N at 50 Hz" in printed
     assert "elbow_joint.viscous" in printed or "elbow_joint.coulomb" in printed
+
+
+def test_efforts_are_those_of_the_mount(tmp_path, capsys):
+    """On the wall the first joint carries weight."""
+    parameters = tmp_path / "arm.yaml"
+    parameters.write_text(f"dynamics: {{ros__parameters: {{robot.gravity: {ON_THE_WALL}}}}}")
+    options = [*QUICK, *POSTURE, "--parameters", str(parameters), "--output", str(tmp_path / "wall")]
+    assert main(["excite", str(MOCK_ARM), *options]) == 0
+    printed = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("shoulder_pan_joint"))
+    points = yaml.safe_load((tmp_path / "wall.yaml").read_text())["points"]
+    motion = (np.array([point[kind] for point in points]) for kind in ("positions", "velocities", "accelerations"))
+    effort = np.max(np.abs(rnea(mock_arm(), *motion, ON_THE_WALL)[:, 0]))
+    assert_allclose(float(printed.split()[-3]), effort, rtol=0.05)
 
 
 @pytest.mark.parametrize(
