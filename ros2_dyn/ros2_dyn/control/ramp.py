@@ -20,7 +20,3 @@ class Ramp(NamedTuple):
         if now < self.start:
             return 0.0
         return (now - self.start) / self.duration if now < self.start + self.duration else 1.0
-
-    def rest(self, now: float) -> Ramp:
-        """Return what of the change has not taken place by a time, s, as a change of its own."""
-        return Ramp(now, (1.0 - self.share(now)) * self.duration)

@@ -213,12 +213,13 @@ def margins(entry: Entry) -> str:
 
 
 def payload(entry: Entry) -> str:
-    """The limits carry the payload where the arm is."""
+    """The limits carry the payload where the arm is, and it has taken effect: what holds the arm is known then."""
     try:
         check_payload(entry.robot, entry.arm.state.q.tolist(), entry.robot.payload.target, nearby=0.0)
     except InputError as error:
         return error.problem
-    return ""
+    changes = entry.robot.payload.ramp.share(entry.arm.now) < 1
+    return "another payload is taking effect: request the mode again when its ramp is over" if changes else ""
 
 
 def button(entry: Entry) -> str:

@@ -215,9 +215,7 @@ class ModeManager:
         entry = self.check_entry(name, now)
         held = not self.commands and not self._observer.moves and entry.mode.holds_at_first(entry.arm)
         self._begin(entry.first, now, afresh=not self.commands)
-        unmodelled, load = entry.unmodelled, entry.robot.payload.ramp
-        if load.share(now) < 1:  # the model goes on to learn of it
-            unmodelled = unmodelled.fading(load.rest(now))
+        unmodelled = entry.unmodelled
         self._supervisor.enter(
             name,
             applied=entry.first,
