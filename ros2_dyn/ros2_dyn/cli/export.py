@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from ros2_dyn.kernels.export_c import export_c
@@ -11,6 +12,10 @@ from ros2_dyn.kernels.make_tape import INPUTS, make_tape
 from ros2_dyn.kernels.make_tape import OUTPUTS as TAPE_OUTPUTS
 from ros2_dyn.kernels.tape import description_hash
 from ros2_dyn.runtime.parameter_files import PARAMETERS, read_arm
+
+NO_ROTORS = (
+    "no rotor is known, so that a wrist is held as weakly as its bare link: set robot.armature in the parameters"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +48,8 @@ def run(arguments: argparse.Namespace) -> None:
         chosen = outputs or TAPE_OUTPUTS, inputs or INPUTS, link
         tape = make_tape(model, *chosen, gravity=gravity, description=made_from)
         arguments.output.write_bytes(tape.to_bytes())
+        if not any(joint.dynamics.armature for joint in model.joints):
+            print(f"warning: {NO_ROTORS}", file=sys.stderr)
         print(arguments.output)
         return
     for path in export_c(model, arguments.output, outputs or ("tau", "gravity"), inputs, link, gravity=gravity):

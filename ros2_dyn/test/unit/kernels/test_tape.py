@@ -152,9 +152,13 @@ def test_program_that_is_too_long_says_so(monkeypatch):
         make_tape(ARM, ("gravity",))
 
 
-def test_command_writes_a_tape(tmp_path):
-    path = tmp_path / "arm.tape"
-    assert main(["export", str(MOCK_ARM), "--tape", "-o", str(path)]) == 0
+@pytest.mark.parametrize("rotors", [[], [0.1] * 6], ids=["none", "rotors"])
+def test_command_writes_a_tape_and_misses_rotors(tmp_path, capsys, rotors):
+    path, parameters = tmp_path / "arm.tape", tmp_path / "arm.yaml"
+    robot = {"joints": list(ARM.joint_names), "armature": rotors}
+    parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"robot": robot}}}))
+    assert main(["export", str(MOCK_ARM), "--parameters", str(parameters), "--tape", "-o", str(path)]) == 0
+    assert ("robot.armature" in capsys.readouterr().err) == (not rotors)
     tape = Tape.from_bytes(path.read_bytes())
     assert tuple(tape.outputs) == OUTPUTS
     assert tape.description == description_hash(MOCK_ARM.read_text())
