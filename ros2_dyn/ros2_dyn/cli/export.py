@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> None:
     link = arguments.link or settings.robot.tip_link or None
     if arguments.tape:
         made_from = description_hash(arguments.urdf.read_text(encoding="utf-8"))
-        chosen = outputs or TAPE_OUTPUTS, inputs or INPUTS, link
-        tape = make_tape(model, *chosen, gravity=gravity, description=made_from)
+        wanted = outputs or TAPE_OUTPUTS, inputs or INPUTS, link
+        tape = make_tape(model, *wanted, gravity=gravity, description=made_from)
         arguments.output.write_bytes(tape.to_bytes())
         if not any(joint.dynamics.armature for joint in model.joints):
             print(f"warning: {NO_ROTORS}", file=sys.stderr)
