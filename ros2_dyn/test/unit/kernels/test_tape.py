@@ -166,7 +166,7 @@ def test_command_writes_a_tape_and_misses_rotors(tmp_path, capsys, rotors):
 
 @pytest.mark.parametrize("inputs", [(), ("--inputs", "q", "payload")], ids=["input", "constant"])
 def test_tape_is_of_the_mount_and_the_tip_that_the_parameters_name(tmp_path, inputs):
-    """An arm on the ceiling that is carried as one on the floor is thrown down with twice its weight."""
+    """An arm on the ceiling that is carried as one on the floor is pushed down with twice its weight."""
     path, parameters, ceiling = tmp_path / "arm.tape", tmp_path / "arm.yaml", [0.5, 0.0, 9.8]
     parameters.write_text(yaml.safe_dump({"dynamics": {"ros__parameters": {"robot": NAMED | {"gravity": ceiling}}}}))
     outputs = ("--outputs", "gravity", "pose")
