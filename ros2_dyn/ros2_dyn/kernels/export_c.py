@@ -120,7 +120,7 @@ def export_c(
         InputError: an output, an input or the link is unknown.
     """
     if inputs is None:
-        inputs = tuple(c_body(trace(model, outputs, CALLER_INPUTS, link)).inputs)
+        inputs = tuple(c_body(trace(model, outputs, CALLER_INPUTS, link, gravity)).inputs)
     program = trace(model, outputs, inputs, link, gravity)
     name = f"{identifier(model.name)}_dynamics"
     body = c_body(program)

@@ -19,6 +19,7 @@ import numpy as np
 
 import ros2_dyn
 from ros2_dyn.dynamics import gravity, jacobian, singular_values
+from ros2_dyn.dynamics.inputs import STANDARD_GRAVITY
 from ros2_dyn.errors import InputError
 from ros2_dyn.model import BASE, JointDynamics, Payload, RobotModel
 from ros2_dyn.model.inertia import SpatialInertia
@@ -27,7 +28,6 @@ from ros2_dyn.model.mount import upright
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.mode_entry_checks import missing_limit
 from ros2_dyn.runtime.parameter_files import Arm, read_arm
-from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.perturbed import perturbed
 
 OWN_ARM = "mock_arm"
@@ -109,7 +109,7 @@ def read_user_arm(user: UserArm) -> Arm:
         raise InputError("arm", f"joint '{missing.joint}' {needed}")
     known = any(joint.dynamics != JointDynamics() for joint in model.joints)
     model = upright(model, settings.robot.gravity)
-    settings = settings.with_values({"robot": {"gravity": Settings().robot.gravity}})
+    settings = settings.with_values({"robot": {"gravity": STANDARD_GRAVITY}})
     return Arm(model if known else _with_typical_drives(model), settings)
 
 
