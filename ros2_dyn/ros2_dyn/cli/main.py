@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -25,8 +26,21 @@ def commands() -> dict[str, ModuleType]:
     return dict(sorted(found.items()))
 
 
+def _restart_with_one_thread() -> None:
+    """Start this process anew, with linear algebra in one thread, unless the user has chosen a number.
+
+    Threads that share busy cores wait for each other: beside four processes on two cores, the doctor took twelve times
+    as long with them, and on idle cores it is no faster. NumPy, which is imported by now, has read the variable.
+    """
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one of the commands; return its exit status, or 1 where the input or a file is wrong, which one line says."""
+    if arguments is None:
+        _restart_with_one_thread()
     parser = argparse.ArgumentParser(prog="ros2_dyn", description="Rigid-body dynamics of robot arms.")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, module in commands().items():
