@@ -62,7 +62,7 @@ def trusted_model(mode: AnyMode, arm: Arm) -> Violation | None:
 
 def joint_speed(mode: AnyMode, arm: Arm) -> Violation | None:
     """No joint is faster than its limit, or than the tip may be where no motion of the joints is followed."""
-    limits, qd = arm.limits, arm.state.qd
+    limits, qd = arm.limits, arm.fastest_qd
     most = limits.velocity if mode.needs.target == "joints" else np.minimum(limits.velocity, arm.max_led_speed)
     too_fast = np.abs(qd) > most
     if not too_fast.any():
@@ -79,7 +79,7 @@ def plausible_velocity(mode: AnyMode, arm: Arm) -> Violation | None:
 
 def joint_range(mode: AnyMode, arm: Arm) -> Violation | None:
     """Each joint can stop before its limit."""
-    ahead = limit_ahead(arm.positions, arm.state, arm.limits.effort, mode.needs.walls)
+    ahead = limit_ahead(arm.positions, arm.state, arm.fastest_qd, arm.limits.effort, mode.needs.walls)
     return Violation("position limit", f": {ahead}") if ahead else None
 
 

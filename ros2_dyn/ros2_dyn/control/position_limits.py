@@ -57,16 +57,17 @@ def wall_deceleration(mass_matrix: Array, gravity: Array, command_limit: Array) 
     return np.asarray(0.5 * spare / np.diag(mass_matrix))
 
 
-def limit_ahead(limits: PositionLimits, state: ArmState, command_limit: Array, walled: bool) -> str:
+def limit_ahead(limits: PositionLimits, state: ArmState, qd: Array, command_limit: Array, walled: bool) -> str:
     """Return which joint is beyond a limit or cannot stop before it; empty: none.
 
     Args:
         limits: the limits.
         state: state of the arm.
+        qd: joint velocities, rad/s or m/s, shape (n,).
         command_limit: largest efforts of commands, N m or N, shape (n,).
         walled: whether soft walls push the joints back, so that one beyond its limit may move inwards or slowly.
     """
-    q, qd = state.q, state.qd
+    q = state.q
     low, high = limits.lower - POSITION_TOLERANCE, limits.upper + POSITION_TOLERANCE
     if not (np.abs(qd) > SLOW).any() and (walled or ((q >= low) & (q <= high)).all()):
         return ""  # it mostly is so, and costs little

@@ -13,6 +13,8 @@ from ros2_dyn.control.turns import nearest_turn
 
 DISBELIEF_COUNT, DISBELIEF_TIME = 3, 1.0
 """With so many states that do not fit within this time, s, none is believed."""
+RATE_TIME = 0.01
+"""Time constant of the rates of positions, s."""
 SLIP_TIME = 10.0
 """Time over which small steps of a position add up, s."""
 
@@ -61,6 +63,8 @@ class StatePlausibility:
     velocities, so that an arm whose driver tells wrong velocities can be braked. Steps within the tolerance add up. An
     encoder that slips again and again tells right velocities, which brake the arm, and positions that are to hold
     nothing.
+
+    Every state shows a speed, too: no velocity hides a motion that the positions prove, however small the lie is.
     """
 
     def __init__(self, limits: PlausibilityLimits) -> None:
@@ -86,7 +90,7 @@ class StatePlausibility:
         self._problems = [""] * n
         self._misfits: deque[float] = deque(maxlen=DISBELIEF_COUNT)
         self._last_misfit = ""
-        self._rates = [0.0] * n
+        self._rates, self._rate_error = [0.0] * n, [inf] * n
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
         self._slip, self._slip_at = "", -inf
 
@@ -94,6 +98,15 @@ class StatePlausibility:
         """Return positions, rad or m, shape (n,), with the turns of continuous joints that go on from what fitted."""
         continuous = self.limits.continuous
         return nearest_turn(q, self._q, continuous) if any(continuous) else q
+
+    def shown(self, qd: Sequence[float]) -> list[float]:
+        """Return the velocities nearest to those told that the positions checked last allow; each rad/s or m/s, (n,).
+
+        A step of a position that its rate did not foretell shifts the rate by what it makes of it: by so much may it be
+        wrong for as long as the step counts.
+        """
+        bounds = zip(qd, self._rates, self._rate_error)
+        return [min(max(v, rate - error), rate + error) for v, rate, error in bounds]
 
     def check(self, joints: Sequence[int], stamp: int, q: Sequence[float], qd: Sequence[float], now: float) -> Finding:
         """Take a state; return what does not fit.
@@ -138,6 +151,7 @@ class StatePlausibility:
             problem = self._problems[i] if before is not None and dt > 0 else ""
             self._keep(i, stamp, q, qd, error=0.0, slipped=0.0)
             self._rates[i] = qd if abs(qd) < 100.0 else 0.0  # rad/s or m/s, which no joint has
+            self._rate_error[i] = inf
             return problem
         moved, qd_before, rate = q - self._q[i], self._qd[i], self._rates[i]
         step = moved - 0.5 * (qd + qd_before) * dt
@@ -163,7 +177,8 @@ class StatePlausibility:
         bound = tolerance if fits else 2 * tolerance
         self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)
         if dt > 0:
-            self._rates[i] = rate + dt / (dt + 0.01) * (moved / dt - rate)
+            self._rates[i] = rate + (moved - rate * dt) / (dt + RATE_TIME)
+            self._rate_error[i] = rough / (dt + RATE_TIME)
         return ""
 
     def _keep(self, i: int, stamp: int, q: float, qd: float, *, error: float, slipped: float) -> None:

@@ -16,6 +16,6 @@ def speed_brake(arm: Arm) -> Array:
         N m or N, shape (n,); zero below 0.8 of the maximum speeds.
     """
     tip = arm.tip_speed / arm.commands.max_tip_speed
-    share = max(tip, float((np.abs(arm.state.qd) / arm.max_led_speed).max()))
+    share = max(tip, float((np.abs(arm.fastest_qd) / arm.max_led_speed).max()))
     excess = 1 - 0.8 / share if share > 0.8 else 0.0
     return -arm.loop.rate(60.0) * excess * arm.state.momentum  # 1/s, where states come often enough

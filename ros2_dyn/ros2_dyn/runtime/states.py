@@ -31,6 +31,8 @@ class MeasuredState(NamedTuple):
     Where only velocities are wrong and the arm is commanded, they are rates of positions."""
     misplaced: bool = False
     """Whether its positions are in doubt, too, so that nothing is held or carried there."""
+    shown_qd: list[float] | None = None
+    """The velocities nearest to `qd` that the positions allow, rad/s or m/s, (n,); None: nothing is known of that."""
     believed_q: list[float] | None = None
     """Of the newest state that fits the states before it, as its driver tells them, rad or m, (n,); None: none did."""
 

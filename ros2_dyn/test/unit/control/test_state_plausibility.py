@@ -62,6 +62,46 @@ def test_positions_that_move_smoothly_are_believed_and_their_rates_replace_wrong
     assert np.allclose(stream.found.rates, [1.0, 0.0], atol=0.02)
 
 
+def accelerations(period: float) -> list[float]:
+    """Return accelerations of a joint that is led to and fro for 4 s, at up to 0.4 rad/s, rad/s^2."""
+    return [4.0 * np.sign(np.cos(np.pi * i * period / 0.2)) for i in range(round(4 / period))]
+
+
+@pytest.mark.parametrize("period", [0.001, 0.002, 0.004, 0.01])
+@pytest.mark.parametrize("factor", [0.0, -1.0, 0.1, 0.5])
+def test_positions_show_a_speed_that_velocities_deny_long_before_these_are_doubted(factor, period):
+    """A joint below 0.5 rad/s may lie for ever: its limit has to see it."""
+    stream, q, v = Stream(), 0.0, 0.0
+    for i, acceleration in enumerate(accelerations(period)):
+        v += acceleration * period
+        q += v * period
+        stream.send((q, 0.0), (factor * v, 0.0), period=period)
+        assert not stream.found.problem
+        shown = stream.plausibility.shown((factor * v, 0.0))[0]
+        if i * period % 0.2 > 0.05 and abs(v) > 0.1:  # within 50 ms
+            assert shown == pytest.approx(v, abs=0.1)
+
+
+@pytest.mark.parametrize("period", [0.001, 0.004, 0.01])
+@pytest.mark.parametrize(
+    ("noise", "resolution", "slip", "lag"),
+    [(1e-4, 1e-9, 0.0, 0.0), (0.0, 1.5e-3, 0.0, 0.0), (1e-5, 1e-9, 0.04, 0.0), (1e-5, 1e-9, 0.0, 0.03)],
+)
+def test_positions_that_are_coarse_or_noisy_or_slip_show_no_speed_beyond_that_of_honest_velocities(
+    noise, resolution, slip, lag, period
+):
+    """Else modes would end that are slow enough."""
+    stream, rng, q, v, told, fastest = Stream(), np.random.default_rng(1), 0.0, 0.0, 0.0, 0.0
+    for i, acceleration in enumerate(accelerations(period)):
+        v += acceleration * period
+        q += v * period
+        told += (v - told) * period / (period + lag) if lag else v - told
+        measured = resolution * np.round((q + slip * (i * period > 2) + rng.normal(0.0, noise)) / resolution)
+        stream.send((measured, 0.0), (told, 0.0), period=period)
+        fastest = max(fastest, abs(v))
+        assert abs(stream.plausibility.shown((told, 0.0))[0]) < max(fastest, abs(told)) + 0.02
+
+
 def test_noisy_positions_replace_no_velocity():
     """By chance two steps are equal, and looked like a smooth motion."""
     stream, rng = Stream(), np.random.default_rng(1)

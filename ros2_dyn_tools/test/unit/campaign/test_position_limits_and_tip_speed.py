@@ -163,7 +163,7 @@ EFFORT_LIMIT = np.array([4.0, 4.0])
 def test_a_limit_is_ahead_where_a_joint_cannot_stop_before_it(q, qd, walled, problem):
     """At 1 rad/s it takes 0.1 rad to react, and 0.25 rad to brake."""
     state = made_up(np.eye(2), q=[q, 99.0], qd=[qd, 9.0], J=np.eye(6, 2))
-    assert limit_ahead(LIMITS, state, EFFORT_LIMIT, walled) == problem
+    assert limit_ahead(LIMITS, state, state.qd, EFFORT_LIMIT, walled) == problem
 
 
 def test_positions_beyond_their_limits_are_named():

@@ -8,7 +8,9 @@ from arm_world import ARM, FRICTIONLESS, HOME, ArmWorld, broken, commanded_secon
 from ros2_dyn.runtime.inputs import ClockJump, JointSample
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
+from ros2_dyn_tools.campaign.promise import Disturbances, broken_promises
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
 from tiers import by_turns
@@ -17,12 +19,12 @@ BEGINS = 1.0
 """Time at which a fault begins, s."""
 
 
-def world(mode: str = "gravity", contacts=(), **settings) -> World:
+def world(mode: str = "gravity", contacts=(), rate: float = 250.0, **settings) -> World:
     """Return a world of the mock arm in a mode from its first half second on."""
     chosen = Settings.from_values(
         {"robot.joints": ARM.joint_names, "friction.transition_velocity": 0.05, "commands.ramp_time": 0.1, **settings}
     )
-    made = World(1, ARM, HOME, WorldOptions(chosen, DriverQuality(250.0)), contacts=contacts)
+    made = World(1, ARM, HOME, WorldOptions(chosen, DriverQuality(rate)), contacts=contacts)
     made.at(0.1, lambda: made.want_mode(mode))
     return made
 
@@ -105,6 +107,19 @@ def test_an_arm_is_braked_where_velocities_are_not_those_of_the_positions(mode, 
     assert max(speeds) < 1.5
     assert speeds[-1] < 0.05
     assert worst(made, "travel after a stop") < 0.3
+
+
+@pytest.mark.parametrize("rate", [100.0, 250.0, 1000.0])
+@pytest.mark.parametrize(("mode", "factor"), by_turns(["gravity", "hand_guiding"], [0.0, 0.1]))
+def test_a_slow_arm_whose_velocities_lie_keeps_to_its_limits(mode, factor, rate):
+    """No lie below 0.5 rad/s is noticed: a tip that may move with 0.06 m/s was led at 0.5 m/s."""
+    push = AppliedForce("forearm_link", (0, 0, -200.0), profile="ramp", start=BEGINS, duration=1.0)
+    made = world(mode, contacts=[push], rate=rate, **{"commands.max_tip_speed": 0.06})
+    begin(made, lying(lambda q, qd: (q, factor * qd)))
+    made.run(BEGINS + 2.0)
+    assert made.node.mode == "stopped"
+    slow = (promises.tip_speed, promises.joint_speed)
+    assert not broken_promises(slow, made.finish(), Disturbances())
 
 
 @pytest.mark.parametrize(("told", "mode"), by_turns([3.0, 100.0, 1e12], ["gravity", "impedance"]))
