@@ -49,7 +49,7 @@ HANDOVERS = ("handed over", "handover fails")
 STATES = (*(kind for kind in DRIVER_FAULTS if kind != "names swapped"), "states late", "states lost", "clocks jump")
 STEADY = (promises.velocity_limit, promises.swings)
 SLIPS = ("encoder slips",)
-"""During which a servo goes where its encoder slips to."""
+"""During which a servo goes where its driver tells the slips: nothing is promised of it."""
 SLOW = (promises.tip_speed, promises.joint_speed, *STEADY)
 HELD = (promises.travel, promises.stopped_speed)
 STOPPED = (*HELD, promises.left_at_rest, promises.position_limit)
@@ -166,7 +166,7 @@ FAMILIES: dict[str, Family] = {
             0.05,
             ("enable lost", "encoder slips", "messages repeated"),
             (promises.untouched, *STOPPED, *SLOW, promises.enable),
-            Disturbances(SLIPS),
+            Disturbances(unseen=SLIPS),
             modes=("gravity", "gravity", "hand_guiding"),
             gaps=(0.5, 1.5),
             faults_per_world=6,
