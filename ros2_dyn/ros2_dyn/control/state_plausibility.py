@@ -60,9 +60,9 @@ class StatePlausibility:
     several of them is not believed at all, as with two drivers that publish the same joints.
 
     Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
-    velocities, so that an arm whose driver tells wrong velocities can be braked. Steps within the tolerance add up. An
-    encoder that slips again and again tells right velocities, which brake the arm, and positions that are to hold
-    nothing.
+    velocities, so that an arm whose driver tells wrong velocities can be braked; those of the other joints stay. Steps
+    within the tolerance add up. An encoder that slips again and again tells right velocities, which brake the arm, and
+    positions that are to hold nothing, whatever the velocities are.
 
     Every state shows a speed, too: no velocity hides a motion that the positions prove, however small the lie is.
     """
@@ -129,13 +129,19 @@ class StatePlausibility:
             self._last_misfit = misfit
         if any(self._problems):
             return Finding(next(filter(None, self._problems)))
+        disbelieved, slips = self._disbelieves(now), now - self._slip_at < DISBELIEF_TIME
         if now - self._wrong_velocity_at < DISBELIEF_TIME:
-            return Finding("", self._wrong_velocity, tuple(self._rates))
-        if self._disbelieves(now):
+            return Finding("", self._wrong_velocity, self._smooth_rates(qd), misplaced=disbelieved or slips)
+        if disbelieved:
             count, time = DISBELIEF_COUNT, DISBELIEF_TIME
             text = f"{count} states of the last {time:g} s do not fit, the last: {self._last_misfit}"
             return Finding("", text, qd, misplaced=True)
-        return Finding("", self._slip, qd, misplaced=True) if now - self._slip_at < DISBELIEF_TIME else Finding()
+        return Finding("", self._slip, qd, misplaced=True) if slips else Finding()
+
+    def _smooth_rates(self, qd: Sequence[float]) -> tuple[float, ...]:
+        """Return the rates of positions that changed smoothly, and the velocities of the others, each (n,), rad/s."""
+        rough = 0.2 * self.limits.tolerance
+        return tuple(rate if r <= rough else told for rate, r, told in zip(self._rates, self._rough, qd))
 
     def _disbelieves(self, now: float) -> bool:
         return len(self._misfits) == DISBELIEF_COUNT and now - self._misfits[0] < DISBELIEF_TIME

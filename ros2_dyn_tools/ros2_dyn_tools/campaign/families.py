@@ -49,7 +49,8 @@ HANDOVERS = ("handed over", "handover fails")
 STATES = (*(kind for kind in DRIVER_FAULTS if kind != "names swapped"), "states late", "states lost", "clocks jump")
 STEADY = (promises.velocity_limit, promises.swings)
 SLIPS = ("encoder slips",)
-"""During which a servo goes where its encoder slips to."""
+ENCODERS = ("positions step", *SLIPS)
+"""Faults that no arm of servos has: a servo goes where its encoder goes, whatever is commanded."""
 SLOW = (promises.tip_speed, promises.joint_speed, *STEADY)
 HELD = (promises.travel, promises.stopped_speed)
 STOPPED = (*HELD, promises.left_at_rest, promises.position_limit)
@@ -166,7 +167,7 @@ FAMILIES: dict[str, Family] = {
             0.05,
             ("enable lost", "encoder slips", "messages repeated"),
             (promises.untouched, *STOPPED, *SLOW, promises.enable),
-            Disturbances(SLIPS),
+            Disturbances(unseen=SLIPS),
             modes=("gravity", "gravity", "hand_guiding"),
             gaps=(0.5, 1.5),
             faults_per_world=6,
@@ -178,7 +179,7 @@ FAMILIES: dict[str, Family] = {
             0.15,
             STATES,
             (promises.silence, promises.blind_command, *STOPPED, *SLOW),
-            Disturbances(SLIPS, unseen=tuple(kind for kind in STATES if kind not in SLIPS)),
+            Disturbances(unseen=STATES),
             rest=2.5,
             gaps=(1.5, 2.5),
             faults_per_world=10,

@@ -33,7 +33,7 @@ from ros2_dyn_tools.campaign.arm_pool import (
 )
 from ros2_dyn_tools.campaign.driver import DriverQuality
 from ros2_dyn_tools.campaign.driver_faults import without_efforts
-from ros2_dyn_tools.campaign.families import QUIET, Family
+from ros2_dyn_tools.campaign.families import ENCODERS, QUIET, Family
 from ros2_dyn_tools.campaign.faults import LASTING_FAULTS, random_spring, start_fault
 from ros2_dyn_tools.campaign.simulated_node import MakeRuntime, NodeQuality
 from ros2_dyn_tools.campaign.target_generator import TargetQuality, random_axes
@@ -110,9 +110,11 @@ def _plan_faults(
     seeds = chances.integers(2**63, size=faults)
     modes = family.modes or (MONITOR, *MODES)
     world.want_mode(_draw(plan, modes))
+    of_servos = world.options.settings.commands.command_effort == "position_offset"
+    kinds = [kind for kind in family.faults if not (of_servos and kind in ENCODERS)]
     t = START
     for number in range(faults):
-        kind, own = _draw(plan, family.faults), np.random.default_rng(seeds[number])
+        kind, own = _draw(plan, kinds), np.random.default_rng(seeds[number])
         duration = float(plan.uniform(0.02, MAX_DURATION))
         world.at(t, partial(start_fault, world, kind, own, duration))
         if plan.random() < 0.3:

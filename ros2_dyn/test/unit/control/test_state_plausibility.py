@@ -102,6 +102,18 @@ def test_positions_that_are_coarse_or_noisy_or_slip_show_no_speed_beyond_that_of
         assert abs(stream.plausibility.shown((told, 0.0))[0]) < max(fastest, abs(told)) + 0.02
 
 
+def test_positions_that_run_away_hold_nothing_while_wrong_velocities_are_replaced():
+    """Every `timeout` one of them fits the one before: it was believed because another joint moved without velocity."""
+    stream, believed = Stream(), []
+    for i in range(250):
+        stream.send((0.0501 * i, PERIOD * i), (0.0, 0.0))  # the second moves at 1 rad/s
+        if "'b'" in stream.found.velocity_problem and not stream.found.problem and i > 50:
+            believed.append(stream.found)
+    assert believed
+    assert all(found.misplaced for found in believed)
+    assert np.allclose([found.rates for found in believed], [0.0, 1.0], atol=0.02)
+
+
 def test_noisy_positions_replace_no_velocity():
     """By chance two steps are equal, and looked like a smooth motion."""
     stream, rng = Stream(), np.random.default_rng(1)

@@ -158,6 +158,20 @@ def test_position_that_jumps_behind_a_wall_throws_no_joint_of_a_stopped_arm():
     assert worst(made, "joint speed") < 0.05
 
 
+@pytest.mark.parametrize("by", [1.0, -1.0])
+def test_positions_that_jump_while_velocities_are_doubted_throw_no_arm(by):
+    """It was carried where they were, because rates replaced its velocities, and went off at up to 0.9 rad/s."""
+    made, jump, speed = world(contacts=[PUSH]), np.zeros(6), 0.0
+    jump[1] = by
+    begin(made, lying(lambda q, qd: (q + (0.8 < made.now - BEGINS < 1.1) * jump, 0 * qd)))
+    made.run(BEGINS + 0.8)
+    assert made.node.mode == "stopped"
+    while made.now < BEGINS + 2.0:
+        made.run(made.now + 0.01)
+        speed = max(speed, np.abs(made.arm.qd).max())
+    assert speed < 0.05
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_noise_of_positions_throws_no_arm(seed):
     """Rates of noisy positions braked the arm in the place of its velocities, and threw it at up to 1 rad/s."""
