@@ -45,8 +45,6 @@ class Swing:
         """
         since, self._at = now - self._at, now
         self.delay *= exp(-max(since, 0.0) / MEMORY)
-        if max(map(abs, qd)) <= FAST:  # it mostly is so, and costs little
-            return
         qd = np.asarray(qd, dtype=float)
         if self._extreme.shape != qd.shape:
             self._rises, self._extreme = np.zeros(qd.shape, dtype=bool), np.zeros_like(qd)

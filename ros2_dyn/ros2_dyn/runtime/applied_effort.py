@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from ros2_dyn.control.arm_state import ArmState
-from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.stop import ArmMotion
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
@@ -21,9 +20,8 @@ STILL_TIME = 0.1
 class AppliedEffort:
     """Where the arm last stood still, and the average of the efforts that held it there."""
 
-    def __init__(self, commands: CommandHistory) -> None:
-        """Know nothing yet of an arm that is given these commands."""
-        self._commands = commands
+    def __init__(self) -> None:
+        """Know nothing yet of an arm."""
         self._motion = ArmMotion(STILL_TIME)
         self._q: Array | None = None
         self._held: Array | None = None
@@ -61,20 +59,20 @@ class AppliedEffort:
         if effort is not None and (np.abs(effort) <= robot.model.effort_limit).all():
             self._remember(observed.now, q, effort)
 
-    def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, now: float) -> Array:
+    def at(self, robot: RobotDynamics, latest: Observed, state: ArmState, commanded: Array | None) -> Array:
         """Return what the joints exert at the newest state, as it would be commanded, N m or N, shape (n,).
 
-        This is the newest command, or the measured effort. Where that is missing, or zero, it is what held the arm here
-        when it was known last, which a controller may hold still; or gravity.
+        This is what the newest command makes them exert, or the measured effort. Where that is missing, or zero, it is
+        what held the arm here when it was known last, which a controller may hold still; or gravity.
 
         Args:
             robot: the robot.
             latest: the newest state.
             state: the state of the arm there.
-            now: time, s.
+            commanded: what the newest command makes them exert, N m or N, shape (n,); None: it holds the arm no more.
         """
-        if (command := self._commands.last) is not None and now - self._commands.last_at < 0.5:
-            return command  # measured efforts lag behind
+        if commanded is not None:
+            return commanded  # measured efforts lag behind
         exerted = robot.exerted(latest.state.measured, latest.terms, state.gravity)
         held = self.held_at(state.q)
         if exerted is None:

@@ -41,7 +41,7 @@ class ArmObserver:
         """How late the loop is."""
         self._targets = targets
         self._monitor = ModelMonitor(self.history)
-        self._applied = AppliedEffort(self.history)
+        self._applied = AppliedEffort()
         self._enabled_at = -inf
         self._walls = WallPlacement()
         self._walls_at: float | None = None
@@ -55,7 +55,7 @@ class ArmObserver:
         self._monitor.use(robot)
         if before is None or before.model.joint_names != robot.model.joint_names:
             self.history.clear()
-            self.latest, self._applied = None, AppliedEffort(self.history)
+            self.latest, self._applied = None, AppliedEffort()
             self.loop = LoopObserver(self.history)
         self.loop.use(robot.settings)
 
@@ -175,10 +175,10 @@ class ArmObserver:
         )
         return replace(arm, walls=walls)
 
-    def applied(self, state: ArmState, now: float) -> Array:
-        """Return what the joints exert at a time, s, as it would be commanded, N m or N, shape (n,)."""
+    def applied(self, state: ArmState, commanded: Array | None) -> Array:
+        """Return what the joints exert, as it would be commanded, N m or N, shape (n,); see `AppliedEffort.at`."""
         robot, observed = self._known()
-        return self._applied.at(robot, observed, state, now)
+        return self._applied.at(robot, observed, state, commanded)
 
     @property
     def moves(self) -> bool:

@@ -81,3 +81,10 @@ class CommandConversion:
             return wanted
         reach = self._speed * (now - before.at)
         return before.data + np.clip(wanted - before.data, -reach, reach)
+
+    def exerted(self, data: Array, q: Array) -> Array:
+        """Return what the joints exert at positions, rad or m, (n,), while a controller holds what it was sent, (n,).
+
+        Of a servo that is another effort wherever the joint is: it holds its place.
+        """
+        return (data - q if self._of_servos else data) / self._factor

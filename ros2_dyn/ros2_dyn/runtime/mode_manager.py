@@ -196,7 +196,7 @@ class ModeManager:
             robot=robot,
             link=self.link,
             stamped=observer.latest.stamped,
-            applied=observer.applied(arm.state, now),
+            applied=observer.applied(arm.state, self._commanded(arm.state.q, now)),
             gravity=robot.as_commanded(arm.state.gravity, arm.state.gravity),
             brakes=not self._supervisor.may_enter,
             difference=observer.model_difference(now, contact_expected=self.intends_contact),
@@ -205,6 +205,13 @@ class ModeManager:
         if problem := entry_problem(entry):
             raise ModeRefused(name, problem)
         return entry
+
+    def _commanded(self, q: Array, now: float) -> Array | None:
+        """Return what the newest command makes the joints exert at positions, (n,), and a time, s; None: it is old."""
+        sent, robot = self._sent, self._observer.robot
+        if sent is None or robot is None or now - sent.at >= 0.5:  # s
+            return None
+        return robot.command_conversion.exerted(sent.data, q)
 
     def enter(self, name: str, now: float) -> str:
         """Enter a mode; return what is commanded, in words.
@@ -296,6 +303,8 @@ class ModeManager:
         """Go on with another robot, or with other parameters, at a time, s; another description ends a mode."""
         before, supervisor, mode, settings = self._observer.robot, self._supervisor, self.active, robot.settings
         self._observer.use(robot)
+        if before is not None and before.model.joint_names != robot.model.joint_names:
+            self._sent = None
         names = settings.robot.joints or robot.model.joint_names
         self._order = [robot.model.joint_names.index(name) for name in names if name in robot.model.joint_names]
         if not supervisor.commands:
@@ -337,6 +346,7 @@ class ModeManager:
             self._yield(now)
         if self._supervisor.last is None:  # something else holds the arm, and not by the newest command
             self._observer.history.clear()
+            self._sent = None
 
     def _yield(self, now: float) -> None:
         """Give way to another commander, at a time, s: brake first, for it may be silent, and end commands then.

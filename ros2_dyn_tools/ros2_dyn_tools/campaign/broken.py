@@ -50,6 +50,22 @@ def ahead(record: Record, values: Array, rate: Array, seconds: float) -> Iterato
         yield from worst(record, commands.t[begin:end], gained, seconds * (1 + 1e-6))
 
 
+def efforts_in_force(record: Record) -> Array:
+    """Return efforts whose differences are those that commands make at the joints, N m or N, shape (k, n).
+
+    A servo that is commanded no more holds its place: what it exerts changes with the joint. The first command after a
+    pause then changes it by as much as it moves the place.
+    """
+    motion, commands, stiffness = record.motion, record.commands, record.declared.servo_stiffness
+    nobody = motion.t[(motion.commander == "") & (motion.mode != "")]
+    paused = np.diff(np.searchsorted(nobody, commands.t)) > 0
+    if stiffness is None or not paused.any():
+        return commands.effort
+    change = np.diff(commands.effort, axis=0)
+    change = np.where(paused[:, None], stiffness * np.diff(commands.data, axis=0), change)
+    return commands.effort[0] + np.vstack([np.zeros_like(stiffness), np.cumsum(change, axis=0)])
+
+
 def spans(chosen: Array) -> Array:
     """Return where instants are chosen: first, and one beyond the last, shape (k, 2)."""
     return np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int))).reshape(-1, 2)

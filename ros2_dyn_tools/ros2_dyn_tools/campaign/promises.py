@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.campaign.broken import Broken, ahead, first, lasting, spans, worst
+from ros2_dyn_tools.campaign.broken import Broken, ahead, efforts_in_force, first, lasting, spans, worst
 from ros2_dyn_tools.campaign.promise import Disturbances, Promise, promise
 from ros2_dyn_tools.campaign.record import Motion, Record
 
@@ -79,7 +79,7 @@ def effort_limit(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
 @promise
 def slew_rate(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
     """Efforts change no faster than declared, by what {SLEW_TIME:g} s allow at most."""
-    yield from ahead(record, record.commands.effort, record.declared.slew_rate, SLEW_TIME)
+    yield from ahead(record, efforts_in_force(record), record.declared.slew_rate, SLEW_TIME)
 
 
 @promise

@@ -67,6 +67,13 @@ def test_damper_that_makes_a_joint_swing_about_a_motion_counts_as_late():
     assert seen((-1.0 + 0.1 * np.sin(2 * np.pi * 15.0 * t))[:, None]).delay == 0.0
 
 
+@pytest.mark.parametrize("mean", [0.0, 0.1, 0.2, 0.3, -0.2])
+def test_swing_about_a_slow_motion_is_found_though_every_second_extreme_is_slow(mean):
+    t = PERIOD * np.arange(100)
+    assert seen((mean + 0.25 * np.sin(2 * np.pi * 15.0 * t))[:, None]).delay > 0.03
+    assert seen((mean + 0.15 * np.sin(2 * np.pi * 15.0 * t))[:, None]).delay == 0.0
+
+
 def test_motion_to_and_fro_that_a_hand_can_lead_is_no_swing():
     t = PERIOD * np.arange(1000)
     assert seen(np.column_stack([3.0 * np.sin(2 * np.pi * f * t) for f in (0.5, 2.0, 3.5)])).delay == 0.0

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.ramp import Ramp
 from ros2_dyn.runtime.applied_effort import AppliedEffort
 
@@ -35,12 +34,12 @@ def pass_by(applied: AppliedEffort, q: np.ndarray, now: float) -> None:
 
 @pytest.mark.parametrize("proves", [False, True])
 def test_effort_is_remembered_where_nobody_carries_a_part_of_the_arm(proves):
-    held = stand(AppliedEffort(CommandHistory(0.24)), proves=proves).held_at(REST)
+    held = stand(AppliedEffort(), proves=proves).held_at(REST)
     assert (held is not None) == proves
 
 
 def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
-    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    applied = stand(AppliedEffort())
     at, elsewhere = np.array([0.005, 0.5]), np.array([0.02, 0.5])
     np.testing.assert_allclose(applied.held_at(at), HELD)
     assert applied.held_at(elsewhere) is None
@@ -52,7 +51,7 @@ def test_effort_holds_only_where_it_was_remembered_and_until_the_load_changes():
 
 def test_an_arm_that_is_seen_again_is_not_known_to_move():
     """It may have been elsewhere when it was seen last; a mode that began then let it go."""
-    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    applied = stand(AppliedEffort())
     assert not applied.moves
     for k in range(20):
         pass_by(applied, REST + 0.1, 5.0 + 0.01 * k)
@@ -64,7 +63,7 @@ def test_an_arm_that_is_seen_again_is_not_known_to_move():
 
 def test_what_holds_the_arm_amid_the_ramp_of_a_payload_is_not_averaged():
     """The average of what held less would let the arm sink when the ramp is over."""
-    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    applied = stand(AppliedEffort())
     ramping = SimpleNamespace(payload=SimpleNamespace(ramp=Ramp(0.2, 0.5)), model=MODEL)
     stand(applied, robot=ramping, command=2 * HELD, start=0.2)
     np.testing.assert_allclose(applied.held_at(REST), 2 * HELD)
@@ -73,25 +72,23 @@ def test_what_holds_the_arm_amid_the_ramp_of_a_payload_is_not_averaged():
 @pytest.mark.parametrize("absurd", [1e6, np.inf, np.nan])
 def test_effort_that_no_motor_exerts_does_not_hold_the_arm(absurd):
     """Kept as what the model lacks, it threw an arm at 9 rad/s when a mode began three seconds later."""
-    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    applied = stand(AppliedEffort())
     stand(applied, command=np.array([absurd, 2.0]), start=0.2)
     np.testing.assert_allclose(applied.held_at(REST), HELD)
 
 
 def test_effort_is_forgotten_when_the_arm_is_moved_away_and_back():
     """Somebody else has moved it, and holds it by now."""
-    applied = stand(AppliedEffort(CommandHistory(0.24)))
+    applied = stand(AppliedEffort())
     pass_by(applied, np.array([0.0, 0.6]), 1.0)
     pass_by(applied, REST, 1.1)
     assert applied.held_at(REST) is None
 
 
-def test_the_newest_command_is_applied_for_half_a_second_and_then_what_held_the_arm():
-    commands, command = CommandHistory(0.24), np.array([3.0, 4.0])
-    applied = stand(AppliedEffort(commands))
-    commands.add(1.0, command)
+def test_what_the_newest_command_makes_the_joints_exert_comes_before_what_held_the_arm():
+    applied, command = stand(AppliedEffort()), np.array([3.0, 4.0])
     robot = SimpleNamespace(exerted=lambda *_: None)
     latest = SimpleNamespace(state=SimpleNamespace(measured=None), terms=None)
     state = SimpleNamespace(q=REST, gravity=np.zeros(2))
-    np.testing.assert_allclose(applied.at(robot, latest, state, 1.4), command)
-    np.testing.assert_allclose(applied.at(robot, latest, state, 1.6), HELD)
+    np.testing.assert_allclose(applied.at(robot, latest, state, command), command)
+    np.testing.assert_allclose(applied.at(robot, latest, state, None), HELD)

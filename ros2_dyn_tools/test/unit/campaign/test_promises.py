@@ -99,6 +99,19 @@ def test_failsafe_process_takes_over_from_a_node_that_had_begun_to_command(first
     assert len(list(found)) == broken
 
 
+@pytest.mark.parametrize(("place", "broken"), [(0.2, 1), (0.1, 0)])
+@pytest.mark.parametrize("stiffness", [np.ones(1), None])
+def test_servo_that_is_commanded_again_is_moved_no_farther_than_its_effort_may_change(place, broken, stiffness):
+    """Its joint has moved by 0.5 rad meanwhile. An effort that a controller holds is compared with itself."""
+    record = falling_at(9.0, "node")
+    t, effort = np.array([1.99, 2.04]), np.array([[1.0], [0.5 if stiffness is not None else 1.0 + place]])
+    data = np.array([[3.0], [3.0 + place]])
+    commands = Commands(t, effort, data, np.full(2, "node"), np.zeros(2))
+    declared = replace(record.declared, slew_rate=np.full(1, 2.0), servo_stiffness=stiffness)
+    found = promises.slew_rate.check(replace(record, declared=declared, commands=commands), NOTHING)
+    assert len(list(found)) == broken
+
+
 def moving(qd: np.ndarray, mode: np.ndarray, commander: np.ndarray | str = "node") -> Record:
     """Return a record of a joint of a speed, rad/s, every 10 ms; whose tip is 1 m away and may go 0.25 m/s."""
     record, t, none = falling_at(9.0, "node"), 0.01 * np.arange(len(qd)), np.zeros(len(qd))

@@ -16,8 +16,11 @@ from ros2_dyn.runtime.command_interface import CommandConversion
 from ros2_dyn.runtime.inputs import JointSample, TakeOver, TimePassed
 from ros2_dyn.runtime.update import LastCommand
 from ros2_dyn.simulation.applied_force import AppliedForce
+from ros2_dyn_tools.campaign import promises
 from ros2_dyn_tools.campaign.arm_pool import nominal_arm
 from ros2_dyn_tools.campaign.driver import DriverFault, DriverQuality
+from ros2_dyn_tools.campaign.driver_faults import without_efforts
+from ros2_dyn_tools.campaign.promise import Disturbances
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import WorldOptions
@@ -125,6 +128,27 @@ def test_arm_of_servos_whose_node_is_killed_is_held_and_does_not_fall(so101):
     made.run(4.0)
     assert np.max(np.abs(made.arm.q - before)) < 0.05
     assert np.max(np.abs(made.arm.qd)) < 0.02
+
+
+def test_mode_that_begins_soon_again_does_not_move_what_a_servo_was_sent(so101):
+    """A push has moved the joint meanwhile, so that the servo exerts another effort than the last command."""
+    made = world(so101, **servos())
+    made.driver.faults.append(without_efforts)
+    made.at(0.5, lambda: made.want_mode("gravity"))
+    made.at(1.5, lambda: made.want_mode("monitor"))
+    made.run(1.6)
+    while made.node.commands:
+        made.run(made.now + 0.01)
+    ended, before = made.now, made.arm.q.copy()
+    made.add_contact(AppliedForce(so101.default_tip, (0.0, 0.0, 3.0), start=ended, duration=1.0))
+    made.at(ended + 0.3, lambda: made.want_mode("gravity"))
+    made.run(ended + 0.45)
+    assert np.max(np.abs(made.arm.q - before)) > 0.02
+    commands = made.finish().commands
+    first = int(np.searchsorted(commands.t, ended + 0.005))
+    assert ended + 0.2 < commands.t[first] < ended + 0.45
+    np.testing.assert_allclose(commands.data[first], commands.data[first - 1], atol=0.002)
+    assert list(promises.slew_rate.check(made.finish(), Disturbances())) == []
 
 
 def growing(made: World) -> DriverFault:
