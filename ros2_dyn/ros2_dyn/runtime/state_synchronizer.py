@@ -18,7 +18,8 @@ class StateSynchronizer:
     """Matches two streams by stamp, whichever arrives first.
 
     Once the stamps have matched three times in a row, a measured state that arrives before its desired state is kept
-    until that arrives, or until the next measured state does. Otherwise nothing waits.
+    until that arrives, or until the next measured state does. Otherwise nothing waits; nor does a state that no command
+    is based on: a mode would begin at the one before.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -71,7 +72,7 @@ class StateSynchronizer:
         if desired is not None:
             self._matches += 1
             ready.append(SynchronizedState(measured, desired, self._newest_at))
-        elif self._matches >= 3:
+        elif self._matches >= 3 and not measured.problem:
             self._waiting = measured
         else:
             ready.append(self._with_newest(measured, now))

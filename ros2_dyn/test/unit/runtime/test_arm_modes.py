@@ -721,6 +721,19 @@ def test_a_mode_is_refused_where_the_newest_states_repeat_their_numbers_with_vel
     assert made.set_mode("gravity").error is None
 
 
+def test_a_mode_is_refused_where_the_newest_state_jumps_though_its_desired_state_has_not_come():
+    """The mode began at the state before, and knew for `states.timeout` nothing of an arm that was elsewhere."""
+    made = rig()
+    for _ in range(4):  # desired states that answer measured ones, so that these wait for them
+        made.step()
+        stamp = made.runtime.state.stamp
+        made.take(made.runtime.step(DesiredSample(stamp, NAMES, [], [], [0.0] * 3), made.now))
+    made.step(1, position=(HOME + 1.0).tolist())
+    reply = made.set_mode("gravity")
+    assert "joint_states cannot be believed" in str(reply.error)
+    assert made.runtime.mode == "monitor"
+
+
 def test_a_mode_stops_where_states_that_repeat_the_one_of_its_entry_go_on():
     made = rig()
     made.step(1, position=HOME.tolist(), velocity=[0.1] * 3)

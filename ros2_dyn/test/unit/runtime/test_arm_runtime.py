@@ -102,11 +102,12 @@ def test_accelerations_are_estimated_from_velocities_without_a_desired_state():
 
 
 def test_a_held_state_comes_out_with_the_next_one(runtime):
-    for stamp in (1, 2, 3):
-        runtime.step(desired(stamp), NOW)
-        runtime.step(state(stamp), NOW)
-    assert runtime.step(state(4), NOW).steps == ()
-    assert [step.state.stamp for step in runtime.step(state(5), NOW).steps] == [4, 5]
+    moving = [state(stamp, q=[x + 1e-9 * stamp for x in Q]) for stamp in range(1, 6)]  # one that stood still is doubted
+    for sample in moving[:3]:
+        runtime.step(desired(sample.stamp), NOW)
+        runtime.step(sample, NOW)
+    assert runtime.step(moving[3], NOW).steps == ()
+    assert [step.state.stamp for step in runtime.step(moving[4], NOW).steps] == [4, 5]
 
 
 def test_a_rejected_message_is_an_event_with_its_topic_and_reason(runtime):

@@ -76,6 +76,14 @@ def test_a_measured_state_waits_for_one_period_at_most(synchronizer):
     assert stamps(synchronizer.on_measured(measured(6), 0.2)) == [(6, None)]
 
 
+def test_a_state_that_is_not_believed_is_told_at_once(synchronizer):
+    match_a_few(synchronizer)
+    doubtful = measured(4)._replace(problem="it jumped")
+    assert stamps(synchronizer.on_measured(doubtful, 0.0)) == [(4, 3)]
+    assert stamps(synchronizer.on_measured(measured(5), 0.0)) == []  # the stream is worth waiting for as before
+    assert stamps(synchronizer.on_desired(desired(5), 0.0)) == [(5, 5)]
+
+
 def test_desired_states_that_never_find_their_state_are_forgotten(synchronizer):
     for stamp in range(1000):
         synchronizer.on_desired(desired(stamp), 0.0)
