@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ros2_dyn.control.stop.motion import History
 from ros2_dyn.model.spatial import Array
 
@@ -16,11 +14,6 @@ class CommandHistory(History):
     def last(self) -> Array | None:
         """The newest command, N m or N, shape (n,); None: there is none."""
         return self.rows[-1].copy() if len(self.rows) else None
-
-    @property
-    def last_at(self) -> float:
-        """When it was sent, s; -inf: there is none."""
-        return float(self.times[-1]) if len(self.times) else -np.inf
 
     def at(self, t: float) -> Array | None:
         """Return what was commanded at a time, s; None before the first command."""
