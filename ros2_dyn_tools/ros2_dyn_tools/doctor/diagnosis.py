@@ -16,6 +16,7 @@ CODES = (
     "gain",
     "mounting",
     "payload",
+    "spring",
     "delay",
     "ok",
 )

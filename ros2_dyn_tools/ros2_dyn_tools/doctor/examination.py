@@ -17,6 +17,7 @@ from ros2_dyn_tools.doctor import (
     mounting,
     swapped_joints,
     unknown_payload,
+    unknown_spring,
 )
 from ros2_dyn_tools.doctor.degrees import in_radians
 from ros2_dyn_tools.doctor.diagnosis import CODES, Diagnosis, Note
@@ -30,7 +31,7 @@ from ros2_dyn_tools.doctor.usable import usable
 from ros2_dyn_tools.recording.gate import gate, repeated_stamps
 from ros2_dyn_tools.recording.recording import Recording
 
-MODULES = (swapped_joints, effort_meaning, effort_gain, mounting, unknown_payload, delay)
+MODULES = (swapped_joints, effort_meaning, effort_gain, mounting, unknown_payload, unknown_spring, delay)
 
 
 class Report(NamedTuple):

@@ -26,10 +26,15 @@ def split(judge: Judge, hypothesis: Hypothesis) -> tuple[Array, Array]:
     rest = efforts - judge.mean(hypothesis)
     least = np.zeros(len(FRICTIONS))
     least[OFFSET] = -np.inf
-    parameters = np.zeros((judge.model.n, len(FRICTIONS)))
+    parameters, left = np.zeros((judge.model.n, len(FRICTIONS))), rest.copy()
     for j in np.flatnonzero(~judge.silent):
-        parameters[j] = lsq_linear(columns[:, j], rest[:, j], (least, np.inf)).x
-    return parameters, rest - np.einsum("mjk,jk->mj", columns, parameters)
+        A, lower = columns[:, j], least
+        if j in hypothesis.springs:
+            A, lower = np.hstack([A, judge.spring_columns(hypothesis)[:, j]]), np.append(least, [-np.inf, -np.inf])
+        solution = lsq_linear(A, rest[:, j], (lower, np.inf)).x
+        parameters[j] = solution[: len(FRICTIONS)]
+        left[:, j] -= A @ solution
+    return parameters, left
 
 
 def notes(judge: Judge, hypothesis: Hypothesis) -> list[Note]:

@@ -39,6 +39,8 @@ class Hypothesis:
     """Mass, kg, and centre of mass in the tip's frame, m, of a body that the model lacks, shape (4,); or nothing."""
     delay: float = 0.0
     """How much later efforts are recorded than positions, s."""
+    springs: tuple[int, ...] = ()
+    """Joints at which a spring or a counterbalance acts that the model lacks, in ascending order."""
     heavy: float = 1.0
     """How many times as heavy as the arm its description is. That is no fault, and gains of all efforts look alike."""
 
@@ -89,10 +91,16 @@ class Hypothesis:
             for name in ("percent", "compensated", "gravity", "payload", "delay")
             if getattr(self, name) != getattr(right, name)
         ]
+        without += [self.with_spring(joint, False) for joint in self.springs]
         for i in range(n):
             gains = [(*self.gains[:i], gain, *self.gains[i + 1 :]) for gain in _simpler(self.gains[i])]
             without += [replace(self, gains=each) for each in gains]
         return tuple(without)
+
+    def with_spring(self, joint: int, there: bool = True) -> Hypothesis:
+        """Return the hypothesis with or without a spring at a joint."""
+        others = tuple(each for each in self.springs if each != joint)
+        return replace(self, springs=tuple(sorted((*others, joint))) if there else others)
 
     @property
     def free_gains(self) -> int:
@@ -105,7 +113,7 @@ class Hypothesis:
         signs = [np.sign(x) * (1 + (abs(x) != 1.0)) for x in (self.common_gain, *self.gains)]
         mounted = self.gravity != UPRIGHT
         faults = self.percent, mounted, self.compensated, bool(self.payload), self.delay != 0.0
-        return (self.states, self.efforts, *signs, *faults)
+        return (self.states, self.efforts, *signs, *faults, self.springs)
 
     @property
     def cycles(self) -> tuple[tuple[int, ...], ...]:

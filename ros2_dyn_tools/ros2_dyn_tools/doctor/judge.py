@@ -20,6 +20,8 @@ FAULT_PRICE = 10.0
 """Logarithm of the odds against a fault, before the recording is seen."""
 GAIN_PRICE = 5.0
 """What a gain costs besides, because it may be any."""
+SPRING_DOUBT = 0.3
+"""Standard deviation of a spring's effort at 0, and of its stiffness per radian or metre, as fractions of the limit."""
 NEVER = -1e12
 """Evidence of what cannot be: that efforts of a joint that has none are those of another."""
 
@@ -48,7 +50,7 @@ class Judge:
         self._doubts = doubts
         self._doubt = doubt(model)
         self._columns = lru_cache(maxsize=64)(lambda order: Columns(model, samples, order, self._indices))
-        self._evidence = lru_cache(maxsize=256)(self._make_evidence)
+        self._evidence = lru_cache(maxsize=1024)(self._make_evidence)
         self._tip = model.link_frame(None)
         self.mean = lru_cache(maxsize=16)(self._mean)
         self._measured = lru_cache(maxsize=64)(lambda delay: samples.effort_at(self._indices, delay))
@@ -102,6 +104,10 @@ class Judge:
         """Return the efforts of the weight per unit of gravity, shape (m, n, 3)."""
         return self._columns(hypothesis.states).weight_effort
 
+    def spring_columns(self, hypothesis: Hypothesis) -> Array:
+        """Return the efforts of a spring per unit of its stiffness and of its effort at 0, shape (m, n, 2)."""
+        return self._columns(hypothesis.states).spring
+
     def friction_columns(self, hypothesis: Hypothesis) -> Array:
         """Return the efforts of friction per unit of its parameters, shape (m, n, 6)."""
         return self._columns(hypothesis.states).friction
@@ -127,18 +133,21 @@ class Judge:
     def _of(self, hypothesis: Hypothesis) -> list[JointEvidence]:
         # What a driver compensates is the description's weight: the doubt of the true one stays.
         gravity = tuple(np.round(hypothesis.gravity, 2).tolist())
-        return self._evidence(hypothesis.states, gravity)
+        springs = hypothesis.springs
+        return [self._evidence(hypothesis.states, gravity, j, j in springs) for j in range(self.model.n)]
 
-    def _make_evidence(self, order: tuple[int, ...], gravity: tuple[float, ...]) -> list[JointEvidence]:
+    def _make_evidence(
+        self, order: tuple[int, ...], gravity: tuple[float, ...], joint: int, spring: bool
+    ) -> JointEvidence:
         columns, t = self._columns(order), self.samples.t[self._indices]
-        bodies = (columns.inertia + columns.weight @ np.array(gravity)) * self._doubt
+        limit, speed = float(self.limit[joint]), columns.speed[:, joint]
+        doubtful = [columns.inertia[:, joint] + columns.weight[:, joint] @ np.array(gravity)]
         if gravity != UPRIGHT:  # weights of an upright arm may be in the efforts, too: by a driver's own model
-            bodies = np.concatenate([bodies, columns.weight @ np.array(UPRIGHT) * self._doubt], axis=-1)
-        friction, speed = columns.friction, columns.speed
-        power = np.stack([np.mean(speed**2, axis=0), np.mean(speed, axis=0)], axis=-1)[:, DISSIPATIVE]
-        return [
-            JointEvidence(
-                t, bodies[:, j], friction[:, j], power=power[j], limit=float(self.limit[j]), doubts=self._doubts
-            )
-            for j in range(self.model.n)
-        ]
+            doubtful.append(columns.weight[:, joint] @ np.array(UPRIGHT))
+        doubtful = [each * self._doubt for each in doubtful]
+        if spring:
+            doubtful.append(SPRING_DOUBT * limit * columns.spring[:, joint])
+        power = np.array([np.mean(speed**2), np.mean(speed)])[DISSIPATIVE]
+        return JointEvidence(
+            t, np.hstack(doubtful), columns.friction[:, joint], power=power, limit=limit, doubts=self._doubts
+        )

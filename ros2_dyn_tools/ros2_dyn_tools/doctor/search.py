@@ -16,6 +16,7 @@ from ros2_dyn_tools.doctor import (
     mounting,
     swapped_joints,
     unknown_payload,
+    unknown_spring,
 )
 from ros2_dyn_tools.doctor.hypothesis import Hypothesis
 from ros2_dyn_tools.doctor.judge import FAULT_PRICE, Judge
@@ -30,7 +31,7 @@ MORE = (1.0, 1.3, 1.6)
 """Factors by which a gain of all joints is more than the one that fits without a payload."""
 QUICK_SAMPLES, THOROUGH_SAMPLES = 80, 200
 """Samples that are compared while searching, and in the end."""
-MODULES = (effort_gain, effort_meaning, mounting, delay, unknown_payload, swapped_joints)
+MODULES = (effort_gain, effort_meaning, mounting, delay, unknown_payload, unknown_spring, swapped_joints)
 
 
 def search(judge: Judge) -> list[Hypothesis]:

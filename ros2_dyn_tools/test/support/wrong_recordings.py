@@ -24,6 +24,8 @@ class Wrong:
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     """In the base frame, m/s^2: the arm is mounted otherwise."""
     compensated: bool = False
+    springs: tuple[tuple[int, float], ...] = ()
+    """Joints with a spring that rests in the middle of the motion, and its stiffness, N m/rad or N/m."""
     external: float = 0.0
     """Standard deviation of efforts that are noise alone, N m."""
     delay: float = 0.0
@@ -52,6 +54,7 @@ class Wrong:
         else:
             found = {("sign", j) for j in self.signs} if len(self.signs) < n else {("sign", None)}
             found |= {("gain", j) for j, _ in self.gains}
+            found |= {("spring", j) for j, _ in self.springs}
             found |= {("gain", None)} if self.percent or self.gain != 1 else set()
             wrong = {
                 "payload": self.payload,
@@ -80,6 +83,9 @@ def wrong_recording(model: RobotModel, recording: Recording, what: Wrong, seed: 
         effort = effort + np.stack([np.interp(t, motion.t, x) for x in extra.T], axis=1)
     if what.compensated:
         effort = effort - gravity(model, q)
+    stiffness = np.zeros(model.n)
+    stiffness[[joint for joint, _ in what.springs]] = [each for _, each in what.springs]
+    effort = effort + stiffness * (q - np.mean(q, axis=0))
     if what.external:
         effort = np.random.default_rng(seed).normal(0, what.external, effort.shape)
     effort = np.stack([np.interp(t - what.delay, t, x) for x in effort.T], axis=1)

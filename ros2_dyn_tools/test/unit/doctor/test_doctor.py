@@ -96,6 +96,14 @@ def test_what_is_done_to_a_recording_of_a_real_arm_is_told_and_nothing_else(arm,
     assert (result.missed, result.false, result.far) == (set(), set(), set()), findings
 
 
+def test_a_counterbalance_is_told_with_its_stiffness_and_not_as_a_tilted_base():
+    wrong = wrong_recording(MODEL, RECORDING, Wrong(springs=((1, 60.0),)))
+    (found,) = diagnose(MODEL, wrong).findings
+    assert (found.code, found.joint) == ("spring", MODEL.joint_names[1])
+    assert found.value == pytest.approx(60.0, rel=0.3)
+    assert found.confidence > 0.9
+
+
 def test_efforts_that_are_a_little_too_small_are_a_note_that_asks_for_a_known_load():
     report = diagnose(MODEL, RECORDING._replace(effort=RECORDING.effort / 1.6))
     assert [each.code for each in report.findings] == ["ok"]
