@@ -68,7 +68,7 @@ class StatePlausibility:
     """
 
     def __init__(self, limits: PlausibilityLimits) -> None:
-        self.limits = limits
+        self.limits, self._smooth = limits, 0.2 * limits.tolerance
         n = len(limits.joint_names)
         ranges = zip(limits.lower, limits.upper)
         self._ranges = [_widened(a, b) for a, b in ranges]
@@ -140,8 +140,8 @@ class StatePlausibility:
 
     def _smooth_rates(self, qd: Sequence[float]) -> tuple[float, ...]:
         """Return the rates of positions that changed smoothly, and the velocities of the others, each (n,), rad/s."""
-        rough = 0.2 * self.limits.tolerance
-        return tuple(rate if r <= rough else told for rate, r, told in zip(self._rates, self._rough, qd))
+        parts = zip(self._rates, self._rough, qd)
+        return tuple(rate if rough <= self._smooth else told for rate, rough, told in parts)
 
     def _disbelieves(self, now: float) -> bool:
         return len(self._misfits) == DISBELIEF_COUNT and now - self._misfits[0] < DISBELIEF_TIME
@@ -166,7 +166,7 @@ class StatePlausibility:
         bent = 0.5 * dt * abs(qd - qd_before) + bend
         fits = abs(error) <= tolerance + bent
         rough = min(max(abs(moved - rate * dt) - bend, self._rough[i] * 0.1 / (0.1 + dt)), tolerance)
-        self._rough[i], smooth = rough, rough <= 0.2 * tolerance  # a single step of noise is, by chance
+        self._rough[i], smooth = rough, rough <= self._smooth  # a single step of noise is, by chance
         if not fits or (smooth and abs(error) > tolerance + bend):  # a velocity jumps, and the position goes on
             name = limits.joint_names[i]
             text = f"'{name}' moved by {moved:.4g} rad or m within {dt:.4f} s, with a velocity of {qd:.4g}"
@@ -174,7 +174,7 @@ class StatePlausibility:
                 return text
             self._wrong_velocity, self._wrong_velocity_at = text, now
         slipped, unexplained = self._slipped[i] * (1 - dt / SLIP_TIME), abs(step) - bent
-        if not smooth and unexplained > 0.2 * tolerance:
+        if not smooth and unexplained > self._smooth:
             slipped += copysign(unexplained, step)
             if abs(slipped) > tolerance:
                 steps = f"{slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
