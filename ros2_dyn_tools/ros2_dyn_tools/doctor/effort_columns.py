@@ -45,7 +45,7 @@ class Columns:
         """Efforts of unit inertial parameters without gravity, shape (m, n, 10 b)."""
         self.weight: Array = _filtered(np.moveaxis(weight, 0, -1), samples.step)[indices]
         """Efforts of unit inertial parameters per unit of gravity, shape (m, n, 10 b, 3)."""
-        self.spring: Array = np.stack([q, np.ones_like(q)], axis=-1)[indices]
+        self.spring: Array = _filtered(np.stack([q, np.ones_like(q)], axis=-1), samples.step)[indices]
         """Efforts of a spring in each joint per unit of its stiffness and of its effort at 0, shape (m, n, 2)."""
         self.friction: Array = samples.friction[indices][:, list(order)]
         """See `Samples.friction`."""
