@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Duration
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from ros2_dyn_interfaces.srv import ListControllers as ListMockControllers
@@ -15,58 +14,12 @@ from ros2_dyn_interfaces.srv import SwitchController as SwitchMockController
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_dyn.errors import ProcessError
-from ros2_dyn.ros.coroutines import Answer
+from ros2_dyn.ros.coroutines import Waiter
 from ros2_dyn.runtime.handover_protocol import Controller, Refused
 
 Publishers = dict[str, Publisher]
 LIST, SWITCH = "controller_manager/list_controllers", "controller_manager/switch_controller"
 """Services of a manager, relative to the namespace of the node; another one's by remapping."""
-ANSWER_TIME = 5.0
-"""Time within which a manager has to answer, s."""
-
-
-class Waiter:
-    """Lets coroutines of a node wait for a time, or for a condition."""
-
-    def __init__(self, node: Node, now: Callable[[], float]) -> None:
-        """Make it; `close` ends it.
-
-        Args:
-            node: whose timer lets the coroutines go on.
-            now: the time, s.
-        """
-        self._node, self._now = node, now
-        self._turn = Answer[None]()
-        self._timer = node.create_timer(0.01, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-    async def pause(self, seconds: float) -> None:
-        """Wait for a time, s."""
-        await self._until(lambda: False, seconds)
-
-    async def wait_for(self, condition: Callable[[], object]) -> None:
-        """Wait until a condition holds.
-
-        Raises:
-            Refused: it does not within the time for an answer.
-        """
-        await self._until(condition, ANSWER_TIME)
-        if not condition():
-            raise Refused(f"no answer within {ANSWER_TIME:g} s")
-
-    def wake(self, *_: Any) -> None:
-        """Look now whether what is awaited is there."""
-        if not self._turn.given:
-            self._turn.give(None)
-
-    def close(self) -> None:
-        """End."""
-        self._node.destroy_timer(self._timer)
-
-    async def _until(self, condition: Callable[[], object], seconds: float) -> None:
-        deadline = self._now() + seconds
-        while not condition() and self._now() < deadline:
-            self._turn = Answer[None]()
-            await self._turn
 
 
 class ControllerManager:
@@ -109,31 +62,19 @@ class ControllerManager:
             self._publishers[topic] = self._node.create_publisher(JointTrajectory, topic, 1)
         return self._publishers[topic]
 
-    async def _call(self, client: Any, **fields: Any) -> Any:
-        """Return the response of a service as soon as it comes: an activated controller waits for its trajectory."""
-        await self._waiter.wait_for(client.service_is_ready)
-        future = client.call_async(client.srv_type.Request(**fields))
-        future.add_done_callback(self._waiter.wake)
-        try:
-            await self._waiter.wait_for(future.done)
-        except Refused:
-            client.remove_pending_request(future)
-            raise
-        return future.result()
-
 
 class Ros2ControlManager(ControllerManager):
     """ros2_control's controller_manager."""
 
     async def list(self) -> Sequence[Controller]:
         """Return the controllers."""
-        listed = (await self._call(self._list)).controller
+        listed = (await self._waiter.call(self._list)).controller
         names = {each.name for each in listed}
         return [_controller(each, names) for each in listed]
 
     async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
         """Switch controllers; Humble's response does not say why one fails."""
-        response = await self._call(
+        response = await self._waiter.call(
             self._switch,
             activate_controllers=list(activate),
             deactivate_controllers=list(deactivate),
@@ -149,7 +90,7 @@ class MockArmManager(ControllerManager):
 
     async def list(self) -> Sequence[Controller]:
         """Return the controllers."""
-        listed = (await self._call(self._list)).controllers
+        listed = (await self._waiter.call(self._list)).controllers
         return [
             Controller(each.name, each.active, tuple(each.joints), each.takes_efforts, each.takes_trajectories)
             for each in listed
@@ -157,7 +98,7 @@ class MockArmManager(ControllerManager):
 
     async def switch(self, activate: Sequence[str], deactivate: Sequence[str]) -> None:
         """Switch controllers."""
-        response = await self._call(self._switch, controller="".join(activate), deactivate=list(deactivate))
+        response = await self._waiter.call(self._switch, controller="".join(activate), deactivate=list(deactivate))
         if not response.success:
             raise Refused(response.message)
 

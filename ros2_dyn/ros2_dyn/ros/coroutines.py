@@ -12,8 +12,14 @@ from collections.abc import Callable, Coroutine, Generator
 from traceback import format_exc
 from typing import Any, Generic, TypeVar
 
+from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from ros2_dyn.runtime.handover_protocol import Refused
+
+ANSWER_TIME = 5.0
+"""Time within which a service of another node has to answer, s."""
 T = TypeVar("T")
 
 
@@ -51,6 +57,66 @@ def start(coroutine: Coroutine[Answer[Any], None, None]) -> None:
         coroutine.send(None).when_given(lambda: start(coroutine))
     except StopIteration:
         return
+
+
+class Waiter:
+    """Lets coroutines of a node wait for a time, or for a condition."""
+
+    def __init__(self, node: Node, now: Callable[[], float]) -> None:
+        """Make it; `close` ends it.
+
+        Args:
+            node: whose timer lets the coroutines go on.
+            now: the time, s.
+        """
+        self._node, self._now = node, now
+        self._turn = Answer[None]()
+        self._timer = node.create_timer(0.01, self.wake, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    async def pause(self, seconds: float) -> None:
+        """Wait for a time, s."""
+        await self._until(lambda: False, seconds)
+
+    async def wait_for(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition holds.
+
+        Raises:
+            Refused: it does not within the time for an answer.
+        """
+        await self._until(condition, ANSWER_TIME)
+        if not condition():
+            raise Refused(f"no answer within {ANSWER_TIME:g} s")
+
+    def wake(self, *_: Any) -> None:
+        """Look now whether what is awaited is there."""
+        if not self._turn.given:
+            self._turn.give(None)
+
+    def close(self) -> None:
+        """End."""
+        self._node.destroy_timer(self._timer)
+
+    async def call(self, client: Client, **fields: Any) -> Any:
+        """Return the response of a service as soon as it comes: an activated controller waits for its trajectory.
+
+        Raises:
+            Refused: there is none within the time for an answer.
+        """
+        await self.wait_for(client.service_is_ready)
+        future = client.call_async(client.srv_type.Request(**fields))
+        future.add_done_callback(self.wake)
+        try:
+            await self.wait_for(future.done)
+        except Refused:
+            client.remove_pending_request(future)
+            raise
+        return future.result()
+
+    async def _until(self, condition: Callable[[], object], seconds: float) -> None:
+        deadline = self._now() + seconds
+        while not condition() and self._now() < deadline:
+            self._turn = Answer[None]()
+            await self._turn
 
 
 class LateService:

@@ -44,9 +44,11 @@ from ros2_dyn.ros.messages import hybrid_sample, joint_sample, payload_message, 
 from ros2_dyn.ros.node_base import LATCHED, run_node
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.ros.parameters import changed_settings, declare_settings
+from ros2_dyn.ros.payload_service import tell_driver
 from ros2_dyn.ros.services import fill_dynamics, fill_jacobian, fill_residuals, fill_torque, respond
 from ros2_dyn.ros.trajectory_process import TrajectoryProcess
 from ros2_dyn.runtime import PayloadQuestion, PayloadRequest, Reply
+from ros2_dyn.runtime.handover_protocol import Refused
 from ros2_dyn.runtime.inputs import (
     CollisionCalibration,
     CollisionReset,
@@ -208,28 +210,44 @@ class DynamicsNode(ServedNode):
 
     async def _set_payload(self, request: SetPayload.Request, response: SetPayload.Response) -> SetPayload.Response:
         try:
-            payload = payload_request(request)
+            problem = await self._carry(payload_request(request))
         except InputError as error:
-            return _filled(response, Reply(None, error))
-        return _filled(response, await self._driver.request(payload))
+            problem = str(error)
+        response.success, response.message = not problem, problem
+        return response
 
     async def _estimate_payload(
         self, request: EstimatePayload.Request, response: EstimatePayload.Response
     ) -> EstimatePayload.Response:
         """Observe a motion, publish what is carried, and set it if that is asked for."""
-        driver = self._driver
-        reply = await driver.request(PayloadQuestion(request.link, request.duration, request.tare))
+        reply = await self._driver.request(PayloadQuestion(request.link, request.duration, request.tare))
         if reply.error is not None or reply.value is None:
             return _filled(response, reply)
-        found = reply.value
-        response.payload = payload_message(found)
+        link, _, found = reply.value
+        response.payload = payload_message(reply.value)
         self._payload.publish(response.payload)
-        if request.apply:
-            payload = PayloadRequest(found.link, found.payload.parameters.tolist(), MIN_RAMP_TIME)
-            reply = await driver.request(payload)
-        response = _filled(response, reply)
-        response.message = f"{found.payload}" + (f"; it is not set: {reply.error}" if reply.error else "")
+        payload = PayloadRequest(link, found.parameters.tolist(), MIN_RAMP_TIME)
+        problem = await self._carry(payload) if request.apply else ""
+        response.success = not problem
+        response.message = f"{found}; {problem}" if problem else str(found)
         return response
+
+    async def _carry(self, payload: PayloadRequest) -> str:
+        """Set a payload here and in the driver; return why that failed, or an empty string."""
+        reply = await self._driver.request(payload)
+        if reply.error is not None:
+            return f"it is not set: {reply.error}"
+        robot = self._runtime.require_robot("link")
+        if not (service := robot.settings.outputs.payload_service):
+            return ""
+        try:
+            if self._runtime.commands:
+                raise Refused(f"its efforts would change at once while {self._runtime.mode} commands")
+            carried = payload._replace(link=robot.payload.link)
+            await tell_driver(self, service, carried, robot.model, self._driver.now)
+        except (Ros2DynError, Refused) as error:
+            return f"it is set here, but the driver is not told: {error}"
+        return ""
 
     async def _reset_collision(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         reply = await self._driver.request(CollisionReset())

@@ -16,8 +16,8 @@ from ros2_dyn.control.events import Event, Level
 from ros2_dyn.control.modes import HANDOVER_MODE
 from ros2_dyn.control.modes.base import HandoverStep
 from ros2_dyn.errors import MessageError, ProcessError
-from ros2_dyn.ros.controller_manager import Waiter, find_manager
-from ros2_dyn.ros.coroutines import LateService
+from ros2_dyn.ros.controller_manager import find_manager
+from ros2_dyn.ros.coroutines import LateService, Waiter
 from ros2_dyn.ros.node_driver import NodeDriver
 from ros2_dyn.runtime.handover import UNKNOWN, give_back, take_over
 from ros2_dyn.runtime.handover_protocol import ArmView, CommandedArm, Controllers, Outcome, Refused

@@ -33,11 +33,7 @@ class DescriptionSettings(Group, name="", title="Description"):
     robot_description: str = parameter(
         "", "Robot as URDF text. Empty: from `urdf_file`, or else from the topic `robot_description`.", read_only=True
     )
-    urdf_file: str = parameter(
-        "",
-        "Path of a URDF file, or of a xacro file (.xacro). Empty: none.",
-        read_only=True,
-    )
+    urdf_file: str = parameter("", "Path of a URDF file, or of a xacro file (.xacro). Empty: none.", read_only=True)
 
 
 @dataclass(frozen=True)
@@ -238,6 +234,11 @@ class OutputSettings(Group, name="outputs", title="Outputs"):
         "Folder of the MCAP files of the last minute of inputs and decisions before each stop; it keeps the newest 20, "
         "200 MB at most. Empty: `black_box` in the ROS log folder. none: no files are written.",
         read_only=True,
+    )
+    payload_service: str = parameter(
+        "",
+        "Service of the driver that is told each payload that is set, in monitor: franka_msgs/srv/SetLoad or "
+        "ur_msgs/srv/SetPayload. Empty: none.",
     )
 
 
