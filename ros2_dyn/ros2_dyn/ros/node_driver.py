@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
+from threading import Thread
 from typing import TypeVar
 
 from std_msgs.msg import String
@@ -29,6 +30,7 @@ from ros2_dyn.ros.trigger_service import TriggerService
 from ros2_dyn.runtime import ArmRuntime, FailsafeConfig, Input, Reply, Request, Update
 from ros2_dyn.runtime.inputs import ClockJump, CommandExpired, FailsafeArmed, StatePublishers, TimePassed
 from ros2_dyn.runtime.robot_dynamics import RobotDynamics
+from ros2_dyn.runtime.robot_kernels import RobotKernels
 from ros2_dyn.runtime.runtime_clock import RuntimeClock
 from ros2_dyn.runtime.update import Work
 
@@ -126,6 +128,9 @@ class NodeDriver:
 
     def _use_robot(self, robot: RobotDynamics) -> None:
         """Make the outputs of another robot."""
+        if self._robot is None or robot.kernels is not self._robot.kernels:
+            # in a thread of its own: a mode need not wait for it, and neither does the end of the process
+            Thread(target=_compile, args=(robot.kernels,), name="compiler", daemon=True).start()
         self._robot = robot
         if self.outputs is None or not self.outputs.matches(robot):
             if self.outputs is not None:
@@ -236,3 +241,8 @@ class NodeDriver:
         self.output.failsafe.trigger()
         self._worker.shutdown(wait=False, cancel_futures=True)
         self._black_box.close(self.now())
+
+
+def _compile(kernels: RobotKernels) -> None:
+    with compiling_aside():
+        kernels.compile_c()

@@ -20,7 +20,7 @@ from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.command_interface import CommandConversion, command_limits
 from ros2_dyn.runtime.effort_convention import total_effort
 from ros2_dyn.runtime.payload_ramp import PayloadRamp
-from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, link_frame, robot_kernels, terms_kernel
+from ros2_dyn.runtime.robot_kernels import ALL_TERMS, RobotKernels, link_frame, robot_kernels
 from ros2_dyn.runtime.settings import Settings
 from ros2_dyn.runtime.states import DesiredState, MeasuredState, SynchronizedState
 
@@ -155,8 +155,7 @@ class RobotDynamics:
 
     def all_terms(self, state: MeasuredState, qdd: list[float], now: float) -> dict[str, Any]:
         """Return every term of the equation of motion at a state, by name: `ALL_TERMS`."""
-        kernel = terms_kernel(self.model, self.payload.link)
-        values = kernel(state.q, state.qd, qdd, self.settings.robot.gravity, self.payload.at(now))
+        values = self.kernels.all_terms(state.q, state.qd, qdd, self.settings.robot.gravity, self.payload.at(now))
         return dict(zip(ALL_TERMS, values))
 
     def arm_state(self, state: MeasuredState, terms: Terms, now: float, lead: float = 0.0) -> ArmState:

@@ -14,7 +14,7 @@ from ros2_dyn_interfaces.srv import GetDynamics
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8MultiArray
 
-from driven_arms import HOME, MODEL
+from driven_arms import HOME, MODEL, StandingArm
 from driver import NAMES, URDF, Driver
 from ros2_dyn.dynamics import gravity
 from ros2_dyn.kernels.tape import Tape, description_hash
@@ -61,6 +61,31 @@ def test_description_on_the_topic_is_used_and_a_wrong_one_is_not(listener, start
     tape = Tape.from_bytes(bytes(tapes[-1].data))
     assert tape.description == description_hash(heavier)
     assert_allclose(tape.evaluate(q=HOME)["gravity"], expected, rtol=0, atol=1e-10)
+    driver.close()
+
+
+WAITING_COMPILER = """#!/bin/sh
+case "$*" in *--version*) exit;; esac
+touch {folder}/begun
+while [ ! -e {folder}/go ]; do sleep 0.05; done
+exec cc "$@"
+"""
+
+
+def test_node_commands_before_a_compiler_is_done_and_goes_over_to_what_it_made(listener, tmp_path, monkeypatch):
+    """Of a robot that nobody has compiled here before."""
+    compiler, cache = tmp_path / "compiler", tmp_path / "cache"
+    compiler.write_text(WAITING_COMPILER.format(folder=tmp_path))
+    compiler.chmod(0o700)
+    for name, value in {"CC": str(compiler), "CFLAGS": "-O0", "ROS2_DYN_CACHE": str(cache)}.items():
+        monkeypatch.setenv(name, value)
+    driver = Driver.of(listener, StandingArm(speed=0.0))
+    driver.until((tmp_path / "begun").exists, "nothing is compiled")
+    assert driver.set_mode("gravity").success
+    waiting = driver.play(10)
+    (tmp_path / "go").touch()
+    driver.until(lambda: len(list(cache.glob("kernel_*.so"))) == 5, "the compiler does not get on")
+    assert_allclose(driver.play(10)[-1], waiting[-1], rtol=0, atol=1e-10)
     driver.close()
 
 

@@ -11,6 +11,7 @@ from math import inf
 from typing import Any, Literal
 
 from ros2_dyn.errors import ProcessError
+from ros2_dyn.kernels.compile_aside import compiles_aside
 from ros2_dyn.model import RobotModel
 from ros2_dyn.model.spatial import Array
 from ros2_dyn.runtime.arm_runtime import ArmRuntime
@@ -120,6 +121,8 @@ class SimulatedNode:
             self.state = "running"
             self.link = self.link._replace(failsafe_alive=True, failsafe_commands=False)
             self.runtime = self._make_runtime(self.description, self.settings)
+            if compiles_aside() and self.runtime.robot is not None:
+                self.runtime.robot.kernels.compile_c()
             self._record("node", "started")
             self._tell_link()
 
