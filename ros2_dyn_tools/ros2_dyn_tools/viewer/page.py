@@ -108,7 +108,7 @@ class Page:
         self.extra()
 
     def _write(self, picture: Picture) -> None:
-        _set(self._banner, status_panel.banner(picture.status))
+        _set(self._banner, status_panel.banner(picture))
         _set(self._facts, status_panel.facts(picture))
         _set(self._problems, status_panel.problems(picture.status))
         label, fine = status_panel.fine(picture.status)

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ros2_dyn_tools.viewer.picture import ERROR, OK, STALE, WARN, Diagnostic, Picture, Status
+import numpy as np
+
+from ros2_dyn_tools.viewer.picture import ERROR, OK, STALE, THRESHOLD, WARN, Diagnostic, Picture, Status
 
 LEVELS = {ERROR: ("error", "#d9261c"), WARN: ("warning", "#c77700"), STALE: ("stale", "#868e96"), OK: ("ok", "#2b8a3e")}
 """Word and colour of each level, the worst first."""
@@ -14,11 +16,13 @@ MAX_TEXT = 300
 """Characters of a text that comes from outside."""
 
 
-def banner(status: Status) -> str:
+def banner(picture: Picture) -> str:
     """Return whether the robot collides, as HTML."""
-    if not status.collision:
-        return _box("#ebfbee", "#2b8a3e", "No collision", "")
-    link = status.contact_link
+    if not picture.status.collision:
+        if np.any(np.isfinite(picture.efforts[THRESHOLD])):
+            return _box("#ebfbee", "#2b8a3e", "No collision", "")
+        return _box("#f1f3f5", "#495057", "Collisions are not watched", "no joint has a threshold")
+    link = picture.status.contact_link
     where = f"on <b>{_text(link)}</b>, or further out" if link else "contact link not known"
     return _box("#d9261c", "#ffffff", "COLLISION", where)
 

@@ -3,7 +3,18 @@
 
 import numpy as np
 
-from ros2_dyn_tools.viewer.picture import CURVES, ERROR, OK, STALE, WARN, Diagnostic, LinkWrench, Picture, Status
+from ros2_dyn_tools.viewer.picture import (
+    CURVES,
+    ERROR,
+    OK,
+    STALE,
+    THRESHOLD,
+    WARN,
+    Diagnostic,
+    LinkWrench,
+    Picture,
+    Status,
+)
 from ros2_dyn_tools.viewer.plots import filled
 from ros2_dyn_tools.viewer.status_panel import banner, facts, fine, problems
 
@@ -17,9 +28,15 @@ def picture(status: Status, external=None) -> Picture:
 
 
 def test_banner_tells_a_collision_and_its_link():
-    assert "No collision" in banner(Status())
-    assert "COLLISION" in banner(Status(collision=True))
-    assert "forearm" in banner(Status(collision=True, contact_link="forearm"))
+    assert "COLLISION" in banner(picture(Status(collision=True)))
+    assert "forearm" in banner(picture(Status(collision=True, contact_link="forearm")))
+
+
+def test_banner_tells_no_collision_only_where_a_joint_has_a_threshold():
+    calm = picture(Status())
+    assert "not watched" in banner(calm)
+    calm.efforts[THRESHOLD, 1] = 5.0
+    assert "No collision" in banner(calm)
 
 
 def test_facts_begin_with_node_mode_last_stop_and_force():
@@ -56,7 +73,7 @@ def test_node_without_diagnostics_is_told():
 def test_text_from_outside_is_never_markup():
     said = (Diagnostic(HOSTILE, WARN, HOSTILE), Diagnostic(HOSTILE, OK, HOSTILE))
     status = Status(HOSTILE, HOSTILE, True, HOSTILE, said, HOSTILE, HOSTILE)
-    for text in (banner(status), facts(picture(status)), problems(status), fine(status)[1]):
+    for text in (banner(picture(status)), facts(picture(status)), problems(status), fine(status)[1]):
         assert "<img" not in text
         assert "&lt;img" in text
 
