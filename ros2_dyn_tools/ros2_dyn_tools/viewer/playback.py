@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ros2_dyn_tools.viewer.picture import EffortWindow, Picture, ShownRobot
+from ros2_dyn_tools.viewer.plots import SPAN
 from ros2_dyn_tools.viewer.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ class PlaybackSource:
     can_reset = False
 
     def __init__(self, timeline: Timeline) -> None:
+        """Stand where the plots, which end at the shown moment, are full, or at the end of what is shorter."""
         self.timeline, self.player = timeline, Player(timeline.duration)
+        self.player.seek(SPAN, 0.0)
 
     @property
     def robot(self) -> ShownRobot:
@@ -89,11 +92,11 @@ class PlaybackPanel:
         folder.visible, folder.label = True, "Playback"
         with folder:
             self._toggle = gui.add_button("Play")
-            self._slider: Any = gui.add_slider("time, s", 0.0, max(player.duration, STEP), STEP, 0.0)
+            self._slider: Any = gui.add_slider("time, s", 0.0, max(player.duration, STEP), STEP, player.at(0.0))
             speeds = ("0.1 x", "0.25 x", "0.5 x", "1 x", "2 x", "5 x", "20 x")
             speed = gui.add_dropdown("speed", speeds, initial_value="1 x")
         self._label = "Play"
-        self._shown, self._sought_at = 0.0, 0.0
+        self._shown, self._sought_at = player.at(0.0), 0.0
         self._toggle.on_click(lambda _: self._switch())
 
         # In the server's loop, in the order in which they come: the newest place counts.
