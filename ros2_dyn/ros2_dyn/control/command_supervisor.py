@@ -254,16 +254,19 @@ class CommandSupervisor:
         stop, last = self._stop, self._limiter.last
         assert self.carried is not None
         assert last is not None
+        if np.any(given.misplaced):  # what the model says there carries no arm
+            stop.hold.take_up(self.carried - stop.hold.holding(given.gravity))
+        else:
+            stop.hold.take_up(stop.hold.at_rest(given.softened) + given.unloaded)
         lag = self._slewing(stop.hold.carrying(given.damped + given.walls)) if self._lag is None else self._lag
-        stop.hold.take_up(stop.hold.at_rest(given.softened) + given.unloaded)
         if given.contested:  # or what was wound up against the other would throw the arm when that ends
             stop.hold.forget()
         speed = self._motion.speed(WINDOW)
-        speed = np.abs(seen.qd) if speed is None else speed
+        speed = np.abs(seen.qd) if speed is None else np.where(given.misplaced, np.abs(seen.qd), speed)
         loose = (lag > WINDOW) | stop.hold.pulls_against(given.walls, given.state.q) | seen.inert | given.doubtful
         spring = stop.spring(seen, given, self.limits, loose=loose, speed=speed, last=last)
-        carrying = self.carried if given.misplaced else stop.hold.carrying(given.gravity)  # with what springs just lost
-        damped = stop.without(given.damped + given.walls + (carrying - given.gravity))
+        carrying = stop.hold.carrying(given.gravity)  # with what springs just lost
+        damped = stop.without(stop.hold.carrying(given.damped + given.walls))
         braking = self._limiter.saturate(damped + stop.without(spring))
         turning = float(np.max(self.limits.effort / self.limits.slew_rate))
         driving = last - self._limiter.saturate(carrying)
@@ -273,8 +276,7 @@ class CommandSupervisor:
         holding = stop.without(carrying + stop.hold.at_rest(spring + given.walls))  # also where nothing is seen
         if self.phase == "ending":
             return self._end_at_rest(holding, seen.now)
-        if not given.misplaced:
-            self.carried = holding
+        self.carried = holding
         command = self._limiter.slew(braking, seen.now)
         self._lag = self._slewing(braking)
         return command

@@ -28,8 +28,8 @@ class Finding(NamedTuple):
     """Why no mode may go on with it, though its velocities, or `rates`, brake the arm; empty where one may."""
     rates: Sequence[float] = ()
     """What brakes the arm: filtered differences of the positions where these fit, rad/s or m/s, shape (n,)."""
-    misplaced: bool = False
-    """Whether its positions are in doubt, so that nothing is held or carried there."""
+    misplaced: Sequence[bool] = ()
+    """Which of its positions are in doubt, so that nothing is held there, shape (n,); empty: none."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class StatePlausibility:
     Positions that have changed smoothly for 0.1 s, and not as the velocities say, are believed: their rates replace the
     velocities, so that an arm whose driver tells wrong velocities can be braked; those of the other joints stay. Steps
     within the tolerance add up. An encoder that slips again and again tells right velocities, which brake the arm, and
-    positions that are to hold nothing, whatever the velocities are.
+    positions that are to hold nothing; those of other joints hold these, unless velocities are wrong.
 
     Every state shows a speed, too: no velocity hides a motion that the positions prove, however small the lie is.
     """
@@ -93,6 +93,7 @@ class StatePlausibility:
         self._rates, self._rate_error = [0.0] * n, [inf] * n
         self._wrong_velocity, self._wrong_velocity_at = "", -inf
         self._slip, self._slip_at = "", -inf
+        self._stepped_at = [-inf] * n
 
     def unwrapped(self, q: list[float]) -> list[float]:
         """Return positions, rad or m, shape (n,), with the turns of continuous joints that go on from what fitted."""
@@ -124,6 +125,7 @@ class StatePlausibility:
             problem = self._compare(i, stamp, q[i], qd[i], now)
             self._problems[i] = problem or frozen
             misfit = misfit or problem
+            self._stepped_at[i] = now if problem else self._stepped_at[i]
         if misfit:
             self._misfits.append(now)
             self._last_misfit = misfit
@@ -131,12 +133,14 @@ class StatePlausibility:
             return Finding(next(filter(None, self._problems)))
         disbelieved, slips = self._disbelieves(now), now - self._slip_at < DISBELIEF_TIME
         if now - self._wrong_velocity_at < DISBELIEF_TIME:
-            return Finding("", self._wrong_velocity, self._smooth_rates(qd), misplaced=disbelieved or slips)
+            misplaced = (True,) * len(qd) if disbelieved or slips else ()
+            return Finding("", self._wrong_velocity, self._smooth_rates(qd), misplaced)
+        misplaced = tuple(now - at < DISBELIEF_TIME for at in self._stepped_at)
         if disbelieved:
             count, time = DISBELIEF_COUNT, DISBELIEF_TIME
             text = f"{count} states of the last {time:g} s do not fit, the last: {self._last_misfit}"
-            return Finding("", text, qd, misplaced=True)
-        return Finding("", self._slip, qd, misplaced=True) if slips else Finding()
+            return Finding("", text, qd, misplaced)
+        return Finding("", self._slip, qd, misplaced) if slips else Finding()
 
     def _smooth_rates(self, qd: Sequence[float]) -> tuple[float, ...]:
         """Return the rates of positions that changed smoothly, and the velocities of the others, each (n,), rad/s."""
@@ -179,6 +183,7 @@ class StatePlausibility:
             if abs(slipped) > tolerance:
                 steps = f"{slipped:.4g} rad or m in small steps within {SLIP_TIME:g} s"
                 self._slip, self._slip_at = f"'{limits.joint_names[i]}' slipped by {steps}", now
+                self._stepped_at[i] = now
         # velocities that did not fit are doubted until they have fitted for a while
         bound = tolerance if fits else 2 * tolerance
         self._keep(i, stamp, q, qd, error=min(max(error, -bound), bound), slipped=slipped)

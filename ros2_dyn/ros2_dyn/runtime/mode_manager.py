@@ -122,6 +122,7 @@ class ModeManager:
             rate = arm.loop._replace(gain=1.0).rate(STOP_DAMPING)
             damped = robot.as_commanded(gravity_compensation(state, rate), state.gravity)
             rivals = bool(self.link.other_publishers)
+            misplaced = np.array(observed.state.measured.misplaced or [False] * len(state.q))
             given = BrakeInput(
                 state,
                 rate,
@@ -132,8 +133,8 @@ class ModeManager:
                 softened=0.0 if self._braked is None else softened(arm, self._braked),
                 unloaded=robot.unloaded(state.q, arm.now if self._braked is None else self._braked.now, arm.now),
                 pushed=observer.is_pushed(arm),
-                misplaced=observed.state.measured.misplaced,
-                doubtful=bool(arm.velocity_problem),
+                misplaced=misplaced,
+                doubtful=bool(arm.velocity_problem) and not misplaced.any(),
                 contested=rivals and arm.doubt is not None,
             )
             effort = supervisor.brake(seen, given)

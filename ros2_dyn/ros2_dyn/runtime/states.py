@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ros2_dyn.control.arm import DesiredState as DesiredState
@@ -29,8 +30,8 @@ class MeasuredState(NamedTuple):
     """Why its positions and velocities do not fit, so that a mode has to stop.
 
     Where only velocities are wrong and the arm is commanded, they are rates of positions."""
-    misplaced: bool = False
-    """Whether its positions are in doubt, too, so that nothing is held or carried there."""
+    misplaced: Sequence[bool] = ()
+    """Which of its positions are in doubt, too, so that nothing is held there, shape (n,); empty: none."""
     shown_qd: list[float] | None = None
     """The velocities nearest to `qd` that the positions allow, rad/s or m/s, (n,); None: nothing is known of that."""
     believed_q: list[float] | None = None

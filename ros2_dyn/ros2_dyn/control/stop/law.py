@@ -82,6 +82,10 @@ class Hold:
         """Return what carries the arm where the model says `gravity`; each N m or N, shape (n,)."""
         return gravity if self.correction is None else gravity + self.correction
 
+    def holding(self, gravity: Array) -> Array:
+        """Return what carries the arm, with what springs held joints at rest with until now; each N m or N, (n,)."""
+        return self.carrying(gravity) + (0.0 if self._spring is None else self.at_rest(self._spring))
+
     def pulls_against(self, effort: Array, q: Array) -> Array:
         """Return which springs pull against an effort, N m or N, at positions, rad or m, each (n,): shape (n,), bool.
 
@@ -99,6 +103,7 @@ class Hold:
         loose: Array,
         moves: Array,
         dt: float,
+        anew: Array | bool = False,
     ) -> Array:
         """Return the efforts of the springs at a state, N m or N, shape (n,).
 
@@ -113,6 +118,7 @@ class Hold:
             moves: joints that no friction holds, shape (n,), bool: the others are held where they are, and add nothing
                 to the sum.
             dt: time since the state before, s.
+            anew: joints that are held where they are in each state, with what has held them, shape (n,), bool.
 
         Returns:
             The efforts; zeros where nothing is known of the delay.
@@ -127,7 +133,7 @@ class Hold:
         most = limits.slew_rate * 1.5 / rate
         if self._spring is not None:
             thrown = (self._stretch * qd < 0) & (self._way * qd <= 0) & (np.minimum(speed, np.abs(qd)) > FAST)
-            spent = thrown | (~moves & (np.abs(self._spring) >= most))
+            spent = thrown | anew | (~moves & (np.abs(self._spring) >= most))
             lost = self._spring - position_hold(arm.M, np.where(spent, 0.0, self._stretch), rate, most)
             self.correction = self.carrying(np.where(loose, 0.0, lost))
             self.anchor, self._way = np.where(spent, q, self.anchor), np.where(spent, 0.0, self._way)

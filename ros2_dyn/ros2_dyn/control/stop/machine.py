@@ -141,7 +141,9 @@ class Stop:
         dt, self._at = min(max(at - self._at, 0.0), WINDOW), at
         self._response.observe(arm, last, dt)
         moves = speed >= REST_SPEED
-        return self.hold.spring(arm, given.rate, limits, speed=speed, loose=loose, moves=moves, dt=dt)
+        return self.hold.spring(
+            arm, given.rate, limits, speed=speed, loose=loose, moves=moves, dt=dt, anew=given.misplaced
+        )
 
     def judge(
         self, motion: ArmMotion, seen: SeenState, given: BrakeInput, *, turning: float, driving: Array
@@ -168,7 +170,8 @@ class Stop:
         since, told = at - self._since, np.abs(arm.qd)
         if since < 0:
             return None
-        speed = told if given.misplaced else motion.speed(WINDOW)  # an encoder that slips moves no arm
+        speed = motion.speed(WINDOW)
+        speed = None if speed is None else np.where(given.misplaced, told, speed)  # an encoder that slips moves no arm
         fastest = float(np.max(told if speed is None else np.maximum(speed, told)))
         if self._reference is None:
             self._reference = np.full_like(arm.qd, fastest)
@@ -179,7 +182,7 @@ class Stop:
         if speed is None:
             return None
         if self.phase == "holding":
-            return self._leaves_rest(arm.q, pushed)
+            return self._leaves_rest(given, pushed)
         if self.phase in ("braking", "leaving") and motion.at_rest(REST_DISTANCE, PROOF_TIME):
             self._rested_at = arm.q
             if not pushed:  # by a hand that bears a part of the arm
@@ -225,9 +228,10 @@ class Stop:
         """Leave joints without effort, shape (n,), bool."""
         self._released = joints
 
-    def _leaves_rest(self, q: Array, pushed: bool) -> StopFailure | None:
+    def _leaves_rest(self, given: BrakeInput, pushed: bool) -> StopFailure | None:
         assert self._rested_at is not None
-        travel = np.abs(q - self._rested_at)
+        self._rested_at = np.where(given.misplaced, given.state.q, self._rested_at)
+        travel = np.abs(given.state.q - self._rested_at)
         if np.all(travel <= MAX_TRAVEL):
             return None
         if pushed:

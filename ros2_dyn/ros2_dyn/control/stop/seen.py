@@ -52,8 +52,8 @@ class BrakeInput(NamedTuple):
     """What gravity compensation has just lost because another payload is declared, N m or N, shape (n,)."""
     pushed: bool = False
     """Whether something outside drives the arm, as far as can be seen: a hand, or an error of the model."""
-    misplaced: bool = False
-    """Whether positions are in doubt: the arm is carried by what carried it until then."""
+    misplaced: Array | bool = False
+    """Which positions are in doubt, shape (n,), bool: the arm is carried by what carried it until then."""
     doubtful: bool = False
     """Whether velocities are not those of the positions: the arm is damped, and nothing is held that may be a lie."""
     contested: bool = False

@@ -164,6 +164,16 @@ def test_small_steps_of_an_encoder_add_up(step, every, sign):
     assert "in small steps" in slips(10 * [sign * step], every)[0]
 
 
+@pytest.mark.parametrize("steps", [[0.04, 0.04, 0.04], [0.4]], ids=["in small steps", "at once"])
+def test_only_the_position_that_slipped_is_in_doubt(steps):
+    stream, doubted, q = Stream(timeout=0.1), set(), 0.0
+    for k in range(400):
+        q += steps.pop(0) if steps and k % 50 == 25 else 0.0
+        stream.send((q, 0.3 * k * PERIOD), (0.0, 0.3))
+        doubted.add(tuple(stream.found.misplaced))
+    assert doubted == {(), (True, False)}
+
+
 def test_small_steps_to_and_fro_and_noise_do_not():
     assert not slips(20 * [0.04, -0.04], 0.2)
     assert not slips(10 * [0.0], 1.0, noise=1e-3)

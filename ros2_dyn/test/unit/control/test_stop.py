@@ -19,7 +19,7 @@ from ros2_dyn.control.stop.seen import BrakeInput, SeenState
 LIMITS = CommandLimits(("a", "b"), np.array([100.0, 100.0]), np.array([1000.0, 1000.0]), np.array([9.0, 9.0]))
 RATE = 15.0
 """Rate of the damping, 1/s."""
-NOBODY, EVERYBODY = np.zeros(2, dtype=bool), np.ones(2, dtype=bool)
+NOBODY, FIRST, EVERYBODY = np.array([False, False]), np.array([True, False]), np.array([True, True])
 ANY = np.full(2, np.inf)
 """A speed that bounds no velocity."""
 
@@ -46,8 +46,10 @@ class Joints:
         self.velocity_error = 0.0
         self.slip = np.zeros(2)
         """By how much the encoders are off, rad."""
-        self.misplaced = False
-        """Whether the supervisor is told that they are."""
+        self.misplaced = NOBODY
+        """Of which the supervisor is told that they may be, shape (2,), bool."""
+        self.gravity = np.zeros(2)
+        """Effort that carries the joints by their model, N m."""
         self.wall = 0.0
         """Stiffness of a soft wall of the first joint at 0, N m/rad."""
         self.noise, self.rng = 0.0, np.random.default_rng(1)
@@ -75,10 +77,10 @@ class Joints:
             if supervisor.is_active:
                 command = supervisor.follow(self.wanted, np.zeros(2), self.now)
             elif supervisor.stops:
-                damped = -self.damping * qd
+                damped = self.gravity - self.damping * qd
                 walls = np.array([-self.wall * max(q[0], 0.0), 0.0])
                 given = BrakeInput(
-                    *(made_up(np.eye(2), q, qd), self.rate, np.zeros(2), damped, walls, self.obeyed),
+                    *(made_up(np.eye(2), q, qd), self.rate, self.gravity, damped, walls, self.obeyed),
                     pushed=self.pushed,
                     misplaced=self.misplaced,
                 )
@@ -246,13 +248,52 @@ def test_stop_is_judged_by_velocities_while_an_encoder_slips(speed, fails):
     joints = Joints()
     joints.run(0.2)
     joints.stop()
-    joints.misplaced = True
+    joints.misplaced = FIRST
     for _ in range(2):
         joints.slip[0] += 0.045
         joints.run(0.25)
     joints.qd[0] = speed
     joints.run(0.1)
     assert bool(joints.failures) == fails
+
+
+@pytest.mark.parametrize("weight", [5.0, -5.0])
+def test_springs_hold_the_other_joints_while_an_encoder_slips(weight):
+    """Damping alone let each joint go whose weight changed: 0.3 rad within a second, and the brakes were called."""
+    joints = Joints()
+    joints.run(0.2)
+    joints.stop()
+    joints.misplaced = FIRST
+    joints.run(0.1)
+    joints.weight[1] = weight
+    joints.run(1.0)
+    assert np.all(np.abs(joints.qd) < 0.05)
+    assert abs(joints.q[1]) < 0.15
+    assert not joints.failures
+
+
+def test_model_of_an_arm_whose_encoder_slips_moves_no_joint_then_or_later():
+    """Its gravity is that of another posture. It counted at once where the wrong position was believed."""
+    joints = stopped(weight=8.0)
+    joints.run(1.0)
+    before = joints.q.copy()
+    joints.misplaced, joints.slip, joints.gravity = FIRST, np.array([0.4, 0.0]), np.array([6.0, -4.0])
+    joints.run(0.5)
+    joints.misplaced = NOBODY
+    joints.run(0.5)
+    assert_allclose(joints.q, before, atol=0.003)
+
+
+def test_encoder_that_slips_far_calls_no_brakes_of_a_joint_that_is_held():
+    joints = stopped(speed=0.0)
+    assert joints.phase == "holding"
+    joints.misplaced = FIRST
+    for _ in range(10):
+        joints.slip[0] += 0.04
+        joints.run(0.2)
+    joints.misplaced = NOBODY
+    joints.run(0.5)
+    assert (joints.phase, joints.failures) == ("holding", 0)
 
 
 def test_velocity_that_no_position_shows_sends_no_spring_away():
