@@ -66,6 +66,15 @@ def efforts_in_force(record: Record) -> Array:
     return commands.effort[0] + np.vstack([np.zeros_like(stiffness), np.cumsum(change, axis=0)])
 
 
+def coasted(record: Record) -> Array:
+    """Return how far joints would be that kept, without states, the speed when they ended, rad or m, shape (m, n)."""
+    motion = record.motion
+    blind = motion.silence > record.declared.state_timeout
+    seen = np.maximum.accumulate(np.where(blind, 0, np.arange(len(blind))))
+    ways = np.diff(motion.t, prepend=motion.t[:1])[:, None] * np.abs(motion.qd[seen])
+    return np.cumsum(np.where(blind[:, None], ways, 0.0), axis=0)
+
+
 def spans(chosen: Array) -> Array:
     """Return where instants are chosen: first, and one beyond the last, shape (k, 2)."""
     return np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int))).reshape(-1, 2)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ros2_dyn.model.spatial import Array
-from ros2_dyn_tools.campaign.broken import Broken, ahead, efforts_in_force, first, lasting, spans, worst
+from ros2_dyn_tools.campaign.broken import Broken, ahead, coasted, efforts_in_force, first, lasting, spans, worst
 from ros2_dyn_tools.campaign.promise import Disturbances, Promise, promise
 from ros2_dyn_tools.campaign.record import Motion, Record
 
@@ -171,11 +171,11 @@ def rest(seconds: float) -> Promise:
 
 @promise
 def travel(record: Record, disturbing: Disturbances) -> Iterator[Broken]:
-    """No joint goes farther than {MAX_TRAVEL:g} rad after a stop."""
-    motion = record.motion
+    """No joint goes farther than {MAX_TRAVEL:g} rad after a stop, besides what its speed makes while no states come."""
+    motion, alone = record.motion, coasted(record)
     calm, since = _calm(record, disturbing)
-    way = np.where(calm[:, None], np.abs(motion.q - motion.q[since]), 0.0)
-    yield from worst(record, motion.t, way, MAX_TRAVEL)
+    way = np.abs(motion.q - motion.q[since]) - (alone - alone[since])
+    yield from worst(record, motion.t, np.where(calm[:, None], way, 0.0), MAX_TRAVEL)
 
 
 @promise

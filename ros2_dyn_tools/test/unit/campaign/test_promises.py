@@ -158,6 +158,23 @@ def test_arm_that_is_not_seen_goes_no_farther_and_is_found_at_rest_when_it_is_se
         assert len(list(check(record, during))) == 0
 
 
+@pytest.mark.parametrize(
+    ("before", "blind", "after", "broken"),
+    [(1.0, 1.0, 0.0, 0), (0.5, 1.0, 0.0, 1), (0.0, 0.5, 0.0, 1), (1.0, 1.0, 1.0, 1)],
+    ids=["goes on", "speeds up", "moves off", "is not braked"],
+)
+def test_arm_goes_on_with_its_speed_without_states_and_no_farther(before, blind, after, broken):
+    """Nothing brakes an arm that is not seen, which stops because of that."""
+    t = 0.01 * np.arange(400)
+    unseen = (t >= 1.0) & (t < 2.0)
+    record = moving(
+        np.select([t < 1.0, unseen, t < 2.5], [before, blind, after]), np.where(t < 1.0, "gravity", "stopped")
+    )
+    declared = replace(record.declared, state_timeout=0.1)
+    record = replace(record, declared=declared, motion=replace(record.motion, silence=np.where(unseen, 1.0, 0.0)))
+    assert len(list(promises.travel.check(record, NOTHING))) == broken
+
+
 @pytest.mark.parametrize(("before", "broken"), [(0.0, 1), (1.0, 0)])
 def test_stopped_arm_that_was_slow_stays_slow_and_a_fast_one_is_braked(before, broken):
     t = 0.01 * np.arange(300)
