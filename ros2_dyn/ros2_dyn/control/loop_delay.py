@@ -62,6 +62,11 @@ class LoopDelay:
         return max(self.declared + self.ahead, self._shown, self.way.delay)
 
     @property
+    def answer_time(self) -> float:
+        """Time within which measured efforts follow the commands, s; the longest looked for where none shows."""
+        return min(self.longest, MAX_COMMAND_DELAY) if self.way.shows else MAX_COMMAND_DELAY
+
+    @property
     def clock_problem(self) -> str:
         """What is wrong with the stamps, in words; empty: nothing that matters."""
         if self.ahead <= 0.002:  # s
@@ -89,18 +94,20 @@ class CommandDelay:
         """Compare efforts with these commands."""
         self.delay = 0.0
         """The newest estimate that is certain, s; 0 before."""
+        self.shows = False
+        """Whether an estimate was certain."""
         self._commands = commands
         self._delays = np.arange(0.0, MAX_COMMAND_DELAY, RESOLUTION)
         self.begin()
 
     def begin(self) -> None:
         """Take notice that commands begin; the estimate stays, and is believed from now on."""
-        self._believed, self._obeyed = self.delay, True
+        self._believed, self._obeyed = (self.delay, self.shows), True
         self._restart()
 
     def disbelieve(self) -> None:
         """Forget what was found since commands began, and find nothing until they begin again: they are not obeyed."""
-        self.delay, self._obeyed = self._believed, False
+        (self.delay, self.shows), self._obeyed = self._believed, False
 
     def _restart(self) -> None:
         self._at = self._begun = -inf
@@ -145,3 +152,4 @@ class CommandDelay:
             # States cannot tell delays apart between which no command was sent: the shortest of them counts.
             best = int(np.argmax(self._mismatch <= least + 1e-6 * self._variance))
             self.delay = float(self._delays[best]) + (RESOLUTION if best else 0.0)
+            self.shows = True

@@ -142,7 +142,8 @@ class ArmObserver:
             self.loop.on_effort(exerted, robot.limits.effort)
         contact, acts = mode is not None and mode.needs.contact, stopped if mode is None else mode.needs.walls
         wrench = np.zeros(6) if mode is None else mode.wrench
-        doubt = self._monitor.check(observed, state, wrench, contact_expected=contact)
+        late = self.loop.delay.answer_time
+        doubt = self._monitor.check(observed, state, wrench, contact_expected=contact, late=late)
         if doubt is not None and doubt.kind == CONTROLLER_DOES_NOT_FOLLOW:
             self.loop.on_disobedience()
         return self._snapshot(

@@ -13,6 +13,7 @@ from ros2_dyn.audit.strength import motor_effort
 from ros2_dyn.control.arm_state import ArmState
 from ros2_dyn.control.command_history import CommandHistory
 from ros2_dyn.control.events import Violation
+from ros2_dyn.control.loop_delay import MAX_COMMAND_DELAY
 from ros2_dyn.control.model_doubt import (
     CONTROLLER_DOES_NOT_FOLLOW,
     MODEL_DOUBTED,
@@ -214,9 +215,9 @@ class ModelMonitor:
         if afresh:
             self._observer = MomentumObserver(BANDWIDTH)
 
-    def _followed(self, observed: Observed) -> tuple[Array, Array]:
-        """Return the smallest and the largest command that a measured effort may follow, N m or N, each (n,)."""
-        return self._commands.since(observed.state.measured.measured_at - 0.12)  # s, by which it is late at most
+    def _followed(self, observed: Observed, late: float = MAX_COMMAND_DELAY) -> tuple[Array, Array]:
+        """Return the smallest and the largest command that an effort may follow, N m or N, each (n,), by a time, s."""
+        return self._commands.since(observed.state.measured.measured_at - late)
 
     def is_inert(self, observed: Observed) -> bool:
         """Return whether the joints exert nothing although efforts are commanded; False where unmeasured.
@@ -260,7 +261,9 @@ class ModelMonitor:
         external = np.array(self._observer.value)
         return len(external) == len(qd) and bool(np.any(external * np.sign(qd) > self._allowed(np.abs(qd).tolist())))
 
-    def check(self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool) -> Violation | None:
+    def check(
+        self, observed: Observed, arm: ArmState, wrench: Array, *, contact_expected: bool, late: float
+    ) -> Violation | None:
         """Return what is doubted at a state while commands leave.
 
         Args:
@@ -268,10 +271,11 @@ class ModelMonitor:
             arm: the state of the arm there.
             wrench: wrench that the tip is to exert, N and N m, shape (6,).
             contact_expected: whether the mode expects contact.
+            late: time within which measured efforts follow the commands, s.
         """
         robot, measured, terms = self._known, observed.state.measured, observed.terms
         t, allowed = 1e-9 * measured.stamp, self._allowed(measured.qd)
-        low, high = (each.tolist() for each in self._followed(observed))  # floats are quicker here
+        low, high = (each.tolist() for each in self._followed(observed, late))  # floats are quicker here
         last, exerted, own = self._commands.last, self._exerted(observed), self._own(observed)
         assert last is not None
         applied = last.tolist()

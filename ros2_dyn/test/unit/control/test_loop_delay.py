@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ros2_dyn.control.command_history import CommandHistory
-from ros2_dyn.control.loop_delay import RESOLUTION, CommandDelay, LoopDelay
+from ros2_dyn.control.loop_delay import MAX_COMMAND_DELAY, RESOLUTION, CommandDelay, LoopDelay
 
 
 def test_history_gives_the_command_that_was_held():
@@ -85,6 +85,19 @@ def estimate(delay: float, noise: float = 0.0, amplitude: float = 1.0, period: f
 def test_measured_efforts_show_the_delay_of_commands(delay, noise):
     """It is rounded up, and counts the period in which a command is sent after the measurement."""
     assert delay <= estimate(delay, noise) <= delay + 0.004 + 2 * RESOLUTION
+
+
+def test_efforts_may_follow_by_the_longest_delay_that_is_looked_for_until_they_show_theirs():
+    rng, commands = np.random.default_rng(1), CommandHistory(0.24)
+    loop, sent = LoopDelay(commands, 0.1), np.cumsum(rng.normal(size=(500, 1)), axis=0)
+    allowed = []
+    for k, command in enumerate(sent):
+        loop.on_state(0.004 * k, 0.004 * k)
+        loop.way.on_effort(0.004 * k, sent[max(k - 3, 0)], np.array([20.0]))
+        commands.add(0.004 * k, command)
+        allowed.append(loop.answer_time)
+    assert set(allowed[:25]) == {MAX_COMMAND_DELAY}
+    assert 0.008 < allowed[-1] < 0.03
 
 
 @pytest.mark.parametrize("delay", [0.008, 0.06])

@@ -273,6 +273,21 @@ def test_a_controller_that_was_never_active_is_noticed_once_the_commands_differ_
     assert outcome.travel < 0.05
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_controller_that_ignores_commands_for_a_moment_is_noticed_before_they_come_into_force(seed):
+    """A drive holds what it was sent last. The spring of `impedance` grows meanwhile, and would throw a light arm."""
+    arm = nominal_arm("so101")
+    settings = Settings.from_values({"robot.joints": arm.joint_names, "friction.transition_velocity": 0.05})
+    targets, driver = TargetQuality(amplitude=0.15, frequency=1.0), DriverQuality(rate=250.0, effort_noise=0.01)
+    world = make_world(arm, arm, settings, seed, targets, driver, random_home(arm, np.random.default_rng(seed)))
+    world.at(ENTERED, lambda: world.want_mode("impedance"))
+    world.run(CHANGED)
+    assert world.node.mode == "impedance"
+    world.node.awaits_reply, world.listening = True, False
+    world.run(CHANGED + 0.1)
+    assert world.node.runtime.reason.startswith(CONTROLLER_DOES_NOT_FOLLOW)
+
+
 @pytest.mark.parametrize("mode", part(MODES, 1, 2))
 def test_a_payload_that_falls_is_noticed(mode):
     world = make_world(LOADED, ARM)
