@@ -195,21 +195,7 @@ def test_terminated_group_leaves_a_resting_arm(begin):
 
 
 def test_interrupted_node_is_replaced_until_the_arm_rests(begin):
-    """Ctrl-C. A process that was killed before has stopped the mode, and another one serves the next."""
-    driver = begin()
-    os.kill(child_of(driver.process.process.pid), signal.SIGKILL)
-    driver.until(lambda: driver.mode == "stopped", "no stop")
-    assert "stopped: failsafe lost" in driver.process.printed
-    enter_force(driver)
-    driver.barrier()
-    count = len(driver.commands)
-    driver.process.process.send_signal(signal.SIGINT)
-    feed(driver, lambda: driver.process.printed.count("commands have ended") == 1, "it does not end")
-    check_ramp(driver.commands[count - 1 :], WEIGHT)
-
-
-def test_failsafe_process_without_a_heartbeat_stops_the_mode(begin):
-    """It is watched, too."""
+    """Ctrl-C. A process without a heartbeat has stopped the mode before, and another one serves the next."""
     driver = begin()
     failsafe = child_of(driver.process.process.pid)
     os.kill(failsafe, signal.SIGSTOP)
@@ -218,6 +204,12 @@ def test_failsafe_process_without_a_heartbeat_stops_the_mode(begin):
     finally:
         os.kill(failsafe, signal.SIGKILL)
     assert "stopped: failsafe lost" in driver.process.printed
+    enter_force(driver)
+    driver.barrier()
+    count = len(driver.commands)
+    driver.process.process.send_signal(signal.SIGINT)
+    feed(driver, lambda: driver.process.printed.count("commands have ended") == 1, "it does not end")
+    check_ramp(driver.commands[count - 1 :], WEIGHT)
 
 
 # --- one commander

@@ -5,6 +5,7 @@ import gc
 import os
 import random
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import pytest
 
 from ros2_dyn.kernels.cache import cache_folder
+
+# What modules are compiled to, with their rewritten assertions, is kept, but not in the checkout.
+sys.dont_write_bytecode, sys.pycache_prefix = False, str(cache_folder() / "bytecode")
 
 DOMAINS = range(1, 101)
 """Domains that tests use."""

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +26,8 @@ SPRING_DOUBT = 0.3
 """Standard deviation of a spring's effort at 0, and of its stiffness per radian or metre, as fractions of the limit."""
 NEVER = -1e12
 """Evidence of what cannot be: that efforts of a joint that has none are those of another."""
+NO_UNITS: dict[str, Any] = {"efforts": (), "gains": (), "common_gain": 1.0, "percent": False, "heavy": 1.0}
+"""What hypotheses may differ in where they give a joint the same mean and the same doubts."""
 
 
 class Judge:
@@ -52,7 +56,8 @@ class Judge:
         self._columns = lru_cache(maxsize=64)(lambda order: Columns(model, samples, order, self._indices))
         self._evidence = lru_cache(maxsize=1024)(self._make_evidence)
         self._tip = model.link_frame(None)
-        self.mean = lru_cache(maxsize=16)(self._mean)
+        self._mean = lru_cache(maxsize=64)(self._make_mean)
+        self._scores = lru_cache(maxsize=2**15)(self._make_scores)
         self._measured = lru_cache(maxsize=64)(lambda delay: samples.effort_at(self._indices, delay))
 
     def score(self, hypothesis: Hypothesis) -> float:
@@ -70,8 +75,12 @@ class Judge:
         column = hypothesis.efforts[joint] if column is None else column
         if self.silent[joint] or self.silent[column]:
             return np.full(len(scales), 0.0 if joint == column else NEVER)
-        y = self.measured(hypothesis)[:, column]
-        return self._of(hypothesis)[joint].log_likelihood(y, self.mean(hypothesis)[:, joint], scales)
+        springs = (joint,) if joint in hypothesis.springs else ()
+        return self._scores(replace(hypothesis, **NO_UNITS, springs=springs), joint, column, tuple(scales.tolist()))
+
+    def _make_scores(self, hypothesis: Hypothesis, joint: int, column: int, scales: tuple[float, ...]) -> Array:
+        y, mean = self.measured(hypothesis)[:, column], self.mean(hypothesis)[:, joint]
+        return self._of(hypothesis)[joint].log_likelihood(y, mean, np.array(scales))
 
     def score_without_model(self) -> float:
         """Return the score of the hypothesis that the efforts have nothing to do with the motion."""
@@ -86,8 +95,11 @@ class Judge:
         """Return the efforts in the recording's order and unit, shape (m, n)."""
         return self._measured(hypothesis.delay)
 
-    def _mean(self, hypothesis: Hypothesis) -> Array:
+    def mean(self, hypothesis: Hypothesis) -> Array:
         """Return the efforts of the model, friction apart, N m or N, shape (m, n)."""
+        return self._mean(replace(hypothesis, **NO_UNITS, springs=(), delay=0.0))
+
+    def _make_mean(self, hypothesis: Hypothesis) -> Array:
         columns = self._columns(hypothesis.states)
         tau = columns.inertia_effort + columns.weight_effort @ hypothesis.effective_gravity
         if hypothesis.payload:

@@ -87,7 +87,7 @@ def test_feed_forward_reduces_the_error_of_a_weak_controller_to_a_fifth():
     assert 0.01 < report["rms_error_pd"] < 0.1
 
 
-@pytest.mark.parametrize(("duration", "pace"), [(0.2, 0.1), (1.0, 5.0), (2.0, 0.0)] if FULL else [(1.0, 5.0)])
+@pytest.mark.parametrize(("duration", "pace"), [(0.2, 0.1), (1.0, 5.0), (2.0, 0.0)] if FULL else [(0.2, 5.0)])
 def test_force_presses_on_a_wall_within_2_percent_at_any_pace(duration, pace):
     report = run_mode("force", duration, pace)
     assert report["relative_error"] <= 0.02

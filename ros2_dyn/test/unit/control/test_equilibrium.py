@@ -81,13 +81,12 @@ def test_stiffness_grows_by_what_the_tank_pays_for_and_a_softer_spring_pays_back
     assert tank.energy == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_random_changes_of_stiffness_feed_no_energy_into_the_arm(seed):
+def test_random_changes_of_stiffness_feed_no_energy_into_the_arm():
     """A cart that is let go of: kinetic energy and spring never exceed the start and what the tank held at first.
 
     Without the tank they do: the stiffness grows where the spring is bent, and shrinks where it is not.
     """
-    rng, capacity, start = np.random.default_rng(seed), 0.2, 0.3
+    rng, capacity, start = np.random.default_rng(0), 0.2, 0.3
 
     def play(pays: bool) -> tuple[float, float]:
         tank, wanted, power = StiffnessTank(np.diag([50.0, 0, 0, 0, 0, 0]), capacity if pays else 1e9), 50.0, 0.0

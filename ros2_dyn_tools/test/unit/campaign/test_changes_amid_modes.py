@@ -88,7 +88,7 @@ def test_no_mode_begins_amid_the_ramp_of_a_payload(first, second):
     known, load = with_friction(ARM, *([1.0] * 6, [0.5] * 6)), Payload(1.5, [0.0, 0.0, 0.08])
     still, none = TargetQuality(amplitude=0.0, force=0.0), [0.0] * 6
     gains = {"feed_forward.stiffness": none, "feed_forward.damping": none}
-    world = ArmWorld(arm=known.carrying(load), known=known, targets=still, rate=250.0, **gains)
+    world = ArmWorld(arm=known.carrying(load), known=known, targets=still, **gains)
     world.at(0.3, lambda: world.want_mode(first))
     world.at(1.0, lambda: world.tell_payload(told(load, 3.0)))
     world.at(1.2, lambda: world.want_mode(second))
@@ -102,7 +102,7 @@ def test_no_mode_begins_amid_the_ramp_of_a_payload(first, second):
 def test_a_payload_that_is_declared_to_a_stopped_arm_changes_nothing_that_holds_it(declared, wanted):
     """It was carried twice until springs gave way, by 0.04 rad; where a mode began with it, not at all: by 0.84 rad."""
     known, load = with_friction(ARM, *([1.0] * 6, [0.5] * 6)), Payload(1.5, [0.0, 0.0, 0.08])
-    world = ArmWorld(arm=known.carrying(load), known=known, targets=TargetQuality(amplitude=0.0, force=0.0), rate=250.0)
+    world = ArmWorld(arm=known.carrying(load), known=known, targets=TargetQuality(amplitude=0.0, force=0.0))
     world.at(0.3, lambda: world.want_mode("gravity"))
     world.at(declared, lambda: world.tell_payload(told(load, 3.0)))
     world.at(2.0, lambda: world.node.input(ClockJump("by a test")))

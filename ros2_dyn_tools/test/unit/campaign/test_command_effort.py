@@ -28,7 +28,6 @@ def test_a_robot_that_compensates_its_friction_does_not_drive_itself_in_hand_gui
     world = ArmWorld(
         arm=FRICTIONLESS,
         known=ARM,
-        rate=250.0,
         contacts=[push],
         **{
             "commands.command_effort": kind,
@@ -64,7 +63,6 @@ def test_feed_forward_follows_with_a_robot_that_compensates_its_friction(law):
     world = ArmWorld(
         arm=FRICTIONLESS,
         known=ARM,
-        rate=250.0,
         **{
             "commands.command_effort": KINDS[1],
             "feed_forward.law": law,

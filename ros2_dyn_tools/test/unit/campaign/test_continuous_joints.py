@@ -28,7 +28,7 @@ def at_half_a_turn(offset: float, mode: str) -> ArmWorld:
     """Return a world in a mode, whose arm rests that far beyond half a turn, rad, and whose encoders are noisy."""
     home = [*HOME]
     home[JOINT] = np.pi + offset
-    played = ArmWorld(arm=CONTINUOUS, home=home, rate=250.0)
+    played = ArmWorld(arm=CONTINUOUS, home=home)
     played.driver.quality = replace(played.driver.quality, position_noise=1e-5)
     played.driver.faults.append(within_a_turn)
     played.want_mode(mode)

@@ -58,7 +58,7 @@ class StoppedMotion(NamedTuple):
     """Speed at the end, rad/s."""
 
 
-def world(name: str, seed: int = 1, error: float = MODEL_ERROR, rate: float = 250.0, delay=0.002, **settings) -> World:
+def world(name: str, seed: int = 1, error: float = MODEL_ERROR, rate: float = 125.0, delay=0.002, **settings) -> World:
     """Return a world of an arm with friction, whose model has errors; the home of the mock arm is its usual one."""
     rng = np.random.default_rng(seed)
     description = nominal_arm(name)
@@ -303,7 +303,7 @@ def turn_over(played: World, sign: np.ndarray) -> None:
 @pytest.mark.parametrize(("since", "speed"), [(0.7, 0.4), (0.9, 0.4), (1.0, 0.8)])
 def test_joint_whose_sign_is_wrong_is_reported_within_a_fifth_of_a_second_and_left_without_effort(since, speed):
     """Damping drives it, less its friction, and springs do: it went 25 rad/s where it was not recognised."""
-    played, joint = world("mock_arm", error=0.0), 3
+    played, joint = world("mock_arm", error=0.0, rate=250.0), 3
     sign = np.where(np.arange(played.arm_model.n) == joint, -1.0, 1.0)
     played.at(since, lambda: turn_over(played, sign))
     played.want_mode("gravity")
@@ -523,7 +523,7 @@ def test_joint_that_a_soft_wall_holds_stays_when_the_mode_is_left(force):
 
 def test_joint_that_a_mode_pushes_into_a_soft_wall_is_not_thrown_back_when_that_stops():
     """The wall pushed alone from then on: 0.12 rad, and the brakes of a light wrist were called."""
-    joint, p = 5, world("panda", 3, error=0.0, **{"impedance.stiffness": (3000.0,) * 3 + (100.0,) * 3})
+    joint, p = 5, world("panda", 3, error=0.0, rate=250.0, **{"impedance.stiffness": (3000.0,) * 3 + (100.0,) * 3})
     home = p.arm.q.copy()
     home[joint] = p.arm_model.upper[joint] - 0.1
     targets = TargetQuality(amplitude=0.3, frequency=0.3, force=0.0)

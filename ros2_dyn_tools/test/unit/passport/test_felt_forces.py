@@ -116,7 +116,7 @@ def felt_as_predicted(model, watch, tip):
 
 @pytest.mark.parametrize("name", ["simulated", *REAL_ARMS])
 def test_force_that_nine_of_ten_pushes_need_is_the_predicted_one(name):
-    model, recording = (MODEL, recorded_motion(noise=1.0)) if name == "simulated" else real_arm(name)
+    model, recording = (MODEL, recorded_motion(rate=100.0, noise=1.0)) if name == "simulated" else real_arm(name)
     model = identify_friction(model, recording.between(0.0, 0.5))
     watch = Watch.of(collision_report(model, recording))
     tip = {each.direction: each.force for each in felt_forces(model, watch) if not each.joint}
