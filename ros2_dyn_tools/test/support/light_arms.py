@@ -25,6 +25,7 @@ from ros2_dyn_tools.campaign.driver_faults import without_efforts
 from ros2_dyn_tools.campaign.simulated_node import NodeQuality
 from ros2_dyn_tools.campaign.world import World
 from ros2_dyn_tools.campaign.world_options import ChannelQuality, WorldOptions
+from tiers import FULL
 
 BEGIN = 0.3
 """When the mode is requested, s."""
@@ -237,7 +238,7 @@ class Held:
         name: str,
         home: Sequence[float],
         desired: Callable[[float], np.ndarray],
-        rate: float = 500.0,
+        rate: float = 500.0 if FULL else 250.0,
         message: Callable[[np.ndarray], PoseSample | HybridSample] | None = None,
         contacts: Sequence[Contact] = (),
         **settings: object,

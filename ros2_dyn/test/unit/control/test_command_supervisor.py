@@ -14,8 +14,6 @@ from tiers import FULL
 
 PROOF_STEPS = round(0.3 / PERIOD)
 """Number of states for which an arm that is left has to rest under the last effort."""
-WINDOW_STEPS = round(0.06 / PERIOD)
-"""Number of states over which speeds are measured."""
 
 # --- modes
 

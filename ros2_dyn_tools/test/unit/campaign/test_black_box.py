@@ -13,7 +13,6 @@ pytest.importorskip("mcap", reason="mcap is not installed")
 
 from mcap.writer import CompressionType, Writer
 
-from arm_world import timeline
 from ros2_dyn.control.events import Event
 from ros2_dyn.errors import InputError
 from ros2_dyn.runtime import ArmRuntime, CommandLink, DesiredSample, black_box, black_box_file, run_work
@@ -97,11 +96,6 @@ def test_recording_of_a_stop_is_due_once_some_time_after_it(recording):
     assert arm.box.take_stop(arm.now).reason.startswith("clock jumped")
     arm.play(2 * AFTERMATH)
     assert arm.box.take_stop(arm.now) is None
-
-
-def test_runtime_that_is_recorded_decides_what_another_does():
-    recorded, other = (play_world(3, 1, make, "right model").record for make in (RecordingRuntime, ArmRuntime))
-    assert timeline(recorded) == timeline(other)
 
 
 def test_collector_of_cycles_visits_no_records():

@@ -29,7 +29,7 @@ from ros2_dyn_tools.campaign.random_world import AFTERMATH, world_of
 from ros2_dyn_tools.campaign.runner import play_world, run_campaign, world_seeds
 from short_worlds import shorten_worlds
 
-SEED, FAULTS_PLAYED, FAULTS_PER_WORLD = 2, 9, 3
+SEED, FAULTS_PLAYED, FAULTS_PER_WORLD = 2, 6, 3
 RIGHT = "right model"
 
 

@@ -54,7 +54,7 @@ def show(name: str, what: str, loop: Loop, outcome: Outcome) -> None:
 
 @pytest.mark.parametrize(
     ("loop", "name"),
-    by_turns(loops((500.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), part(ARMS, 0, 2)),
+    by_turns(loops((250.0, LATE[2]), (125.0, LATE[7]), (250.0, LATE[11])), part(ARMS, 0, 2)),
     ids=str,
 )
 def test_force_without_contact_stays_slow_through_a_late_loop(loop, name):
@@ -65,7 +65,7 @@ def test_force_without_contact_stays_slow_through_a_late_loop(loop, name):
 
 @pytest.mark.parametrize(
     ("loop", "name"),
-    by_turns(loops((250.0, LATE[1]), (250.0, LATE[6]), (500.0, LATE[3]), (125.0, LATE[10])), part(ARMS, 0, 1)),
+    by_turns(loops((250.0, LATE[1]), (250.0, LATE[6]), (250.0, LATE[3]), (125.0, LATE[10])), part(ARMS, 0, 1)),
     ids=str,
 )
 def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_the_impact_explains(loop, name):
@@ -80,7 +80,7 @@ def test_twenty_newton_on_a_stiff_wall_through_a_late_loop_peak_no_higher_than_t
 @pytest.mark.parametrize(
     ("loop", "guided"),
     by_turns(
-        loops((500.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])),
+        loops((250.0, LATE[3]), (250.0, LATE[4]), (125.0, LATE[8])),
         part(product(["hand_guiding", "gravity"], ARMS), 0, 6),
     ),
     ids=str,

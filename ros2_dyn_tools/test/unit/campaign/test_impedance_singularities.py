@@ -12,7 +12,7 @@ from light_arms import Held, light
 from ros2_dyn.control.cartesian_impedance import displacement
 from ros2_dyn.dynamics import forward_kinematics, jacobian, mass_matrix, singular_values
 from ros2_dyn.model import RobotModel
-from tiers import FULL, part
+from tiers import part
 
 STIFF = {"impedance.stiffness": [2000.0] * 3 + [50.0] * 3, "commands.max_tip_speed": 0.5}
 SIX_WRIST = ("mock_arm", [0.0, -1.2, 1.4, -1.8, -0.5, 0.0], [0.5, -1.2, 1.4, -1.8, 0.5, 0.0])
@@ -27,7 +27,7 @@ def test_tip_goes_through_singularities_at_a_tenth_of_a_metre_per_second(name, s
     ways = [forward_kinematics(arm, a + s * (b - a))[:3, 3] for s in np.linspace(0, 1, 100)]
     duration = max(0.5, float(np.sum(np.linalg.norm(np.diff(ways, axis=0), axis=1))) / 0.1)
     desired = lambda t: forward_kinematics(arm, a + min(max((t - 1) / duration, 0.0), 1.0) * (b - a))  # noqa: E731
-    held = Held(name, start, desired, 500.0 if FULL else 250.0, **STIFF)
+    held = Held(name, start, desired, **STIFF)
     held.world.run(2.0 + duration)
     _, error, speed, sigma = np.array(held.samples).T
     print(f"{name}: largest error {1e3 * error.max():.1f} mm, at the end {1e3 * error[-1]:.2f} mm, {duration:.1f} s")
@@ -94,7 +94,7 @@ def test_seven_axis_arm_goes_through_its_wrist_singularity_as_fast_as_elsewhere(
     for s in np.linspace(0, half, 11):
         start = reaching(arm, on_line(pose, line, -s), start)
     desired = lambda t: on_line(pose, line, float(np.clip((t - BEGIN) * SPEED - half, -half, half)))  # noqa: E731
-    held = Held("panda", start.tolist(), desired, 250.0, **STIFF)
+    held = Held("panda", start.tolist(), desired, **STIFF)
     held.world.run(BEGIN + 2 * half / SPEED + 0.3)
     _, error, speed, sigma = np.array(held.samples).T
     expected = lag(mass_along(arm, start, line))

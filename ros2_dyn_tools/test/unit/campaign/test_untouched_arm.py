@@ -79,7 +79,7 @@ def leave_alone(
         settings: parameters.
     """
     settings = Settings.from_values({"robot.joints": arm.joint_names, "collision.bandwidth": 0.0} | settings)
-    driver, still = DriverQuality(250.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
+    driver, still = DriverQuality(125.0, 1e-5, 1e-3, effort_unit=unit), TargetQuality(amplitude=0.0, force=0.0)
     options = WorldOptions(settings, driver, ChannelQuality(), ChannelQuality(), still)
     drawn = [AppliedForce(arm.default_tip, (0.0, hand, 0.0), start=ENTERED, duration=1.0)] if hand else []
     world = World(seed, arm, random_home(arm, np.random.default_rng(seed)), options, known, contacts=drawn)
