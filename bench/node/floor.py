@@ -35,7 +35,7 @@ class Floor(Node):
         self._wrenches = [WrenchStamped() for _ in links]
         for message, link in zip(self._wrenches, links):
             message.header.frame_id = link
-        self._markers = WrenchMarkers(links)
+        self._markers = WrenchMarkers([joint.name for joint in model.joints], links)
         self._efforts = [self.create_publisher(JointState, f"~/{topic}", 10) for topic in EFFORT_TOPICS]
         self._out = [self.create_publisher(WrenchStamped, f"~/joint_wrench/{name}", 10) for name in model.joint_names]
         self._marker_out = self.create_publisher(MarkerArray, "~/wrench_markers", 10)

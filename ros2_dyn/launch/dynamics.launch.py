@@ -69,13 +69,10 @@ ARGUMENTS = [
 RVIZ_TOPICS = [
     "robot_description",
     "joint_states",
-    *(f"dynamics/{name}" for name in ("wrench_markers", "external_wrench", "external_effort")),
+    *(f"dynamics/{name}" for name in ("wrench_markers", "external_effort")),
     *(f"dynamics/{name}" for name in ("inverse_dynamics", "gravity", "coriolis", "friction")),
 ]
-"""Topics with absolute names in the RViz configuration; they are remapped so that a namespace applies.
-
-Those of single joint wrenches are not: `ros2_dyn layouts --namespace` writes a configuration that has them.
-"""
+"""Topics with absolute names in the RViz configuration; they are remapped so that a namespace applies."""
 REMAPPED = ("desired", "desired_wrench", "command", "trajectory_with_effort")
 """Topics of the node that launch arguments connect."""
 

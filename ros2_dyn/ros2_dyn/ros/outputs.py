@@ -23,6 +23,10 @@ from ros2_dyn.runtime.update import Step
 
 EFFORT_TOPICS = ("inverse_dynamics", "gravity", "coriolis", "friction")
 """Their order is that of the fields of `Terms`."""
+ORANGE = ColorRGBA(r=1.0, g=0.5, b=0.0, a=0.9)
+RED = ColorRGBA(r=0.9, g=0.15, b=0.15, a=0.9)
+BLUE = ColorRGBA(r=0.1, g=0.4, b=1.0, a=0.9)
+"""Colours of forces through joints, of the external force, and of moments."""
 
 
 class Output:
@@ -53,9 +57,10 @@ class Outputs:
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._key = _key(robot)
         model = robot.model
-        self._effort = effort_template(model.joint_names, model.base_link)  # RViz drops messages without a frame
+        # RViz waits until it knows where the frame of a message is, and draws then at all joints: not the base's frame.
+        self._effort = effort_template(model.joint_names, robot.tip_link)
         self._wrenches = [wrench_template(link) for link in model.child_links]
-        self._markers = WrenchMarkers(model.child_links)
+        self._markers = WrenchMarkers([joint.name for joint in model.joints], model.child_links)
         self._effort_outputs = [Output(node, JointState, topic) for topic in EFFORT_TOPICS]
         self._wrench_outputs = [Output(node, WrenchStamped, f"joint_wrench/{joint.name}") for joint in model.joints]
         self._marker_output = Output(node, MarkerArray, "wrench_markers")
@@ -104,12 +109,12 @@ class CollisionOutputs:
     def __init__(self, node: Node, robot: RobotDynamics) -> None:
         self._node = node
         self._names, self._base = robot.model.joint_names, robot.model.base_link
-        self._effort = effort_template(self._names, self._base)
+        self._effort = effort_template(self._names, robot.tip_link)
         self._wrench = wrench_template(robot.tip_link)
         self._states: dict[str, MessageTemplate] = {}
         """By contact link."""
         # Longer arrows than those of joint wrenches, which carry the weight.
-        self._markers = WrenchMarkers([robot.tip_link], scale=0.01, prefix="external_")
+        self._markers = WrenchMarkers(["external"], [robot.tip_link], scale=0.01, color=RED)
         self._effort_output = Output(node, JointState, "external_effort")
         self._state_output = Output(node, CollisionState, "collision")
         self._wrench_output = Output(node, WrenchStamped, "external_wrench")
@@ -151,26 +156,29 @@ class CollisionOutputs:
 
 
 class WrenchMarkers:
-    """Wrenches as arrows in RViz, at the origin of the link: forces in orange, moments in blue; one message for all."""
+    """Wrenches as arrows in RViz, at the origin of the link: a force and a blue moment each; one message for all."""
 
-    def __init__(self, links: Sequence[str], scale: float = 0.002, prefix: str = "") -> None:
+    def __init__(
+        self, names: Sequence[str], links: Sequence[str], scale: float = 0.002, color: ColorRGBA = ORANGE
+    ) -> None:
         """Make the arrows.
 
         Args:
+            names: namespaces of the wrenches, which RViz shows and hides one by one.
             links: frames of the wrenches.
             scale: length of the arrows of forces, m/N.
-            prefix: of the namespaces "force" and "moment", by which RViz tells markers apart.
+            color: of the arrows of forces.
         """
         self._scales = (scale, 5.0 * scale)  # of forces and moments
         self._message = MarkerArray()
         self._next = 0.0
-        kinds = (("force", ColorRGBA(r=1.0, g=0.5, a=0.9)), ("moment", ColorRGBA(r=0.1, g=0.4, b=1.0, a=0.9)))
-        for i, link in enumerate(links):
-            for kind, color in kinds:
+        for name, link in zip(names, links):
+            for i, each in enumerate((color, BLUE)):
                 marker = Marker(
-                    ns=prefix + kind, id=i, type=Marker.ARROW, action=Marker.ADD, color=color, points=[Point(), Point()]
+                    ns=name, id=i, type=Marker.ARROW, action=Marker.ADD, color=each, points=[Point(), Point()]
                 )
                 marker.header.frame_id = link
+                marker.frame_locked = True  # drawn at the newest transform, which is older than the stamp
                 marker.pose.orientation.w = 1.0
                 marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.024, 0.03  # shaft, head, and its length
                 self._message.markers.append(marker)

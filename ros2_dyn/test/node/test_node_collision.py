@@ -121,7 +121,7 @@ def test_push_at_the_tip_is_estimated_published_and_latched(driver):
     f = wrench.wrench.force
     assert_allclose([f.x, f.y, f.z], R.T @ FORCE, rtol=0, atol=3.0)  # damped, and a little late
     markers = driver.listener.received["dynamics/wrench_markers"]
-    shown = lambda: any(marker.ns == "external_force" for array in markers for marker in array.markers)  # noqa: E731
+    shown = lambda: any(marker.ns == "external" for array in markers for marker in array.markers)  # noqa: E731
     driver.until(shown, "no marker of the external wrench")
     residuals = lambda: driver.listener.call(GetCollisionResiduals, "dynamics/get_collision_residuals")  # noqa: E731
     driver.until(lambda: residuals().external_wrench.header.frame_id == MODEL.default_tip, "no wrench in the answer")

@@ -118,7 +118,23 @@ def test_joint_wrenches_are_in_the_frames_of_their_child_links(driver):
     driver.until(of_joints, "no markers but those of the external wrench")
     arrows = of_joints()[-1]
     expected = joint_wrenches(MODEL, HOME, np.zeros(6), np.zeros(6))[2]
-    assert_allclose([arrows[4].points[1].x, arrows[4].points[1].z], 0.002 * expected[[0, 2]], rtol=0, atol=0.01)
+    force, moment = (each for each in arrows if each.ns == "elbow_joint")
+    assert_allclose([force.points[1].x, force.points[1].z], 0.002 * expected[[0, 2]], rtol=0, atol=0.01)
+    assert_allclose([moment.points[1].x, moment.points[1].z], 0.01 * expected[[3, 5]], rtol=0, atol=0.01)
+    assert force.header.frame_id == moment.header.frame_id == "forearm_link"
+
+
+def test_what_is_drawn_beside_the_robot_is_drawn_where_the_robot_is(driver):
+    """The transforms of robot_state_publisher are older than the newest messages: their rate is 20 Hz.
+
+    RViz draws a marker at the newest transform if it is locked to its frame, and may hide it otherwise. It draws
+    circles of efforts at all joints once it knows where the message's own frame is: that has to move with the arm.
+    """
+    messages = driver.newest(driver.step(), *(f"dynamics/{name}" for name in EFFORTS))
+    assert {message.header.frame_id for message in messages} == {MODEL.default_tip}
+    markers = driver.listener.received[MARKERS]
+    driver.until(lambda: markers, "no markers")
+    assert all(each.frame_locked for array in markers for each in array.markers)
 
 
 def test_tables_of_the_page_of_the_node_are_its_topics_and_services(driver):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ros2_dyn layouts`: configurations of RViz, Foxglove and PlotJuggler that show the node and any arm.
 
-The files in `config` of ros2_dyn show the mock arm. What they have for its first joint is repeated for each joint.
+The files in `config` of ros2_dyn show the mock arm. What they have for its first joint is repeated for each one.
 
 Sources: the panels in Lichtblick's `suite-base/src/panels`, and `xmlLoadState` of PlotJuggler.
 """
@@ -83,13 +83,10 @@ def template(name: str) -> str:
 
 
 def rviz_config(text: str, model: RobotModel) -> str:
-    """Return the configuration of RViz, with the wrench of each joint."""
+    """Return the configuration of RViz, with the base link as the fixed frame."""
     header = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
     tree = yaml.safe_load(text)
-    manager = tree["Visualization Manager"]
-    manager["Global Options"]["Fixed Frame"] = model.base_link
-    (wrenches,) = (each for each in manager["Displays"] if each["Class"] == "rviz_common/Group")
-    wrenches["Displays"] = list(_repeated(wrenches["Displays"][0], [joint.name for joint in model.joints]))
+    tree["Visualization Manager"]["Global Options"]["Fixed Frame"] = model.base_link
     return header + yaml.safe_dump(tree, sort_keys=False, width=120)
 
 

@@ -16,7 +16,6 @@ import yaml
 RVIZ_TYPES = {
     "rviz_default_plugins/Effort": "sensor_msgs/msg/JointState",
     "rviz_default_plugins/MarkerArray": "visualization_msgs/msg/MarkerArray",
-    "rviz_default_plugins/Wrench": "geometry_msgs/msg/WrenchStamped",
     "rviz_default_plugins/RobotModel": "std_msgs/msg/String",
 }
 """Type of the messages that a display shows."""

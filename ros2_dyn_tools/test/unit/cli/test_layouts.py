@@ -40,7 +40,8 @@ def test_command_writes_the_files_of_a_namespace_and_of_the_joints_of_the_parame
     assert main([*words, "--parameters", str(parameters)]) == 0
     assert capsys.readouterr().out.splitlines() == [f"written: {tmp_path / 'new' / name}" for name in LAYOUTS]
     texts = {name: (tmp_path / "new" / name).read_text() for name in LAYOUTS}
-    assert all(MOCK.joint_names[3] in text and MOCK.joint_names[4] not in text for text in texts.values())
+    of_joints = [texts[name] for name in ("foxglove.json", "plotjuggler.xml")]
+    assert all(MOCK.joint_names[3] in text and MOCK.joint_names[4] not in text for text in of_joints)
     foxglove, plotjuggler = foxglove_contents(texts["foxglove.json"]), plotjuggler_contents(texts["plotjuggler.xml"])
     topics = foxglove.topics | plotjuggler.topics | set(rviz_topics(texts["dynamics.rviz"])) | foxglove.services
     assert "/left/joint_states" in topics
@@ -85,12 +86,22 @@ def test_plotjuggler_has_as_many_parts_as_its_splitters_count_and_plots_each_joi
         assert (lower.findtext("function"), lower.findtext("linked_source")) == ("return -value", curves[1])
 
 
-def test_rviz_shows_the_wrench_of_each_joint_and_also_of_one_that_mimics_another():
+def test_rviz_has_the_base_link_as_its_fixed_frame_and_topics_that_any_arm_has():
     text = layout("dynamics.rviz", arm(2))
-    topics = rviz_topics(text)
-    assert {f"/dynamics/joint_wrench/j{i}" for i in range(3)} == {name for name in topics if "joint_wrench" in name}
+    assert rviz_topics(text) == rviz_topics(template("dynamics.rviz"))
     config = yaml.safe_load(text)
     assert config["Visualization Manager"]["Global Options"]["Fixed Frame"] == "root"
+
+
+def test_rviz_draws_the_newest_arrows():
+    """It takes one message of a topic each frame. The node publishes more: two at 20 Hz, of joints and of the outside.
+
+    What waits in the queue is drawn late, so the queue holds no more than one message of each.
+    """
+    manager = yaml.safe_load(template("dynamics.rviz"))["Visualization Manager"]
+    (arrows,) = (each for each in manager["Displays"] if each["Class"].endswith("MarkerArray"))
+    assert manager["Global Options"]["Frame Rate"] < 2 * 20
+    assert arrows["Topic"]["Depth"] == 2
 
 
 def test_all_tools_show_the_same_efforts_in_the_colours_of_the_palette():
@@ -116,9 +127,8 @@ def test_all_tools_show_the_same_efforts_in_the_colours_of_the_palette():
     assert {topic.rpartition("/")[2]: colour for topic, colour in foxglove.items()} == names
 
 
-def test_launch_file_puts_each_topic_of_rviz_into_the_namespace_but_those_of_single_joints():
+def test_launch_file_puts_each_topic_of_rviz_into_the_namespace():
     tree = ast.parse((CONFIG.parent / "launch" / "dynamics.launch.py").read_text(encoding="utf-8"))
     found = [each for each in tree.body if isinstance(each, ast.Assign) and each.targets[0].id == "RVIZ_TOPICS"]
     remapped = eval(compile(ast.Expression(found[0].value), "launch file", "eval"))
-    topics = rviz_topics(template("dynamics.rviz"))
-    assert {f"/{topic}" for topic in remapped} == {topic for topic in topics if "joint_wrench" not in topic}
+    assert {f"/{topic}" for topic in remapped} == set(rviz_topics(template("dynamics.rviz")))
