@@ -84,7 +84,7 @@ def test_node_commands_before_a_compiler_is_done_and_goes_over_to_what_it_made(l
     assert driver.set_mode("gravity").success
     waiting = driver.play(10)
     (tmp_path / "go").touch()
-    driver.until(lambda: len(list(cache.glob("kernel_*.so"))) == 5, "the compiler does not get on")
+    driver.until(lambda: list(cache.glob("kernel_*.so")), "the compiler does not get on")
     assert_allclose(driver.play(10)[-1], waiting[-1], rtol=0, atol=1e-10)
     driver.close()
 
