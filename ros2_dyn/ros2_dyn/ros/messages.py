@@ -75,10 +75,15 @@ def payload_message(estimated: EstimatedPayload) -> PayloadMessage:
     """Return what was estimated as a message."""
     payload, message = estimated.payload, PayloadMessage()
     message.header.stamp, message.header.frame_id = time_message(estimated.stamp), estimated.link
-    com = Vector3(x=payload.com[0], y=payload.com[1], z=payload.com[2])
-    message.inertia = Inertia(m=payload.mass, com=com, **dict(zip(MOMENTS, payload.inertia)))
+    message.inertia = inertia_message(payload.mass, payload.com, payload.inertia)
     message.inertia_observed, message.standard_deviation = payload.inertia_observed, list(payload.deviation)
     return message
+
+
+def inertia_message(mass: float, com: Sequence[float], moments: Sequence[float]) -> Inertia:
+    """Return mass, kg, centre of mass, m, shape (3,), and `MOMENTS` about it, kg m^2, shape (6,), as a message."""
+    x, y, z = com
+    return Inertia(m=mass, com=Vector3(x=x, y=y, z=z), **dict(zip(MOMENTS, moments)))
 
 
 def xyz(vector: Point | Vector3) -> list[float]:

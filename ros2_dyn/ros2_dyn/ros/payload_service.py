@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Inertia, Vector3
 from rclpy.node import Node
 
 from ros2_dyn.errors import ProcessError
 from ros2_dyn.estimation.flange_payload import FLANGES, payload_at_flange
 from ros2_dyn.model import RobotModel
-from ros2_dyn.model.inertia import MOMENTS, SpatialInertia
+from ros2_dyn.model.inertia import SpatialInertia
 from ros2_dyn.ros.coroutines import Waiter
+from ros2_dyn.ros.messages import inertia_message
 from ros2_dyn.runtime.handover_protocol import Refused
 from ros2_dyn.runtime.inputs import PayloadRequest
 
@@ -67,9 +67,10 @@ def request_fields(known: Mapping[str, str], payload: SpatialInertia) -> dict[st
         payload: in the frame of the flange.
     """
     mass, I = float(payload.mass), payload.I_com
-    com = Vector3(**dict(zip("xyz", payload.com.tolist())))
+    com = payload.com.tolist()
+    message = inertia_message(mass, com, I[np.triu_indices(3)].tolist())
     if "payload" in known:  # ur_msgs of ur_robot_driver 7
-        return {"payload": Inertia(m=mass, com=com, **dict(zip(MOMENTS, I[np.triu_indices(3)].tolist())))}
+        return {"payload": message}
     if "center_of_gravity" in known:  # ur_msgs before
-        return {"mass": mass, "center_of_gravity": com}
-    return {"mass": mass, "center_of_mass": payload.com.tolist(), "load_inertia": I.ravel(order="F").tolist()}
+        return {"mass": mass, "center_of_gravity": message.com}
+    return {"mass": mass, "center_of_mass": com, "load_inertia": I.ravel(order="F").tolist()}
