@@ -37,7 +37,10 @@ async def tell_driver(
         InputError: the payload is not at the driver's flange.
         Refused: the driver refuses it, or does not answer in time.
     """
-    name = node.resolve_service_name(service)
+    try:
+        name = node.resolve_service_name(service)
+    except RuntimeError as error:  # rclpy's RCLError
+        raise ProcessError(f"outputs.payload_service: {service}", f"no service is called so ({error})") from error
     offered = dict(node.get_service_names_and_types()).get(name, [])
     kind = next((each for each in offered if each in FLANGES), "")
     if not kind:

@@ -87,6 +87,15 @@ def test_driver_is_told_what_is_set_and_what_it_answers_is_passed_on(driver):
     assert len(told) == count
 
 
+def test_name_that_no_service_can_have_is_answered_with_the_reason(driver):
+    assert driver.set_mode("monitor").success
+    driver.play(100)  # until commands have ended
+    assert driver.set(**{"outputs.payload_service": "no name!"}).successful
+    answer = set_payload(driver)
+    assert not answer.success
+    assert "outputs.payload_service: no name!: no service is called so" in answer.message
+
+
 def test_each_version_of_a_drivers_service_gets_its_own_fields():
     payload = SpatialInertia.from_com(2.0, [0.02, -0.03, 0.08], [[5, 1, 2], [1, 6, 3], [2, 3, 7]])
     newest = request_fields({"payload": "geometry_msgs/Inertia", "transition_time": "double"}, payload)["payload"]
