@@ -120,7 +120,7 @@ class Waiter:
 
 
 class LateService:
-    """A service that serves one request at a time."""
+    """A service that serves one request at a time; its response has the fields `success` and `message`."""
 
     def __init__(self, node: Node, kind: Any, name: str, serve: Callable[[Any, Any], Coroutine[Any, Any, Any]]) -> None:
         """Create it.
@@ -148,7 +148,9 @@ class LateService:
         while self._waiting:
             request, response, header = self._waiting[0]
             try:
-                self._send(await self._serve(request, response), header)
-            except Exception:
+                response = await self._serve(request, response)
+            except Exception as error:
                 self._logger.error(f"please report this fault:\n{format_exc()}")
+                response.success, response.message = False, f"a fault of the node: {error!r}"
+            self._send(response, header)
             self._waiting.popleft()

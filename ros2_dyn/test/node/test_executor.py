@@ -291,7 +291,7 @@ def test_a_late_service_serves_one_request_at_a_time_while_others_are_served(run
 
 
 @KINDS
-def test_a_late_service_that_fails_serves_the_next_request(run, listener, kind, capfd):
+def test_a_late_service_that_fails_says_so_and_serves_the_next_request(run, listener, kind, capfd):
     node = run(kind)
     first, second = (listener.call_async(Trigger, "late") for _ in range(2))
     for i, text in enumerate(["fault", "fine"]):
@@ -299,7 +299,10 @@ def test_a_late_service_that_fails_serves_the_next_request(run, listener, kind, 
         node.call_soon(lambda i=i, text=text: node.answers[i].give(text))
     listener.until(second.done, "no answer")
     assert second.result().message == "fine"
-    assert not first.done()
+    assert (first.result().success, first.result().message) == (
+        False,
+        "a fault of the node: ValueError('this answer is broken')",
+    )
     assert "this answer is broken" in capfd.readouterr().err
 
 
