@@ -45,8 +45,8 @@ def identify_friction(
     q, qd, qdd, effort = (np.concatenate([getattr(each, key) for each in motions]) for key in EvenMotion._fields[1:])
     rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
     links = model.with_joint_dynamics(rigid)
-    excess = effort - rnea(links, q, qd, qdd, gravity)
-    Y = friction_regressor(links, q, qd, qdd)
+    excess = links.drives.efforts(effort - rnea(links, q, qd, qdd, gravity))
+    Y = links.drives.inverse.T @ friction_regressor(links, q, qd, qdd)  # of the drives, of which each has its own
     identified = {}
     for k, joint in enumerate(links.joints):
         columns = [COLUMNS * k + i for i in (VISCOUS, COULOMB, ARMATURE)]
