@@ -35,10 +35,8 @@ class Drives(NamedTuple):
     inertia: Array
     """Inertia matrix of the rotors, kg m^2 or kg, shape (n, n)."""
 
-    @property
-    def coupled(self) -> bool:
-        """Whether a drive turns with several joints."""
-        return bool(np.count_nonzero(self.coupling) > len(self.coupling))
+    coupled: bool
+    """Whether a drive turns with several joints."""
 
     def efforts(self, tau: Array) -> Array:
         """Return the efforts (..., n) of the drives that give the joints' efforts (..., n)."""
@@ -67,7 +65,8 @@ def drives(joints: Sequence[Joint], q_slices: Sequence[slice], v_slices: Sequenc
     own = [(joint, at.start) for joint, at in zip(joints, q_slices) if joint.mimics is None]
     starts = [start for joint, start in own for _ in range(joint.dof)]
     inverse = _inverse(coupling)
-    return Drives(matrix, tuple(rows), starts, coupling, inverse, matrix.T @ (armature[:, None] * matrix))
+    inertia = matrix.T @ (armature[:, None] * matrix)
+    return Drives(matrix, tuple(rows), starts, coupling, inverse, inertia, inverse is not coupling)
 
 
 def _inverse(coupling: Array) -> Array:

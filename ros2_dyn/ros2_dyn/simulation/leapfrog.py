@@ -45,7 +45,7 @@ def compile_leapfrog(model: RobotModel, step: float) -> Callable[..., tuple[tupl
     h = dynamics.rnea(model, q, speed, np.zeros(n)) + dynamics.spring(model, q) + offset
     friction = dynamics.friction(model, speed, dynamics.carried_load(model, q)) - offset
     friction = drives.efforts(friction) / (speed @ drives.coupling.T)
-    z = step * (friction + damping) / np.diagonal(drives.inverse.T @ M @ drives.inverse)
+    z = step * (friction + damping) / np.diagonal(M)
     implicit = M + np.diag(step * (friction + damping) * (1 + z) / (2 + z))
     net = tau - h - friction * qd + damping * (speed - qd)
     if drives.coupled:  # friction brakes the drives, and damping the joints

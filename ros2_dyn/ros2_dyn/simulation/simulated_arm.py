@@ -103,7 +103,6 @@ class SimulatedArm:
     def replace_model(self, model: RobotModel) -> None:
         """Go on with another model of the same joints, in the same state: a payload was taken up or lost."""
         self.model = model
-        self._coupled = model.drives.coupled
         self._presliding = Presliding(model)
         self._stuck = np.zeros(model.n)  # of presliding, at this step
         self._contact_efforts = ContactEfforts(model)
@@ -177,10 +176,10 @@ class SimulatedArm:
     def _turning(self, speed: list[float]) -> list[float]:
         """Return speeds at which every drive turns."""
         drives = self.model.drives
-        if self._coupled:
+        if drives.coupled:
             speed = (drives.coupling @ speed).tolist()
         speed = [v if abs(v) > MIN_SPEED else MIN_SPEED for v in speed]
-        return (drives.inverse @ speed).tolist() if self._coupled else speed
+        return (drives.inverse @ speed).tolist() if drives.coupled else speed
 
     def _efforts_in_the_middle(self, t: float, q: list[float], speed: list[float]) -> Array:
         M, h = self._mass_matrix_and_bias(q, speed) if self.law.uses_dynamics else (self._no_M, self._no_h)

@@ -46,7 +46,7 @@ def identify_friction(
     rigid = {j.name: replace(j.dynamics, transition_velocity=transition_velocity, armature=0.0) for j in model.joints}
     links = model.with_joint_dynamics(rigid)
     excess = links.drives.efforts(effort - rnea(links, q, qd, qdd, gravity))
-    Y = links.drives.inverse.T @ friction_regressor(links, q, qd, qdd)  # of the drives, of which each has its own
+    Y = friction_regressor(links, q, qd, qdd)
     identified = {}
     for k, joint in enumerate(links.joints):
         columns = [COLUMNS * k + i for i in (VISCOUS, COULOMB, ARMATURE)]

@@ -60,6 +60,7 @@ def test_plugin_may_stand_on_a_line_of_its_own(space):
         (("pitch", "roll"), ("nan", 1), "'pitch' has the reduction nan"),
         (("pitch", "roll"), (1, "fast"), "'roll' has the reduction fast"),
         (("pitch", "pitch"), (1, 1), "expected two joints, got pitch, pitch"),
+        (("pitch", "roll", "pitch"), (1, 1, 1), "expected two joints, got pitch, roll, pitch"),
         ((), (), "expected two joints, got none"),
     ],
 )
