@@ -34,7 +34,6 @@ class Drives(NamedTuple):
     """Inverse of the coupling."""
     inertia: Array
     """Inertia matrix of the rotors, kg m^2 or kg, shape (n, n)."""
-
     coupled: bool
     """Whether a drive turns with several joints."""
 
